@@ -1,0 +1,34 @@
+"""A counter-based random generator: number t of a stream is a pure function of (seed, run, stream, t).
+
+So every policy of a study meets the same rewards, and nothing depends on threads, order or machine.
+`mix` is the 64-bit finaliser of Steele, Lea & Flood's SplitMix (2014) with Stafford's constants; a stream
+is `mix(key ^ t * GOLDEN)`, so two streams are never shifts of each other. This is the generator in plain
+Python, for agents that run live; `engine.random` is the same in machine code, and a test compares them.
+"""
+
+WORD = (1 << 64) - 1
+GOLDEN = 0x9E3779B97F4A7C15
+FIRST = 0xBF58476D1CE4E5B9
+SECOND = 0x94D049BB133111EB
+UNIT = 2.0**-53
+
+REWARD, SPREAD, POLICY, BLOCK = 1, 2, 3, 4  # streams
+
+
+def mix(z: int) -> int:
+    """A bijection of 64-bit words that leaves no visible pattern."""
+    z = ((z ^ (z >> 30)) * FIRST) & WORD
+    z = ((z ^ (z >> 27)) * SECOND) & WORD
+    return z ^ (z >> 31)
+
+
+def key(seed: int, run: int, stream: int) -> int:
+    """The key of a stream."""
+    z = mix((seed + GOLDEN) & WORD)
+    z = mix((z + run * GOLDEN) & WORD)
+    return mix((z + stream * GOLDEN) & WORD)
+
+
+def uniform(stream_key: int, t: int) -> float:
+    """Number t of a stream, in [0, 1), a multiple of 2**-53."""
+    return (mix(stream_key ^ ((t * GOLDEN) & WORD)) >> 11) * UNIT

@@ -1,0 +1,56 @@
+"""Every exception Afterglow raises.
+
+    AfterglowError
+    ├── BadValue (also ValueError)        a setting, argument or total that can't be used
+    │   └── UnknownName                   no policy, spread, reward or setting of that name
+    ├── OutOfTurn (also RuntimeError)     a call that doesn't fit what was called before
+    │   └── HorizonReached                the experiment has played all its steps
+    ├── BadFormat (also ValueError)       stored text that isn't what it should be
+    ├── Disagreement (also RuntimeError)  a policy acts differently in plain Python and compiled
+    └── MissingExtra (also ImportError)   a part that needs `pip install "afterglow[...]"`
+
+Messages are one lower-case sentence: the name, the rule, the value, the way out.
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class AfterglowError(Exception):
+    """Base of all errors that Afterglow raises on purpose."""
+
+
+class BadValue(AfterglowError, ValueError):
+    """A setting, argument or total that can't be used."""
+
+
+class UnknownName(BadValue):
+    """No policy, spread, reward or setting of that name."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], way_out: str = "") -> None:
+        close = get_close_matches(name, list(known), n=1)
+        guess = f"; did you mean {close[0]!r}?" if close else ";" if way_out else ""
+        super().__init__(f"no {kind} named {name!r}{guess}{' ' + way_out if way_out else ''}")
+
+
+class OutOfTurn(AfterglowError, RuntimeError):
+    """A call that doesn't fit what was called before."""
+
+
+class HorizonReached(OutOfTurn):
+    """The experiment has played all its steps."""
+
+
+class BadFormat(AfterglowError, ValueError):
+    """Stored text that isn't what it should be."""
+
+
+class Disagreement(AfterglowError, RuntimeError):
+    """A policy acts differently in plain Python and compiled."""
+
+
+class MissingExtra(AfterglowError, ImportError):
+    """A part that needs an extra to be installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f'{what} needs the {extra!r} extra: pip install "afterglow[{extra}]"')

@@ -1,0 +1,32 @@
+"""Checks of single values: the name, the rule, the value, the way out."""
+
+import math
+from collections.abc import Sequence
+
+from afterglow.errors import BadValue, UnknownName
+
+
+def whole(name: str, value: object, least: int, note: str = "") -> int:
+    """`value` as an int of at least `least`; `1e6` is accepted."""
+    rule = f"{name} must be a whole number of at least {least:,}{' (' + note + ')' if note else ''}, got {value!r}"
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value or math.isinf(value):
+        raise BadValue(rule)
+    if value != int(value) or value < least:
+        raise BadValue(rule)
+    return int(value)
+
+
+def number(name: str, value: object, above: float = -math.inf, below: float = math.inf, note: str = "") -> float:
+    """`value` as a float strictly between `above` and `below`."""
+    span = [f"above {above:g}"] * (above > -math.inf) + [f"below {below:g}"] * (below < math.inf)
+    rule = f"{name} must be a number {' and '.join(span)}{' (' + note + ')' if note else ''}, got {value!r}"
+    if isinstance(value, bool) or not isinstance(value, int | float) or not above < value < below:
+        raise BadValue(rule)
+    return float(value)
+
+
+def choice(name: str, value: object, choices: Sequence[str]) -> str:
+    """`value` if it is one of `choices`."""
+    if value not in choices:
+        raise UnknownName(name, str(value), choices, f"it is one of {', '.join(choices)}")
+    return str(value)

@@ -1,0 +1,79 @@
+"""What a policy is: two dataclasses, a start and two verbs, in plain Python.
+
+A policy plays *holds*. `next_hold(settings, state, draws)` names an arm, a number of steps and a split;
+after those steps `learn(settings, state, arm, steps, split, head, body)` is told two sums: `head`, the
+totals seen in the first `split` steps of the hold, and `body`, those of the rest. The last hold may be
+cut short by the horizon: `steps` and `split` are then what was played, not what was asked.
+
+The fields of settings and state are `int`, `float`, `list[int]` or `list[float]`; a list keeps the length
+it has after `start`. That is all it takes to run the same source live, on lists, and compiled, on rows.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from afterglow.errors import BadValue, UnknownName
+
+SettingsT = TypeVar("SettingsT")
+StateT = TypeVar("StateT")
+
+PLACE = ("arms", "window", "horizon")  # what the experiment gives; everything else is an option
+
+
+@dataclass(frozen=True)
+class Policy(Generic[SettingsT, StateT]):
+    """One bandit algorithm.
+
+    `configure` makes checked settings out of `arms`, `window`, `horizon` (those it names) and options;
+    left out, it is the settings class itself. `recommend` names the arm to keep after the last step;
+    left out, it is the arm played most.
+    """
+
+    name: str
+    Settings: type[SettingsT]
+    State: type[StateT]
+    start: Callable[[SettingsT], StateT]
+    next_hold: Callable[[SettingsT, StateT, Sequence[float]], tuple[int, int, int]]
+    learn: Callable[[SettingsT, StateT, int, int, int, float, float], None]
+    configure: Callable[..., SettingsT] | None = None
+    recommend: Callable[[SettingsT, StateT], int] | None = None
+    draws: int = 0  # how many uniforms in [0, 1) next_hold reads
+    every_step: bool = False  # asks for one-step holds
+    privileged: bool = False  # told each pull's whole reward when its window closes; can't run live
+    version: int = 1  # grows when decisions change, so that stored experiments know
+    summary: str = ""
+    guarantee: str = ""
+    source: str = ""
+
+    def parameters(self) -> Mapping[str, inspect.Parameter]:
+        """What `configure` takes, by name."""
+        return inspect.signature(self.configure or self.Settings).parameters
+
+    def options(self) -> list[str]:
+        """The names a user may set beyond arms, window and horizon."""
+        return [name for name in self.parameters() if name not in PLACE]
+
+    def needs(self) -> list[str]:
+        """What must be known to run it: required parameters other than the number of arms."""
+        empty = inspect.Parameter.empty
+        return [name for name, p in self.parameters().items() if p.default is empty and name != "arms"]
+
+    def settings(
+        self, arms: int, window: int, horizon: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> SettingsT:
+        """Checked settings for one experiment."""
+        given = dict(options or {})
+        for name in given:
+            if name not in self.options():
+                known = self.options()
+                listed = f"it takes {', '.join(known)}" if known else "it takes none"
+                raise UnknownName(f"setting of {self.name}", name, known, listed)
+        for name, value in zip(PLACE, (arms, window, horizon), strict=True):
+            if name in self.parameters() and value is not None:
+                given[name] = value
+        missing = [name for name in self.needs() if name not in given]
+        if missing:
+            raise BadValue(f"{self.name} needs {' and '.join(missing)}; give {'it' if len(missing) == 1 else 'them'}")
+        return (self.configure or self.Settings)(**given)

@@ -1,0 +1,55 @@
+"""Small formulas that several policies share: plain Python, compiled only when a policy that calls them is."""
+
+import math
+
+NEVER = math.inf  # index of an arm that was never played
+
+
+def mean_plus(total: float, pulls: float, width: float) -> float:
+    """Mean plus sqrt(width / pulls); infinite for an arm never played."""
+    if pulls == 0:
+        return NEVER
+    return total / pulls + math.sqrt(width / pulls)
+
+
+def best_mean_plus(sums: list[float], pulls: list[int], width: float) -> int:
+    """The arm of largest `mean_plus`; a tie goes to the lowest."""
+    best = 0
+    top = -NEVER
+    for arm in range(len(pulls)):
+        value = mean_plus(sums[arm], pulls[arm], width)
+        if value > top:
+            top = value
+            best = arm
+    return best
+
+
+def kl(p: float, q: float) -> float:
+    """Kullback-Leibler divergence of Bernoulli(p) from Bernoulli(q), 0 <= p <= 1, 0 < q < 1."""
+    value = 0.0
+    if p > 0.0:
+        value += p * math.log(p / q)
+    if p < 1.0:
+        value += (1.0 - p) * math.log((1.0 - p) / (1.0 - q))
+    return value
+
+
+def klup(total: float, count: float, level: float) -> float:
+    """The largest q with count * kl(total / count, q) <= level, by 40 halvings; 1 if nothing is known."""
+    if count <= 0 or total >= count:
+        return 1.0
+    mean = max(total, 0.0) / count
+    low = mean
+    high = 1.0
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        if middle >= 1.0 or count * kl(mean, middle) > level:
+            high = middle
+        else:
+            low = middle
+    return low
+
+
+def kldown(total: float, count: float, level: float) -> float:
+    """The smallest q with count * kl(total / count, q) <= level: the mirror image of `klup`."""
+    return 1.0 - klup(count - min(total, count), count, level)
