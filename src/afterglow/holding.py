@@ -1,0 +1,81 @@
+"""A policy played step by step: the hold in hand and the two sums it will be told.
+
+Plain data in, plain data out: no clock, no files, and the only randomness is the stream whose key is given.
+Hold number h of an experiment reads the uniforms h * draws, h * draws + 1, ... of that stream, as in a
+simulation, so the same totals lead to the same decisions everywhere.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from afterglow.counter import uniform
+from afterglow.errors import BadValue, OutOfTurn
+from afterglow.policies.policy import Policy
+
+
+@dataclass(slots=True)
+class Hold:
+    """`steps` steps on one arm, of which `done` are played."""
+
+    arm: int
+    steps: int
+    split: int  # totals of the first `split` steps are summed in head, the rest in body
+    done: int = 0
+    head: float = 0.0
+    body: float = 0.0
+
+
+@dataclass(slots=True)
+class Holding:
+    """One policy at work: ask for the `current` hold, `take` the total of each of its steps."""
+
+    policy: Policy[Any, Any]
+    settings: Any
+    state: Any
+    arms: int
+    stream: int  # key of the policy's uniforms
+    opened: int = 0  # holds begun so far
+    hold: Hold | None = None  # None between two holds
+
+    def current(self, left: int | None = None) -> Hold:
+        """The hold in hand; between holds, the policy's next one, cut to the `left` steps that remain."""
+        if self.hold is None:
+            first = self.opened * self.policy.draws
+            draws = [uniform(self.stream, first + j) for j in range(self.policy.draws)]
+            arm, steps, split = self.checked(self.policy.next_hold(self.settings, self.state, draws))
+            if left is not None:
+                steps = min(steps, left)
+            self.hold = Hold(arm, steps, min(split, steps))
+            self.opened += 1
+        return self.hold
+
+    def checked(self, asked: tuple[int, int, int]) -> tuple[int, int, int]:
+        """What a policy asks for, if it can be played."""
+        arm, steps, split = asked
+        whole = all(isinstance(part, int) for part in asked)
+        if not whole or not 0 <= arm < self.arms or not 0 <= split <= steps or steps < 1:
+            raise BadValue(
+                f"next_hold of {self.policy.name} must return whole numbers (arm below {self.arms}, "
+                f"steps of at least 1, split from 0 to steps), got ({arm!r}, {steps!r}, {split!r})"
+            )
+        return arm, steps, split
+
+    def take(self, total: float) -> None:
+        """Count the total of one step; the policy learns after the hold's last."""
+        hold = self.hold
+        if hold is None:
+            raise OutOfTurn("a total belongs to a hold and none is open; ask for the current one first")
+        if hold.done < hold.split:
+            hold.head += total
+        else:
+            hold.body += total
+        hold.done += 1
+        if hold.done == hold.steps:
+            self.close()
+
+    def close(self) -> None:
+        """End the hold in hand: the policy learns what was played of it, nothing if nothing was."""
+        hold, self.hold = self.hold, None
+        if hold is not None and hold.done > 0:
+            split = min(hold.split, hold.done)
+            self.policy.learn(self.settings, self.state, hold.arm, hold.done, split, hold.head, hold.body)
