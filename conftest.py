@@ -1,0 +1,35 @@
+"""Collects documents as tests: the blocks of each Markdown file run as one test."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from docs_blocks import Mismatch, run_document
+
+pytest_plugins = ["pytester"]
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    if file_path.suffix == ".md":
+        return Document.from_parent(parent, path=file_path)
+    return None
+
+
+class Document(pytest.File):
+    def collect(self) -> Iterator[pytest.Item]:
+        yield Blocks.from_parent(self, name="blocks")
+
+
+class Blocks(pytest.Item):
+    def runtest(self) -> None:
+        with TemporaryDirectory() as folder:
+            run_document(self.path, Path(folder).resolve())
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> object:
+        if isinstance(excinfo.value, Mismatch):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        return self.path, 0, self.path.name

@@ -1,0 +1,112 @@
+"""What the package promises before any of its code is used."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import metadata, version
+from pathlib import Path
+
+import pytest
+
+import afterglow
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+NUMPY_ONLY = """
+import sys
+from importlib.metadata import packages_distributions
+
+class NumpyOnly:
+    others = set(packages_distributions()) - {"numpy", "afterglow"}
+
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in self.others:
+            raise ModuleNotFoundError(f"{name} is not among the core's requirements", name=name)
+
+sys.meta_path.insert(0, NumpyOnly())
+"""
+
+
+def fresh(code: str) -> str:
+    """What `code` prints in an interpreter of its own."""
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_importing_afterglow_leaves_the_heavy_libraries_alone() -> None:
+    loaded = set(fresh("import sys, afterglow; print(*sys.modules)").split())
+    assert not loaded & {"numba", "scipy", "matplotlib", "typer", "rich", "jinja2", "gymnasium"}
+
+
+def test_the_core_works_when_numpy_is_all_there_is() -> None:
+    code = "import afterglow\nfor name in afterglow.__all__: getattr(afterglow, name)\nprint('whole')"
+    assert fresh(NUMPY_ONLY + code) == "whole\n"
+
+
+def test_the_command_says_which_extra_it_needs_when_it_is_missing() -> None:
+    code = NUMPY_ONLY + "from afterglow.cli import main\nmain()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    sentence = "the command line needs the 'lab' extra: pip install \"afterglow[lab]\"\n"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", sentence)
+
+
+def test_the_installed_version_is_the_one_in_the_source() -> None:
+    assert version("afterglow") == afterglow.__version__
+
+
+def test_the_changelog_begins_with_this_version() -> None:
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest = re.search(r"^## (\S+)", changelog, re.MULTILINE)
+    assert newest is not None
+    assert newest[1] == afterglow.__version__
+
+
+def test_numpy_is_the_only_requirement_of_the_core() -> None:
+    assert [re.split(r"\W", requirement)[0] for requirement in PROJECT["dependencies"]] == ["numpy"]
+
+
+@pytest.mark.parametrize("extra", ["lab", "gym", "live", "dask", "postgres", "all", "dev"])
+def test_every_extra_is_there(extra: str) -> None:
+    assert extra in (metadata("afterglow").get_all("Provides-Extra") or [])
+
+
+def test_the_types_are_shipped() -> None:
+    assert (Path(afterglow.__file__).parent / "py.typed").exists()
+
+
+def tracked() -> list[Path]:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [ROOT / name for name in listed.split("\0") if name and (ROOT / name).is_file()]
+
+
+def test_no_tracked_file_names_a_machine_or_a_registry() -> None:
+    home = r"/(?:home|Users|root)/\w"
+    hosts = r"pypi\.org|pythonhosted|--(?:extra-)?index-url|--find-links|\bfile:/{2}"
+    place = re.compile(rf"{home}|/tm[p]/|/wor[k]/|{hosts}")
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for path in tracked()
+        if path != Path(__file__)
+        for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1)
+        if place.search(line)
+    ]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("name", ["run", "dev", "bench"])
+def test_requirements_are_pins_with_hashes_and_nothing_else(name: str) -> None:
+    pins = re.compile(
+        r"(?:[a-z0-9-]+(?:\[[a-z,]+\])?==[\w.!+]+(?: ; [^\\]+)?(?: \\\n    --hash=sha256:[0-9a-f]{64})+\n)+"
+    )
+    assert pins.fullmatch((ROOT / "requirements" / f"{name}.txt").read_text(encoding="utf-8"))
+
+
+def test_development_uses_the_same_pins_as_running() -> None:
+    def pinned(name: str) -> set[str]:
+        return set(re.findall(r"^\S+==[^\\]+", (ROOT / "requirements" / f"{name}.txt").read_text(), re.MULTILINE))
+
+    assert pinned("run") <= pinned("dev")
+    assert pinned("run") <= pinned("bench")
