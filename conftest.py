@@ -5,6 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+
 from docs_blocks import Mismatch, run_document
 
 pytest_plugins = ["pytester"]
@@ -24,12 +25,10 @@ class Document(pytest.File):
 class Blocks(pytest.Item):
     def runtest(self) -> None:
         with TemporaryDirectory() as folder:
-            run_document(self.path, Path(folder).resolve())
-
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> object:
-        if isinstance(excinfo.value, Mismatch):
-            return str(excinfo.value)
-        return super().repr_failure(excinfo)
+            try:
+                run_document(self.path, Path(folder).resolve())
+            except Mismatch as wrong:
+                pytest.fail(str(wrong), pytrace=False)
 
     def reportinfo(self) -> tuple[Path, int, str]:
         return self.path, 0, self.path.name

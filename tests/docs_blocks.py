@@ -157,7 +157,7 @@ def commands(body: str) -> list[tuple[str, str]]:
 
 def run_command(command: str, shown: str) -> None:
     """Run one line of shell with this interpreter's programs first on the path."""
-    program = command.split()[0]
+    program = command.split(maxsplit=1)[0]
     if program not in COMMANDS:
         raise Mismatch(f"`{program}` isn't run from documents; mark the block <!-- not run: why -->")
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])

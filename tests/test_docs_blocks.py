@@ -33,7 +33,7 @@ def test_a_document_leaves_no_names_modules_or_files_behind(tmp_path: Path) -> N
 def test_an_error_in_a_python_block_points_into_the_document(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError) as caught:
         run("title\n\n" + PYTHON.format("x = 0\n1 / x"), tmp_path)
-    assert (caught.traceback[-1].path.name, caught.traceback[-1].lineno + 1) == ("sample.md", 5)
+    assert (Path(caught.traceback[-1].path).name, caught.traceback[-1].lineno + 1) == ("sample.md", 5)
 
 
 def test_prompts_in_a_python_block_are_compared_with_what_comes(tmp_path: Path) -> None:
