@@ -1,0 +1,1 @@
+"""Compiled simulation: random numbers, the three tiers, one driver for every policy."""

@@ -1,0 +1,74 @@
+"""A policy must act the same in plain Python and compiled: replay a compiled run and compare.
+
+A short run is recorded hold by hold, then the plain policy is asked and taught the same. Any difference in a
+decision or in the final state, to the bit and the type, is an error: the usual cause is a float stored in an
+int field, which plain Python keeps and machine code cuts.
+"""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from afterglow import counter
+from afterglow.engine.job import Job, Results
+from afterglow.engine.layout import unpack
+from afterglow.engine.machinery import machinery
+from afterglow.engine.tiers import STEP
+from afterglow.errors import Disagreement
+from afterglow.policies.policy import Policy
+from afterglow.policies.registry import WHERE, named
+from afterglow.worlds.world import World
+
+TRIAL_HOLDS = 2_000
+
+
+@cache
+def is_ours(policy: Policy[Any, Any]) -> bool:
+    """Whether a policy is one of the package, whose agreement its own tests show."""
+    return policy.name in WHERE and named(policy.name) is policy
+
+
+def check_own(policy: Policy[Any, Any], settings: Any) -> None:
+    """At first use of a user's policy, see that plain and compiled agree."""
+    if not is_ours(policy):
+        key = (policy, repr(settings))
+        if key not in agreed:
+            horizon = getattr(settings, "horizon", TRIAL_HOLDS)
+            arms = getattr(settings, "arms", 2)
+            agree(policy, settings, arms, getattr(settings, "window", 4), min(horizon, 20_000))
+            agreed.add(key)
+
+
+agreed: set[tuple[Any, str]] = set()
+
+
+def agree(policy: Policy[Any, Any], settings: Any, arms: int, window: int, horizon: int, seed: int = 1) -> int:
+    """Raise unless a run is the same plain and compiled; the number of holds compared."""
+    world = World.of([round(0.2 + 0.6 * arm / max(arms - 1, 1), 6) for arm in range(arms)], window, "uniform")
+    trace = np.full((horizon, 5), np.nan)
+    job = Job(policy, settings, machinery(world, policy.privileged), horizon, seed, STEP, 0)
+    results = Results.empty(1, arms, np.zeros(0, np.int64), recommend=False)
+    final = unpack(policy.State, job.play(results, 0, 1, np.zeros(1), trace)[0])
+    state, clock = policy.start(settings), 0
+    stream = counter.key(seed, 0, counter.POLICY)
+    count = 0
+    while clock < horizon:
+        draws = [counter.uniform(stream, count * policy.draws + j) for j in range(policy.draws)]
+        arm, steps, split = policy.next_hold(settings, state, draws)
+        steps = min(steps, horizon - clock)
+        asked = (arm, steps, min(split, steps))
+        seen = (*(int(number) for number in trace[count, :3]), *(float(number) for number in trace[count, 3:]))
+        if asked != seen[:3]:
+            raise Disagreement(
+                f"{policy.name} differs at hold {count}: plain Python asks for (arm, steps, split) = {asked}, "
+                f"compiled for {seen[:3]}; look for a float kept in an int field"
+            )
+        policy.learn(settings, state, *seen)
+        clock, count = clock + steps, count + 1
+    if repr(state) != repr(final):
+        raise Disagreement(
+            f"{policy.name} ends in another state compiled than in plain Python; look for a float kept in an int "
+            f"field: plain {state}, compiled {final}"
+        )
+    return count

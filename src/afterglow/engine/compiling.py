@@ -1,0 +1,160 @@
+"""Plain functions as machine code, kept on disk under a name made of their content.
+
+`jitted` compiles a function and every plain function it calls by name; the originals are left alone.
+`keep` stores the result where only the same content finds it: the file's name is a digest of bytecode,
+constants and globals of everything reached, so an edited policy is never run from a stale cache, a
+reverted edit is found again, and a function from a notebook is kept like any other.
+"""
+
+import hashlib
+import logging
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import CellType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+from numba import njit, types
+
+log = logging.getLogger("afterglow")
+FOREIGN = ("builtins", "math", "numba", "numpy", "_operator")
+KEPT_FILES = 600  # beyond this the longest unused go
+compiling = threading.RLock()
+
+
+def names(code: CodeType) -> set[str]:
+    """Every global or attribute name that a code object mentions."""
+    inner = [names(const) for const in code.co_consts if isinstance(const, CodeType)]
+    return set(code.co_names).union(*inner)
+
+
+def foreign(module: str) -> bool:
+    return module.split(".")[0] in FOREIGN
+
+
+def read(function: FunctionType) -> dict[str, Any]:
+    """What a function reads by name; `module.name` for an attribute of one of our modules."""
+    wanted = sorted(names(function.__code__))
+    found: dict[str, Any] = {}
+    for name in wanted:
+        if name in function.__globals__:
+            found[name] = value = function.__globals__[name]
+            if isinstance(value, ModuleType) and not foreign(value.__name__):
+                found |= {f"{name}.{part}": getattr(value, part) for part in wanted if hasattr(value, part)}
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    return found | {name: cell.cell_contents for name, cell in cells}
+
+
+def jitted(function: Any, done: dict[Any, Any], checked: bool = True) -> Any:
+    """The function compiled with every plain function it calls by name."""
+    if function not in done:
+        scope = dict(function.__globals__)
+        cells = tuple(CellType() for _ in function.__closure__ or ())
+        twin = FunctionType(function.__code__, scope, function.__name__, function.__defaults__, cells)
+        done[function] = njit(boundscheck=checked)(twin)
+        found = {
+            name: jitted(value, done, checked) if isinstance(value, FunctionType) else value
+            for name, value in read(function).items()
+        }
+        for name, cell in zip(function.__code__.co_freevars, cells, strict=True):
+            cell.cell_contents = found.pop(name)
+        scope |= found
+    return done[function]
+
+
+class Unmarked(TypeError):
+    """Something whose content a digest can't describe."""
+
+
+def digest(*parts: Any) -> str | None:
+    """Changes when code, a constant or a global read by any function reached changes; None if unknown."""
+    try:
+        return hashlib.sha256(describe(parts, set()).encode()).hexdigest()[:24]
+    except Unmarked:
+        return None
+
+
+def describe(part: Any, seen: set[Any]) -> str:
+    """A text that differs when the content differs."""
+    part = getattr(part, "py_func", part)
+    if isinstance(part, CodeType):
+        plain = (part.co_name, part.co_code, part.co_exceptiontable, part.co_names, part.co_varnames, part.co_freevars)
+        return repr((plain, [describe(const, seen) for const in part.co_consts]))
+    if isinstance(part, FunctionType):
+        if part in seen:
+            return part.__name__
+        seen.add(part)
+        globals_ = [(name, describe(value, seen)) for name, value in read(part).items()]
+        return repr((describe(part.__code__, seen), describe(part.__defaults__, seen), globals_))
+    if isinstance(part, list | tuple | frozenset):
+        return repr([describe(item, seen) for item in part])
+    if isinstance(part, dict):
+        return repr([(name, describe(value, seen)) for name, value in part.items()])
+    if isinstance(part, np.ndarray):
+        return repr((part.dtype, part.shape, part.tobytes()))
+    if part is None or isinstance(part, int | float | str | bytes | np.generic | types.Type):
+        return repr(part)
+    if isinstance(part, ModuleType):
+        return part.__name__
+    home = getattr(part, "__module__", None) or type(part).__module__
+    if foreign(home) or home.startswith("afterglow.engine."):
+        return f"{home}.{getattr(part, '__qualname__', type(part).__name__)}"
+    raise Unmarked(repr(part))
+
+
+def folder() -> Path:
+    """Where machine code is kept: `AFTERGLOW_CACHE`, or the user's cache folder."""
+    if chosen := os.environ.get("AFTERGLOW_CACHE"):
+        return Path(chosen)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "afterglow" / "kernels"
+
+
+def keep(function: Callable[..., Any], signature: Any, scope: dict[str, Any], mark: str | None) -> Any:
+    """Compile `function` with `scope` over its globals, kept by Numba under a file named by content.
+
+    Numba's cache trusts the file a function comes from. Here that file is one named by `mark`, so what is
+    loaded can only be what `mark` describes. Without a mark, or where nothing can be written, nothing is kept.
+    """
+    plain: Any = function
+    path = folder() / f"{plain.__name__}_{mark}.py"
+    stored, fresh = mark is not None, True
+    with compiling:
+        try:
+            fresh = not path.exists()
+            if stored and fresh:
+                write_marker(path, f"# {mark}\n")
+        except OSError:
+            stored = False
+        if fresh:
+            log.info("compiling kernels: once for this version of the code, kept in %s", folder())
+        code = plain.__code__.replace(co_filename=str(path))
+        whole = FunctionType(code, plain.__globals__ | scope, plain.__name__)
+        return njit(signature, nogil=True, cache=stored)(whole)
+
+
+def write_marker(path: Path, text: str) -> None:
+    """Write atomically, and first make room if the folder has grown large."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    prune(path.parent)
+    part = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
+    part.write_text(text)
+    part.replace(path)
+
+
+def prune(place: Path) -> None:
+    """Remove the markers longest unused, and their machine code, while there are too many."""
+    markers = sorted(place.glob("*.py"), key=lambda file: file.stat().st_mtime)
+    for marker in markers[: max(0, len(markers) - KEPT_FILES)]:
+        if time.time() - marker.stat().st_mtime > 86_400:
+            for file in (place / "__pycache__").glob(f"{marker.stem}.*"):
+                file.unlink(missing_ok=True)
+            marker.unlink(missing_ok=True)
+
+
+def source_of(*modules: str) -> str:
+    """The source of modules, for a digest: what they generate is not seen in any function's content."""
+    return "".join(Path(str(sys.modules[name].__file__)).read_text() for name in modules)

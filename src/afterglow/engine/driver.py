@@ -1,0 +1,225 @@
+"""The loop that plays a policy in a world: compiled once, whatever the policy, the rewards or the spread."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numba import carray, types
+from numpy.typing import NDArray
+
+from afterglow.counter import BLOCK, POLICY, REWARD, SPREAD
+from afterglow.engine.compiling import digest, jitted, keep, source_of
+from afterglow.engine.policies import LEARN, NEXT
+from afterglow.engine.random import child, key_of, uniform
+from afterglow.engine.tiers import play_part
+from afterglow.engine.view import CELLS, first_cell
+
+Numbers = NDArray[np.float64]
+CHUNK = 1024  # steps cut at a time: two buffers of 8 KiB stay in the nearest cache
+MANY = 1 << 40  # "as long as needed": a pointer carries no length
+REGRET, SEEN, PENDING, GENERATED, HOLDS, SWITCHES = range(6)  # columns of `facts`
+FACTS = 6
+
+i8, f8, u8 = types.int64, types.float64, types.uint64
+FILL = types.none(CELLS, i8, u8, i8, i8, CELLS)
+TOTAL = f8(CELLS, i8, u8, i8, i8)
+BLOCKS = f8(CELLS, i8, u8, i8)
+SCATTER = types.none(CELLS, CELLS, i8, i8, i8, u8, i8, CELLS, i8, CELLS, i8)
+
+
+def follow(
+    checkpoints: NDArray[np.int64], c: int, clock: int, steps: int, arm: int, best: int, gaps: Numbers,
+    pulls: NDArray[np.int64], curve: Numbers, share: Numbers,
+) -> int:  # fmt: skip
+    """Fill the checkpoints that this hold passes: regret and plays of the best arm grow linearly inside it."""
+    while c < checkpoints.size and checkpoints[c] <= clock + steps:
+        inside = checkpoints[c] - clock
+        lost = gaps[arm] * inside
+        for i in range(pulls.size):
+            lost += gaps[i] * pulls[i]
+        curve[c] = lost
+        share[c] = (pulls[best] + (inside if arm == best else 0)) / checkpoints[c]
+        c += 1
+    return c
+
+
+def gather_owed(future: Numbers, at: int, window: int) -> None:
+    """All that is owed arrives at the next step."""
+    owed = 0.0
+    for i in range(window - 1):
+        owed += future[at + i]
+        future[at + i] = 0.0
+    future[at] += owed
+
+
+def allowed(arm: int, steps: int, split: int, arms: int, left: int) -> tuple[int, int]:
+    """Steps and split of a hold, cut to the steps left; what no hold can be is refused."""
+    if arm < 0 or arm >= arms:
+        raise ValueError("next_hold named an arm that does not exist")
+    if steps < 1 or split < 0 or split > steps:
+        raise ValueError("next_hold must ask for at least 1 step and a split between 0 and the steps")
+    steps = min(steps, left)
+    return steps, min(split, steps)
+
+
+def keys_of(seed: Any, run: int) -> tuple[Any, Any, Any, Any]:
+    """The keys of a run's streams: rewards, spread, block sums, policy."""
+    return key_of(seed, run, REWARD), key_of(seed, run, SPREAD), key_of(seed, run, BLOCK), key_of(seed, run, POLICY)
+
+
+def note(line: Numbers, arm: int, steps: int, split: int, head: float, body: float) -> None:
+    """Write down one hold."""
+    line[0] = arm
+    line[1] = steps
+    line[2] = split
+    line[3] = head
+    line[4] = body
+
+
+def conclude(
+    facts: Numbers, gaps: Numbers, pulls: NDArray[np.int64], seen: float, generated: float, future: Numbers, at: int,
+    window: int, count: int, switches: int,
+) -> None:  # fmt: skip
+    """Write down what a whole run came to."""
+    lost = 0.0
+    for i in range(gaps.size):
+        lost += gaps[i] * pulls[i]
+    owed = 0.0
+    for i in range(window - 1):
+        owed += future[at + i]
+    facts[REGRET] = lost
+    facts[SEEN] = seen
+    facts[PENDING] = owed
+    facts[GENERATED] = generated
+    facts[HOLDS] = count
+    facts[SWITCHES] = switches
+
+
+def play_run(
+    next_hold: Any, learn: Any, fill: Any, total: Any, block: Any, scatter: Any, seed: Any, run: int, horizon: int,
+    tier: int, draws: int, window: int, gather: int, best: int, gaps: Numbers, law: Any, cuts: Any, scratch: Any,
+    rewards: Numbers, future: Numbers, uniforms: Numbers, settings: Any, state: Any, checkpoints: NDArray[np.int64],
+    curve: Numbers, share: Numbers, pulls: NDArray[np.int64], facts: Numbers, trace: NDArray[np.float64],
+    stop: Numbers,
+) -> None:  # fmt: skip
+    """Play one run: ask for a hold, play its two parts, teach the policy, until the horizon."""
+    reward_key, spread_key, block_key, policy_key = keys_of(seed, run)
+    at = clock = count = switches = c = age = 0
+    last = -1
+    seen = 0.0
+    generated = 0.0
+    while clock < horizon and stop[0] == 0:
+        for j in range(draws):
+            uniforms[j] = uniform(policy_key, count * draws + j)
+        arm, steps, split = next_hold(settings, state, first_cell(uniforms))
+        steps, split = allowed(arm, steps, split, gaps.size, horizon - clock)
+        if arm != last:
+            if gather == 1:
+                gather_owed(future, at, window)
+            switches += last >= 0
+            age = 0
+            last = arm
+        head = 0.0
+        body = 0.0
+        if split > 0:
+            head, made, at = play_part(
+                fill, total, block, scatter, law, cuts, scratch, tier, arm, window, age, reward_key, spread_key,
+                child(block_key, 2 * count), clock, split, rewards, future, at, stop,
+            )  # fmt: skip
+            generated += made
+        if split < steps:
+            body, made, at = play_part(
+                fill, total, block, scatter, law, cuts, scratch, tier, arm, window, age + split, reward_key, spread_key,
+                child(block_key, 2 * count + 1), clock + split, steps - split, rewards, future, at, stop,
+            )  # fmt: skip
+            generated += made
+        if count < trace.shape[0]:
+            note(trace[count], arm, steps, split, head, body)
+        if c < checkpoints.size:
+            c = follow(checkpoints, c, clock, steps, arm, best, gaps, pulls, curve, share)
+        seen += head + body
+        pulls[arm] += steps
+        age += steps
+        clock += steps
+        count += 1
+        learn(settings, state, arm, steps, split, head, body)
+    conclude(facts, gaps, pulls, seen, generated, future, at, window, count, switches)
+
+
+def bare(numbers: Any) -> Any:
+    """The same array without its reference count, which would be raised and lowered at every call.
+
+    Use it inside the argument list of the call that needs it: the owner must live on in the caller.
+    """
+    return carray(first_cell(numbers), numbers.size)
+
+
+def run_all(
+    next_hold: Any, learn: Any, fill: Any, total: Any, block: Any, scatter: Any, seed: Any, first: int,
+    horizon: int, tier: int, draws: int, window: int, gather: int, best: int, gaps: Numbers, law: Numbers,
+    cuts: Numbers, room: int, settings: Numbers, states: NDArray[np.float64], checkpoints: NDArray[np.int64],
+    curves: NDArray[np.float64], shares: NDArray[np.float64], pulls: NDArray[np.int64],
+    facts: NDArray[np.float64], trace: NDArray[np.float64], stop: Numbers,
+) -> None:  # fmt: skip
+    """Play runs first, first + 1, …, one per row of `states`; the first is written down hold by hold in `trace`."""
+    rewards = np.zeros(CHUNK)
+    future = np.zeros(CHUNK + window)
+    uniforms = np.zeros(max(draws, 1))
+    scratch = np.zeros(room)
+    for row in range(states.shape[0]):
+        future[:] = 0.0
+        scratch[:] = 0.0
+        play_run(
+            next_hold, learn, fill, total, block, scatter, seed, first + row, horizon, tier, draws, window, gather,
+            best, gaps, first_cell(law), first_cell(cuts), first_cell(scratch), bare(rewards),
+            bare(future), bare(uniforms), first_cell(settings), first_cell(states[row]), checkpoints, curves[row], shares[row], pulls[row],
+            facts[row], trace if row == 0 else trace[:0], bare(stop),
+        )  # fmt: skip
+
+
+ROW, TABLE, COUNTS = f8[::1], f8[:, ::1], i8[::1]
+SIGNATURE = types.none(
+    *(types.FunctionType(kind) for kind in (NEXT, LEARN, FILL, TOTAL, BLOCKS, SCATTER)),
+    u8, i8, i8, i8, i8, i8, i8, i8, ROW, ROW, ROW, i8, ROW, TABLE, COUNTS, TABLE, TABLE, i8[:, ::1], TABLE, TABLE,
+    ROW,
+)  # fmt: skip
+
+
+@cache
+def machine() -> Any:
+    """The driver as machine code."""
+    done: dict[Any, Any] = {}
+    scope = {f.__name__: jitted(f, done, checked=False) for f in (play_run, bare)}
+    return keep(run_all, SIGNATURE, scope, digest(run_all, str(SIGNATURE), source_of("afterglow.engine.view")))
+
+
+def by_pointer(over: Callable[..., Any], signature: Any, plain: Any, swap: dict[Any, Any] | None = None) -> Any:
+    """A function over arrays as one over bare pointers, compiled; `swap` puts other functions in its place."""
+    done: dict[Any, Any] = {old: jitted(new, {}) for old, new in (swap or {}).items()}
+    scope = {"plain": jitted(plain, done, checked=False)}
+    mark = digest(over, plain, list((swap or {}).values()), str(signature))
+    return keep(over, signature, scope, mark)
+
+
+plain: Any = None  # put in by `by_pointer`
+
+
+def fill_over(law: Any, arm: int, key: Any, t0: int, n: int, out: Any) -> None:
+    plain(carray(law, MANY), arm, key, t0, n, carray(out, MANY))
+
+
+def total_over(law: Any, arm: int, key: Any, t0: int, n: int) -> Any:
+    return plain(carray(law, MANY), arm, key, t0, n)
+
+
+def block_over(law: Any, arm: int, key: Any, n: int) -> Any:
+    return plain(carray(law, MANY), arm, key, n)
+
+
+def scatter_over(
+    table: Any, scratch: Any, arm: int, window: int, age: int, key: Any, t0: int, rewards: Any, n: int,
+    future: Any, at: int,
+) -> None:  # fmt: skip
+    plain(carray(table, MANY), carray(scratch, MANY), arm, window, age, key, t0, carray(rewards, MANY), n,
+          carray(future, MANY), at)  # fmt: skip

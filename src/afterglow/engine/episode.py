@@ -1,0 +1,87 @@
+"""One run of a world, pulled by hand: for other people's agents, for a look at single steps, for tests."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from afterglow import counter
+from afterglow.engine.compiling import digest, jitted, keep, source_of
+from afterglow.engine.driver import CHUNK, FILL, SCATTER, gather_owed
+from afterglow.engine.machinery import machinery
+from afterglow.engine.tiers import cut_steps
+from afterglow.engine.view import first_cell
+from afterglow.errors import BadValue
+from afterglow.worlds.world import World
+
+
+def pull_once(
+    fill: Any, scatter: Any, law: Any, cuts: Any, scratch: Any, arm: int, window: int, age: int, gather: int,
+    reward_key: Any, spread_key: Any, t: int, rewards: Any, future: Any, at: int, stop: Any,
+) -> Any:  # fmt: skip
+    """One step: (seen, generated, at)."""
+    if gather == 1 and age == 0:
+        gather_owed(future, at, window)
+    return cut_steps(
+        fill, scatter, first_cell(law), first_cell(cuts), first_cell(scratch), arm, window, age, reward_key,
+        spread_key, t, 1, rewards, future, at, stop,
+    )  # fmt: skip
+
+
+i8, f8, u8 = types.int64, types.float64, types.uint64
+SIGNATURE = types.Tuple((f8, f8, i8))(
+    types.FunctionType(FILL), types.FunctionType(SCATTER), f8[::1], f8[::1], f8[::1], i8, i8, i8, i8, u8, u8, i8,
+    f8[::1], f8[::1], i8, f8[::1],
+)  # fmt: skip
+
+
+@cache
+def machine() -> Any:
+    done: dict[Any, Any] = {}
+    scope = {f.__name__: jitted(f, done, checked=False) for f in (gather_owed, cut_steps)}
+    return keep(pull_once, SIGNATURE, scope, digest(pull_once, str(SIGNATURE), source_of("afterglow.engine.view")))
+
+
+class Episode:
+    """Run number `run` of `seed`: pull by pull what the `step` engine would meet.
+
+    >>> episode = Episode(World.of([0.9, 0.1], window=4, spread="last"), seed=3)
+    >>> [episode.pull(0) for _ in range(6)]
+    [0.0, 0.0, 0.0, 1.0, 1.0, 1.0]
+    >>> episode.generated, episode.pending
+    (6.0, 3.0)
+    """
+
+    def __init__(self, world: World, seed: int = 1, run: int = 0) -> None:
+        self.world = world
+        self.made = machinery(world)
+        self.rewards = np.zeros(CHUNK)
+        self.future = np.zeros(CHUNK + world.window)
+        self.scratch = np.zeros(self.made.room)
+        self.stop = np.zeros(1)
+        self.keys = [np.uint64(counter.key(seed, run, stream)) for stream in (counter.REWARD, counter.SPREAD)]
+        self.at = self.step = self.age = 0
+        self.arm = -1
+        self.generated = 0.0
+
+    def pull(self, arm: int) -> float:
+        """Play an arm for one step: the pooled total of that step."""
+        if not 0 <= arm < self.world.arms:
+            raise BadValue(f"arm must be between 0 and {self.world.arms - 1}, got {arm!r}")
+        changed = self.arm not in (arm, -1)
+        self.age = 0 if arm != self.arm else self.age + 1
+        self.arm = int(arm)
+        fill, _, _, scatter = self.made.functions
+        seen, made, self.at = machine()(
+            fill, scatter, self.made.law, self.made.cuts, self.scratch, self.arm, self.world.window, self.age,
+            int(self.made.gather and changed), *self.keys, self.step, self.rewards, self.future, self.at, self.stop,
+        )  # fmt: skip
+        self.generated += made
+        self.step += 1
+        return float(seen)
+
+    @property
+    def pending(self) -> float:
+        """Reward that was generated and has not arrived yet."""
+        return float(self.future[self.at : self.at + self.world.window - 1].sum())

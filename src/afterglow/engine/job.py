@@ -1,0 +1,83 @@
+"""Runs of one policy in one world, played into arrays with one row for each run."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from afterglow.engine import driver
+from afterglow.engine.layout import pack, unpack
+from afterglow.engine.machinery import Machinery
+from afterglow.engine.policies import compiled
+from afterglow.errors import BadValue
+from afterglow.policies.policy import Policy
+
+Numbers = NDArray[np.float64]
+NO_TRACE = np.zeros((0, 5))
+
+
+@dataclass(frozen=True)
+class Results:
+    """Arrays with one row for each run."""
+
+    facts: Numbers
+    curves: Numbers
+    shares: Numbers
+    pulls: NDArray[np.int64]
+    recommended: NDArray[np.int64] | None
+    marks: NDArray[np.int64]
+
+    @classmethod
+    def empty(cls, runs: int, arms: int, marks: NDArray[np.int64], recommend: bool) -> "Results":
+        curves, shares = np.zeros((2, runs, marks.size))
+        chosen = np.zeros(runs, np.int64) if recommend else None
+        return cls(np.zeros((runs, driver.FACTS)), curves, shares, np.zeros((runs, arms), np.int64), chosen, marks)
+
+    def columns(self) -> list[Numbers]:
+        return [column.copy() for column in self.facts.T]
+
+
+@dataclass(frozen=True)
+class Job:
+    """All that stays the same from run to run."""
+
+    policy: Policy[Any, Any]
+    settings: Any
+    world: Machinery
+    horizon: int
+    seed: int
+    tier: int
+    first: int
+
+    def compile(self) -> None:
+        """Have all machine code at hand, so that no clock counts it."""
+        compiled(self.policy)
+        driver.machine()
+
+    def play(
+        self, results: Results, begin: int, end: int, stop: Numbers, trace: Numbers = NO_TRACE
+    ) -> Numbers:
+        """Play runs begin … end - 1 into their rows; the final states. The first run's holds go to `trace`."""
+        world, rows = self.world, slice(begin, end)
+        states = np.tile(pack(self.policy.start(self.settings)), (end - begin, 1))
+        try:
+            driver.machine()(
+                *compiled(self.policy), *world.functions, np.uint64(self.seed), self.first + begin, self.horizon,
+                self.tier, self.policy.draws, world.window, int(world.gather), world.best, world.gaps, world.law,
+                world.cuts, world.room, pack(self.settings), states, results.marks, results.curves[rows],
+                results.shares[rows], results.pulls[rows], results.facts[rows],
+                trace, stop,
+            )  # fmt: skip
+        except (ValueError, IndexError, ZeroDivisionError) as error:
+            raise BadValue(f"{self.policy.name} failed in a compiled run: {error}") from error
+        if results.recommended is not None:
+            for row, state in zip(range(begin, end), states, strict=True):
+                results.recommended[row] = self.recommended(results.pulls[row], state)
+        return states
+
+    def recommended(self, pulls: NDArray[np.int64], state: Numbers) -> int:
+        """The arm that a finished run would keep."""
+        if self.policy.recommend is None:
+            return int(pulls.argmax())
+        return self.policy.recommend(self.settings, unpack(self.policy.State, state))

@@ -1,0 +1,74 @@
+"""A world as compiled functions and their tables."""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from afterglow.engine import rewards, scatter
+from afterglow.engine.driver import (
+    BLOCKS,
+    FILL,
+    SCATTER,
+    TOTAL,
+    block_over,
+    by_pointer,
+    fill_over,
+    scatter_over,
+    total_over,
+)
+from afterglow.worlds.spreads import Spread
+from afterglow.worlds.world import World
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Machinery:
+    """What the driver needs of a world."""
+
+    functions: tuple[Any, Any, Any, Any]  # fill, total, block, scatter
+    law: Numbers
+    cuts: Numbers
+    room: int
+    gather: bool
+    window: int
+    gaps: Numbers
+    best: int
+
+
+def machinery(world: World, attributed: bool = False) -> Machinery:
+    """The world compiled; `attributed` pays each pull's whole reward when its window closes."""
+    kind, law = rewards.table_of(world.rewards)
+    spread = Spread("last") if attributed else world.spread
+    plan = spread.plan(world.arms, world.best, world.window)
+    functions = (*reward_functions(kind), scatter_function(plan.kind, spread.function, spread.memory))
+    room = world.window + max(plan.room, 1)
+    return Machinery(
+        functions, law, plan.table, room, plan.gather, world.window, np.array(world.gaps), world.best
+    )
+
+
+@cache
+def reward_functions(kind: str) -> tuple[Any, Any, Any]:
+    """(fill, total, block) for a kind of reward table."""
+    fill, total, block = rewards.KINDS[kind]
+    return (
+        by_pointer(fill_over, FILL, fill),
+        by_pointer(total_over, TOTAL, total),
+        by_pointer(block_over, BLOCKS, block),
+    )
+
+
+@cache
+def scatter_function(kind: str, function: Any, memory: int) -> Any:
+    """The compiled function of a kind of spread; a user's function takes the place of the stand-in."""
+    plain = getattr(scatter, f"scatter_{kind}")
+    if function is None:
+        return by_pointer(scatter_over, SCATTER, plain)
+    stand_in = scatter.cut_with_memory if memory else scatter.cut
+    return by_pointer(scatter_over, SCATTER, plain, {stand_in: function})
+
+

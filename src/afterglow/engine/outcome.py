@@ -1,0 +1,83 @@
+"""What many runs of one policy in one world came to."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from afterglow.worlds.world import World
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean over runs and its standard error."""
+
+    mean: float
+    se: float
+
+    @classmethod
+    def of(cls, values: Numbers) -> "Mean":
+        """Of one number a run; a single run has no standard error."""
+        spread = float(values.std(ddof=1)) if values.size > 1 else math.nan
+        return cls(float(values.mean()), spread / math.sqrt(values.size))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Arrays have one row for each run. Sums are in rewards: `generated` = `seen` + `pending`."""
+
+    policy: str
+    settings: dict[str, Any]  # resolved: what the policy worked with
+    options: dict[str, Any]  # as given
+    world: World
+    horizon: int
+    runs: int
+    seed: int
+    first: int  # number of the first run
+    engine: str
+    threads: int
+    seconds: float  # simulation alone, after compiling
+    regrets: Numbers
+    seen: Numbers
+    pending: Numbers  # made before the horizon, arriving after it
+    generated: Numbers
+    holds: Numbers
+    switches: Numbers
+    checkpoints: NDArray[np.int64]
+    curves: Numbers  # regret at the checkpoints
+    shares: Numbers  # share of steps so far on the best arm, at the checkpoints
+    pulls: NDArray[np.int64]  # runs x arms
+    recommended: NDArray[np.int64] | None
+
+    @property
+    def regret(self) -> Mean:
+        return Mean.of(self.regrets)
+
+    @property
+    def best_arm_share(self) -> float:
+        return float(self.pulls[:, self.world.best].mean() / self.horizon)
+
+    def summary(self) -> dict[str, Any]:
+        """The main figures as plain data."""
+        regret = self.regret
+        return {
+            "policy": self.policy,
+            "settings": self.settings,
+            "means": self.world.means,
+            "horizon": self.horizon,
+            "window": self.world.window,
+            "spread": self.world.spread.text,
+            "runs": self.runs,
+            "seed": self.seed,
+            "engine": self.engine,
+            "threads": self.threads,
+            "regret": {"mean": regret.mean, "se": None if math.isnan(regret.se) else regret.se},
+            "best_arm_share": self.best_arm_share,
+            "holds": float(self.holds.mean()),
+            "switches": float(self.switches.mean()),
+            "seconds": self.seconds,
+        }

@@ -1,0 +1,46 @@
+"""A policy's two verbs as machine code behind one pair of function types."""
+
+from functools import cache
+from typing import Any
+
+from numba import carray, types
+
+from afterglow.engine.compiling import digest, jitted, keep, source_of
+from afterglow.engine.layout import layout
+from afterglow.engine.view import CELLS, over
+from afterglow.policies.policy import Policy
+
+NEXT = types.UniTuple(types.int64, 3)(CELLS, CELLS, CELLS)
+LEARN = types.none(CELLS, CELLS, types.int64, types.int64, types.int64, types.float64, types.float64)
+
+# Put in by `keep` for each policy; named here for the reader and the type checker.
+settings_over: Any = None
+state_over: Any = None
+plain_next: Any = None
+plain_learn: Any = None
+DRAWS = 1
+
+
+def next_over(settings: Any, state: Any, draws: Any) -> Any:
+    return plain_next(settings_over(settings), state_over(state), carray(draws, DRAWS))
+
+
+def learn_over(settings: Any, state: Any, arm: int, steps: int, split: int, head: float, body: float) -> None:
+    plain_learn(settings_over(settings), state_over(state), arm, steps, split, head, body)
+
+
+@cache
+def compiled(policy: Policy[Any, Any]) -> tuple[Any, Any]:
+    """(next_hold, learn) of a policy over rows: what the driver calls."""
+    done: dict[Any, Any] = {}
+    scope = {
+        "settings_over": over(policy.Settings),
+        "state_over": over(policy.State),
+        "DRAWS": max(policy.draws, 1),
+        "plain_next": jitted(policy.next_hold, done),
+        "plain_learn": jitted(policy.learn, done),
+    }
+    shapes = (layout(policy.Settings), layout(policy.State))
+    makers = source_of("afterglow.engine.view", "afterglow.engine.layout", "afterglow.engine.policies")
+    mark = digest(policy.next_hold, policy.learn, policy.draws, repr(shapes), makers)
+    return keep(next_over, NEXT, scope, mark), keep(learn_over, LEARN, scope, mark)

@@ -1,0 +1,94 @@
+"""The one call that plays many runs of a policy in a world."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from afterglow.counter import WORD
+from afterglow.engine.agreement import check_own
+from afterglow.engine.job import Job, Results
+from afterglow.engine.machinery import machinery
+from afterglow.engine.outcome import Outcome
+from afterglow.engine.tiers import HOLD, SKIP, STEP
+from afterglow.engine.work import share_out
+from afterglow.errors import BadValue
+from afterglow.policies.checks import choice, whole
+from afterglow.policies.policy import Policy
+from afterglow.policies.registry import named
+from afterglow.worlds.world import World
+
+TIERS = {"step": STEP, "hold": HOLD, "skip": SKIP}
+LONGEST = 10**15  # beyond this float sums no longer count single rewards
+
+
+def simulate(
+    policy: str | Policy[Any, Any],
+    world: World,
+    horizon: float,
+    runs: int = 100,
+    seed: int = 1,
+    options: Mapping[str, Any] | None = None,
+    engine: str = "auto",
+    threads: int | None = None,
+    checkpoints: Sequence[int] = (),
+    first: int = 0,
+    recommend: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> Outcome:
+    """Play `runs` independent runs of a policy in a world, exactly.
+
+    Run r of a seed meets the same rewards whatever the policy, so outcomes can be compared run by run. `engine`
+    is `step`, `hold`, `skip` or `auto` (the fastest that fits); `checkpoints` are the steps at which regret is
+    written down; `first` is the number of the first run; `progress` is told how many runs are done.
+    """
+    policy = named(policy) if isinstance(policy, str) else policy
+    steps = whole("horizon", horizon, 1)
+    if steps > LONGEST:
+        raise BadValue(f"horizon must be at most {LONGEST:.0e}, got {steps:.3g}; sums would lose single rewards")
+    runs, first = whole("runs", runs, 1), whole("first", first, 0)
+    marks = checked_marks(checkpoints, steps)
+    settings = policy.settings(world.arms, world.window, steps, options)
+    tier = tier_for(engine, policy, world)
+    check_own(policy, settings)
+    job = Job(policy, settings, machinery(world, policy.privileged), steps, seed & WORD, TIERS[tier], first)
+    results = Results.empty(runs, world.arms, marks, recommend)
+    job.compile()
+    began = time.perf_counter()
+    used = share_out(runs, partial(job.play, results), threads, progress)
+    seconds = time.perf_counter() - began
+    return Outcome(
+        policy.name, asdict(settings), dict(options or {}), world, steps, runs, seed, first, tier, used, seconds,
+        *results.columns(), marks, results.curves, results.shares, results.pulls, results.recommended,
+    )  # fmt: skip
+
+
+def tier_for(engine: str, policy: Policy[Any, Any], world: World) -> str:
+    """The tier to use; asking for one that can't be used is refused with the reason."""
+    choice("engine", engine, ["auto", *TIERS])
+    if world.spread.memory and engine not in ("auto", "step"):
+        raise BadValue(
+            f"engine {engine} can't run spread {world.spread.text}: it keeps memory between pulls, so it must see "
+            "every pull; use engine step"
+        )
+    if engine != "auto":
+        return engine
+    return "step" if policy.every_step or world.spread.memory else "skip"
+
+
+def checked_marks(checkpoints: Sequence[int], horizon: int) -> NDArray[np.int64]:
+    """Checkpoints as whole numbers, increasing, within the horizon."""
+    marks = [whole("checkpoint", mark, 1) for mark in checkpoints]
+    if marks != sorted(set(marks)) or (marks and marks[-1] > horizon):
+        raise BadValue(f"checkpoints must increase and lie within the horizon of {horizon:,}, got {marks}")
+    return np.array(marks, np.int64)
+
+
+def log_marks(horizon: int, count: int) -> list[int]:
+    """Up to `count` checkpoints, evenly spaced in the logarithm, the horizon last."""
+    marks = np.geomspace(min(10, horizon), horizon, whole("number of checkpoints", count, 1))
+    return sorted({int(round(mark)) for mark in marks} | {horizon})

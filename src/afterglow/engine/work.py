@@ -1,0 +1,89 @@
+"""Runs shared out over threads: interruptible, and the same results however they are shared."""
+
+import os
+import threading
+import time
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from afterglow.policies.checks import whole
+
+Task = Callable[[int, int, NDArray[np.float64]], object]
+TASK_SECONDS = 0.1  # a task this long hides the cost of handing it out
+LOOK_SECONDS = 0.05  # how often the waiting thread looks up, for Ctrl-C and progress
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Queue:
+    """Hands out stretches of runs, each about `TASK_SECONDS` long once the pace is known."""
+
+    def __init__(self, runs: int, threads: int) -> None:
+        self.runs, self.threads = runs, threads
+        self.given = self.done = 0
+        self.busy = 0.0
+        self.lock = threading.Lock()
+
+    def take(self) -> tuple[int, int]:
+        """The next stretch (begin, end); empty when none is left."""
+        with self.lock:
+            pace = self.busy / self.done if self.done else TASK_SECONDS
+            size = max(1, int(TASK_SECONDS / max(pace, 1e-9)))
+            begin = self.given
+            fair = -(-(self.runs - begin) // self.threads)
+            self.given = min(self.runs, begin + max(1, min(size, fair)))
+            return begin, self.given
+
+    def give_back(self, count: int, seconds: float) -> None:
+        with self.lock:
+            self.done += count
+            self.busy += seconds
+
+
+def share_out(
+    runs: int, task: Task, threads: int | None = None, progress: Callable[[int], None] | None = None
+) -> int:
+    """Have `task(begin, end, stop)` do all runs; the number of threads used.
+
+    Ctrl-C, or an error in any thread, raises the stop flag that compiled code looks at, waits for the threads to
+    leave, and is raised here.
+    """
+    count = min(whole("threads", threads if threads is not None else processors(), 1), runs)
+    queue, stop = Queue(runs, count), np.zeros(1)
+    failures: list[BaseException] = []
+
+    def work() -> None:
+        while True:
+            begin, end = queue.take()
+            if begin == end or stop[0]:
+                return
+            began = time.perf_counter()
+            try:
+                task(begin, end, stop)
+            except BaseException as failure:
+                failures.append(failure)
+                stop[0] = 1
+            queue.give_back(end - begin, time.perf_counter() - began)
+
+    workers = [threading.Thread(target=work, daemon=True) for _ in range(count)]
+    try:
+        for worker in workers:
+            worker.start()
+        while any(worker.is_alive() for worker in workers):
+            for worker in workers:
+                worker.join(LOOK_SECONDS)
+            if progress is not None:
+                progress(queue.done)
+    finally:
+        stop[0] = 1
+        for worker in workers:
+            if worker.ident is not None:
+                worker.join()
+    if failures:
+        raise failures[0]
+    return count

@@ -1,0 +1,58 @@
+"""A world as a Gymnasium environment, so that other people's agents can play it (extra `gym`)."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from afterglow.engine.episode import Episode
+from afterglow.errors import MissingExtra
+from afterglow.policies.checks import whole
+from afterglow.worlds.world import World
+
+try:
+    import gymnasium
+except ImportError as missing:
+    raise MissingExtra("the Gymnasium environment", "gym") from missing
+
+Totals = NDArray[np.float64]
+
+
+class WorldEnv(gymnasium.Env[Totals, np.int64]):
+    """An action is an arm, the observation and the reward are the pooled total of the step.
+
+    An episode is `horizon` steps and then truncated. `reset(seed=s)` starts run 0 of that seed, `reset()` the
+    next run; the rewards are those that `simulate` meets. `info` has what an agent must not use but a study
+    wants: the regret so far and the reward still pending.
+
+    >>> env = WorldEnv(World.of([0.9, 0.1], window=4, spread="last"), horizon=100)
+    >>> total, info = env.reset(seed=3)
+    >>> env.step(0)[0], info["regret"]
+    (array([0.]), 0.0)
+    """
+
+    def __init__(self, world: World, horizon: int) -> None:
+        self.world, self.horizon = world, whole("horizon", horizon, 1)
+        self.action_space = gymnasium.spaces.Discrete(world.arms)
+        self.observation_space = gymnasium.spaces.Box(0.0, float(world.window), (1,), np.float64)
+        self.seed, self.run = 1, -1
+        self.regret = 0.0
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Totals, dict[str, Any]]:
+        """Start the next run, or run 0 of a new seed."""
+        super().reset(seed=seed)
+        self.seed, self.run = (self.seed, self.run + 1) if seed is None else (seed, 0)
+        self.episode = Episode(self.world, self.seed, self.run)
+        self.regret = 0.0
+        return np.zeros(1), self.info()
+
+    def step(self, action: np.int64) -> tuple[Totals, float, bool, bool, dict[str, Any]]:
+        """Play an arm for one step."""
+        total = self.episode.pull(int(action))
+        self.regret += self.world.gaps[int(action)]
+        # parts such as 0.1 may add up to a hair more than the window, which the space would refuse
+        seen = np.array([min(total, float(self.world.window))])
+        return seen, total, False, self.episode.step >= self.horizon, self.info()
+
+    def info(self) -> dict[str, Any]:
+        return {"step": self.episode.step, "regret": self.regret, "pending": self.episode.pending}

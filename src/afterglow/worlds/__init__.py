@@ -1,0 +1,1 @@
+"""Worlds to play in: what a pull brings (`rewards`), when it arrives (`spreads`)."""

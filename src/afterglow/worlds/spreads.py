@@ -1,0 +1,182 @@
+"""When a pull's reward arrives: every spread by name, and a user's own.
+
+A spread cuts the reward of a pull into parts that arrive at lags 0 … window - 1. Each is described by a short
+text (`uniform`, `geometric:0.5`, `delay:poisson:3`, …), which is also how it is stored and printed. `plan`
+turns it into the numbers that the engine's compiled functions read.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from afterglow.errors import BadValue, UnknownName
+
+Numbers = NDArray[np.float64]
+NAMES = {
+    "immediate": "all at once",
+    "uniform": "an equal part in each step of the window",
+    "last": "all in the last step of the window",
+    "geometric:r": "parts proportional to r^lag",
+    "kernel:w0,w1,…": "by the given weights; rows for each arm are separated by /",
+    "dirichlet:alpha": "by Dirichlet weights drawn anew for each pull (alpha = 1 if left out)",
+    "delay:uniform": "all at one random lag; also delay:geometric:p and delay:poisson:m, cut to the window",
+    "hoard": "held back until the player changes arm, or the window ends",
+    "handicap": "the best arm pays in the last step of the window, all others at once",
+    "chameleon": "the best arm pays at once early in a run and late later on, all others the other way round",
+}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A spread for one world: which compiled function, its table, and what it needs beside."""
+
+    kind: str  # kernel, delay, dirichlet or custom
+    table: Numbers
+    gather: bool = False  # what is owed arrives at once when the player changes arm
+    room: int = 0  # cells of working space beyond the window
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A spread by its text, or a user's function.
+
+    A function `cut(reward, arm, best, age, draws, parts)` fills `parts` (zeros, one per lag) so that they add
+    up to `reward`; `age` counts the steps of the present run before this pull, `draws` holds as many uniforms
+    as asked for. With `memory` cells it takes one more argument, an array that it may keep things in between
+    pulls; it must then see every pull, and only the `step` engine can run it.
+    """
+
+    text: str
+    function: Callable[..., None] | None = field(default=None, repr=False)
+    draws: int = 0
+    memory: int = 0
+
+    def plan(self, arms: int, best: int, window: int) -> Plan:
+        """The numbers that the engine reads."""
+        if self.function is not None:
+            table = np.array([best, self.draws, self.memory], float)
+            return Plan("custom", table, room=self.draws + self.memory)
+        name, *values = self.text.split(":", 1)
+        rest = values[0] if values else ""
+        if name == "dirichlet":
+            return Plan("dirichlet", np.array([positive(self.text, rest or "1", 0.01)]))
+        if name == "delay":
+            return Plan("delay", delay_table(lag_law(self.text, rest, window)))
+        if name == "chameleon":
+            early, late = one_lag(0, window), one_lag(window - 1, window)
+            rows = [[early, late] if arm == best else [late, early] for arm in range(arms)]
+            return Plan("kernel", kernel_table(np.array(rows), window - 1))
+        rows = fixed_rows(self.text, name, rest, arms, best, window)
+        return Plan("kernel", kernel_table(np.array(rows)[:, None, :], 0), gather=name == "hoard")
+
+
+def spread(what: "str | Spread | Callable[..., None]", draws: int = 0, memory: int = 0) -> Spread:
+    """A spread from its text, or from a user's function."""
+    if isinstance(what, Spread):
+        return what
+    if callable(what):
+        return Spread(getattr(what, "__name__", "custom"), what, draws, memory)
+    known = [name.split(":")[0] for name in NAMES]
+    name = what.split(":")[0]
+    if name not in known:
+        raise UnknownName("spread", name, known, f"spreads are {', '.join(dict.fromkeys(known))}")
+    if ":" in what and name in ("immediate", "uniform", "last", "hoard", "handicap", "chameleon"):
+        raise BadValue(f"spread {name} takes no value, got {what!r}")
+    made = Spread(what)
+    made.plan(2, 0, 1_000 if name != "kernel" else max(1, what.split("/")[0].count(",") + 1))
+    return made
+
+
+def fixed_rows(text: str, name: str, rest: str, arms: int, best: int, window: int) -> list[Any]:
+    """One row of weights for each arm."""
+    if name == "immediate":
+        return [one_lag(0, window)] * arms
+    if name in ("last", "hoard"):
+        return [one_lag(window - 1, window)] * arms
+    if name == "uniform":
+        return [np.full(window, 1.0 / window)] * arms
+    if name == "geometric":
+        ratio = positive(text, rest, 0.0)
+        logs = np.arange(window) * math.log(ratio)
+        return [normal(np.exp(logs - logs.max()))] * arms
+    if name == "handicap":
+        return [one_lag(window - 1 if arm == best else 0, window) for arm in range(arms)]
+    return kernel_rows(text, rest, arms, window)
+
+
+def kernel_rows(text: str, rest: str, arms: int, window: int) -> list[Any]:
+    """Weights as given, one row for all arms or one for each."""
+    rows = [row.split(",") for row in rest.split("/")]
+    if len(rows) not in (1, arms) and (arms, window) != (2, len(rows[0])):
+        raise BadValue(f"{text} has {len(rows)} rows of weights for {arms} arms; give one row, or one for each arm")
+    made = []
+    for row in rows:
+        weights = [positive(text, value, 0.0, zero=True) for value in row]
+        if len(weights) > window:
+            raise BadValue(f"{text} has {len(weights)} weights, the window is {window}; make the window longer")
+        if not sum(weights) > 0:
+            raise BadValue(f"{text} has no weight above 0; at least one lag must pay")
+        made.append(normal(np.array(weights + [0.0] * (window - len(weights)))))
+    return made * arms if len(made) == 1 else made
+
+
+def kernel_table(rows: Numbers, boundary: int) -> Numbers:
+    """Stages, boundary, then for each arm and stage the first and one past the last lag that pays, and weights."""
+    arms, stages, window = rows.shape
+    table = [float(stages), float(boundary)]
+    for weights in rows.reshape(arms * stages, window):
+        paid = np.flatnonzero(weights)
+        table += [float(paid[0]), float(paid[-1] + 1), *weights]
+    return np.array(table)
+
+
+def lag_law(text: str, rest: str, window: int) -> Numbers:
+    """Probabilities of the lags 0 … window - 1."""
+    name, _, value = rest.partition(":")
+    lags = np.arange(window)
+    if name == "uniform":
+        return np.full(window, 1.0 / window)
+    if name == "geometric":
+        p = positive(text, value, 0.0)
+        if p >= 1:
+            raise BadValue(f"the p of {text} must lie between 0 and 1; delay:geometric:0.2 waits 4 steps on average")
+        return normal(np.exp(lags * math.log1p(-p)))
+    if name == "poisson":
+        mean = positive(text, value, 0.0)
+        logs = lags * math.log(mean) - np.array([math.lgamma(lag + 1.0) for lag in lags])
+        return normal(np.exp(logs - logs.max()))
+    raise UnknownName("delay", name, ("uniform", "geometric", "poisson"), "delays are uniform, geometric:p, poisson:m")
+
+
+def delay_table(law: Numbers) -> Numbers:
+    """The cumulative law, and for each of `window` equal slices of [0, 1) the first lag it can mean."""
+    upto = np.cumsum(law)
+    upto[np.flatnonzero(law)[-1] :] = 2.0  # above every uniform: the search ends at the last lag that pays
+    guide = np.searchsorted(upto, np.arange(law.size) / law.size, side="right")
+    return np.concatenate([upto, guide.astype(float)])
+
+
+def one_lag(lag: int, window: int) -> Numbers:
+    weights = np.zeros(window)
+    weights[lag] = 1.0
+    return weights
+
+
+def normal(weights: Sequence[float] | Numbers) -> Numbers:
+    """The weights divided by their sum."""
+    return np.asarray(weights) / np.sum(weights)
+
+
+def positive(text: str, value: str, least: float, zero: bool = False) -> float:
+    """A number of a spread's text."""
+    try:
+        number = float(value)
+    except ValueError:
+        raise BadValue(f"spread {text} needs a number where it has {value!r}; for instance geometric:0.5") from None
+    if not (least < number < math.inf or number == least and (zero or least > 0)):
+        raise BadValue(f"the numbers of spread {text} must be {'at least' if zero else 'above'} {least:g}, got {value}")
+    return number
