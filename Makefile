@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BENCH_VENV := .venv-bench
-PIP_INSTALL := -m pip --quiet --disable-pip-version-check install
+PIP_INSTALL := -m pip --quiet --disable-pip-version-check install --no-compile
 LOCK := $(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-annotate --no-header $(UPGRADE)
 
@@ -45,7 +45,7 @@ requirements: $(VENV)/dev.stamp
 
 clean:
 	rm -rf $(VENV) $(BENCH_VENV) out dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
-	find src tests bench docs conftest.py -name __pycache__ -prune -exec rm -rf {} +
+	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # The pins of dev.txt contain those of run.txt, so either set leaves `make run` working.
 $(VENV)/run.stamp: requirements/run.txt pyproject.toml
@@ -57,5 +57,6 @@ $(BENCH_VENV)/bench.stamp: requirements/bench.txt pyproject.toml
 	@echo "installing requirements/$(*F).txt and afterglow into $(@D)"
 	@$(PYTHON) -m venv $(@D)
 	@$(@D)/bin/python $(PIP_INSTALL) --require-hashes --requirement requirements/$(*F).txt
+	@$(@D)/bin/python -m compileall -qq -j 0 $(@D)/lib || true # as pip would, on all cores
 	@$(@D)/bin/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@ $(if $(filter dev,$(*F)),$(@D)/run.stamp)
