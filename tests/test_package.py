@@ -6,6 +6,7 @@ import sys
 import tomllib
 from importlib.metadata import metadata, version
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -41,9 +42,19 @@ def test_importing_afterglow_leaves_the_heavy_libraries_alone() -> None:
     assert not loaded & {"numba", "scipy", "matplotlib", "typer", "rich", "jinja2", "gymnasium"}
 
 
-def test_the_core_works_when_numpy_is_all_there_is() -> None:
-    code = "import afterglow\nfor name in afterglow.__all__: getattr(afterglow, name)\nprint('whole')"
-    assert fresh(NUMPY_ONLY + code) == "whole\n"
+def test_importing_afterglow_takes_less_than_three_tenths_of_a_second() -> None:
+    code = "import time; start = time.process_time(); import afterglow; print(time.process_time() - start)"
+    assert min(float(fresh(code)) for _ in range(3)) < 0.3
+
+
+def test_an_agent_decides_when_numpy_is_all_there_is() -> None:
+    code = """
+import afterglow
+agent = afterglow.Agent(arms=["A", "B", "C"], window=24, seed=7)
+print(agent.select())
+agent.update(0.5)
+"""
+    assert fresh(NUMPY_ONLY + code).strip() in {"A", "B", "C"}
 
 
 def test_the_command_says_which_extra_it_needs_when_it_is_missing() -> None:
@@ -73,22 +84,26 @@ def test_every_extra_is_there(extra: str) -> None:
     assert extra in (metadata("afterglow").get_all("Provides-Extra") or [])
 
 
-def test_the_types_are_shipped() -> None:
-    assert (Path(afterglow.__file__).parent / "py.typed").exists()
+def test_the_wheel_holds_the_whole_package_its_types_and_its_licence(tmp_path: Path) -> None:
+    build = "import sys; from hatchling.build import build_wheel; print(build_wheel(sys.argv[1]))"
+    done = subprocess.run(
+        [sys.executable, "-c", build, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    shipped = set(ZipFile(tmp_path / done.stdout.split()[-1]).namelist())
+    source = {path for path in (ROOT / "src").rglob("*") if path.is_file() and path.suffix != ".pyc"}
+    assert {path.relative_to(ROOT / "src").as_posix() for path in source} <= shipped
+    assert {"afterglow/py.typed", f"afterglow-{afterglow.__version__}.dist-info/licenses/LICENSE"} <= shipped
 
 
-def tracked() -> list[Path]:
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    return [ROOT / name for name in listed.split("\0") if name and (ROOT / name).is_file()]
-
-
-def test_no_tracked_file_names_a_machine_or_a_registry() -> None:
-    home = r"/(?:home|Users|root)/\w"
-    hosts = r"pypi\.org|pythonhosted|--(?:extra-)?index-url|--find-links|\bfile:/{2}"
-    place = re.compile(rf"{home}|/tm[p]/|/wor[k]/|{hosts}")
+def test_no_file_names_a_machine_or_a_registry() -> None:
+    place = re.compile(
+        r"/(?:home|Users|root|tmp|work|opt)/\w|pypi\.org|pythonhosted|\bfile://|--(?:extra-)?index-url|--find-links"
+    )
+    folders = [ROOT / name for name in (".ci", "bench", "docs", "requirements", "src", "tests")]
+    files = [path for folder in folders for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"]
     found = [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
-        for path in tracked()
+        for path in [*files, *(path for path in ROOT.iterdir() if path.is_file())]
         if path != Path(__file__)
         for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1)
         if place.search(line)
