@@ -51,7 +51,7 @@ def inverted(u: float, n: int, p: float) -> int:
     odds = p / (1.0 - p)
     mass = math.exp(n * math.log1p(-p))
     k = 0
-    while u >= mass and mass > NEGLIGIBLE:
+    while u >= mass > NEGLIGIBLE:
         u -= mass
         mass *= odds * float(n - k) / (k + 1.0)
         k += 1
