@@ -1,4 +1,4 @@
-"""Every exception Afterglow raises.
+"""Every exception and warning of Afterglow.
 
     AfterglowError
     ├── BadValue (also ValueError)        a setting, argument or total that can't be used
@@ -8,6 +8,8 @@
     ├── BadFormat (also ValueError)       stored text that isn't what it should be
     ├── Disagreement (also RuntimeError)  a policy acts differently in plain Python and compiled
     └── MissingExtra (also ImportError)   a part that needs `pip install "afterglow[...]"`
+
+    AfterglowWarning (a UserWarning)      a call that works but doesn't give what it promises
 
 Messages are one lower-case sentence: the name, the rule, the value, the way out.
 """
@@ -54,3 +56,7 @@ class MissingExtra(AfterglowError, ImportError):
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f'{what} needs the {extra!r} extra: pip install "afterglow[{extra}]"')
+
+
+class AfterglowWarning(UserWarning):
+    """A call that works but doesn't give what it promises."""

@@ -30,3 +30,11 @@ def choice(name: str, value: object, choices: Sequence[str]) -> str:
     if value not in choices:
         raise UnknownName(name, str(value), choices, f"it is one of {', '.join(choices)}")
     return str(value)
+
+
+def between(name: str, value: object, least: float, most: float = math.inf, note: str = "") -> float:
+    """`value` as a finite float of at least `least` and at most `most`."""
+    span = f"of at least {least:g}" + (f" and at most {most:g}" if most < math.inf else "")
+    if isinstance(value, bool) or not isinstance(value, int | float) or math.isinf(value) or not least <= value <= most:
+        raise BadValue(f"{name} must be a number {span}{' (' + note + ')' if note else ''}, got {value!r}")
+    return float(value)
