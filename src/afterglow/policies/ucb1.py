@@ -54,4 +54,4 @@ policy = Policy(
     summary="index of mean plus radius, one step at a time, blind to delay",
     guarantee="O(sum log T / gap) for window 1; none with delay",
     source="Auer, Cesa-Bianchi & Fischer 2002",
-)
+)  # fmt: skip
