@@ -1,0 +1,217 @@
+"""The three-line use: ask which arm to play, tell the total that the step brought.
+
+    >>> from afterglow import Agent
+    >>> agent = Agent(arms=["A", "B", "C"], window=24, seed=7)
+    >>> arm = agent.select()  # what to play in this step
+    >>> agent.update(3.2)  # everything that arrived in it, whichever pull it came from
+    >>> agent
+    <Agent trim-ucb: 3 arms, window 24, step 1, holding 'A'>
+
+A total carries no arm: it is the sum of whatever arrived, and the policy sorts out what it can tell. Standard
+library only; memory depends on the number of arms, not on the number of steps.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from afterglow import stored
+from afterglow.arguments import Name, arm_names, known_options, playable, possible_total
+from afterglow.counter import POLICY, key
+from afterglow.errors import AfterglowError, BadFormat, HorizonReached, OutOfTurn
+from afterglow.estimates import Estimates, read
+from afterglow.holding import Hold, Holding
+from afterglow.ledger import Ledger
+from afterglow.policies.checks import number, whole
+from afterglow.policies.policy import Policy
+from afterglow.policies.registry import WHERE, named
+
+FORMAT, VERSION = "afterglow-agent", 1
+ARGUMENTS = ("arms", "window", "horizon", "seed", "run", "reward_max", "confidence")
+
+
+class Playing(NamedTuple):
+    """The hold in hand: `done` of its `steps` are played."""
+
+    arm: Name
+    steps: int
+    done: int
+
+
+@dataclass(slots=True)
+class Progress:
+    """Where an agent stands, as it is stored."""
+
+    step: int
+    selected: int  # 1 between select and update
+    holds: int  # begun so far
+    current: int  # the ledger's
+    look: int
+
+
+class Agent:
+    """One experiment: a policy, its state, and what is known of every arm.
+
+    `arms` are names (strings or numbers), or how many there are. `window` is the number of steps over which one
+    pull pays, its own step included. `reward_max` is the most that one pull can bring in all: totals are divided by
+    it. `confidence` is that of `estimates()`. `policy` is a name or a Policy of your own; `options` are its settings.
+    Randomised policies draw from the stream of (`seed`, `run`), as run number `run` of a simulation does.
+    """
+
+    def __init__(
+        self,
+        arms: Iterable[Name] | int,
+        window: int,
+        horizon: int | None = None,
+        policy: str | Policy[Any, Any] = "trim-ucb",
+        *,
+        seed: int = 0,
+        run: int = 0,
+        reward_max: float = 1.0,
+        confidence: float = 0.95,
+        **options: Any,
+    ) -> None:
+        self.arms = arm_names(arms)
+        self.window = whole("window", window, 1, "1 = paid at once")
+        self.horizon = None if horizon is None else whole("horizon", horizon, 1)
+        self.policy = playable(policy)
+        self.seed = whole("seed", seed, 0)
+        self.run = whole("run", run, 0)
+        self.reward_max = number("reward_max", reward_max, 0, math.inf, "the most that one pull brings in all")
+        self.confidence = number("confidence", confidence, 0, 1)
+        self.options = known_options(self.policy, options, ARGUMENTS)
+        self.settings = self.policy.settings(len(self.arms), self.window, self.horizon, self.options)
+        self.step = 0  # steps played
+        state = self.policy.start(self.settings)
+        for what, record in (("settings", self.settings), ("state", state)):
+            stored.plain(record, f"{what} of {self.policy.name}:")
+        stream = key(self.seed, self.run, POLICY)
+        self._holding = Holding(self.policy, self.settings, state, len(self.arms), stream)
+        self._ledger = Ledger(len(self.arms), self.window, self.confidence)
+        self._selected = False  # whether the arm of this step was asked for
+
+    @property
+    def finished(self) -> bool:
+        """Whether all steps of the horizon are played."""
+        return self.step == self.horizon
+
+    @property
+    def hold(self) -> Playing | None:
+        """The hold in hand; None between two holds."""
+        hold = self._holding.hold
+        return None if hold is None else Playing(self.arms[hold.arm], hold.steps, hold.done)
+
+    def select(self) -> Name:
+        """The arm to play in this step; the same until `update`."""
+        self._refuse_after_horizon()
+        hold = self._holding.current(None if self.horizon is None else self.horizon - self.step)
+        self._selected = True
+        return self.arms[hold.arm]
+
+    def update(self, total: float) -> None:
+        """End the step with the total that arrived in it. If the total is refused nothing has changed."""
+        self._refuse_after_horizon()
+        hold = self._holding.hold
+        if not self._selected or hold is None:
+            raise OutOfTurn(f"update() ends a step whose arm was asked for, step {self.step:,} has none; call select()")
+        seen = possible_total(total, self.window, self.reward_max) / self.reward_max
+        arm = hold.arm
+        self._holding.take(seen)
+        self._ledger.record(arm, seen)
+        self.step += 1
+        self._selected = False
+
+    def recommend(self) -> Name:
+        """The arm to keep, as things stand."""
+        if not self.step:
+            raise OutOfTurn("recommend() needs at least one step, none is played; call select() and update()")
+        learned = self._holding.opened - (self._holding.hold is not None)
+        if self.policy.recommend is not None and learned:
+            return self.arms[self.policy.recommend(self.settings, self._holding.state)]
+        pulls = [tally.pulls for tally in self._ledger.tallies]
+        return self.arms[pulls.index(max(pulls))]
+
+    def estimates(self) -> Estimates:
+        """Mean and interval of every arm: valid together, at any step, for any policy and spread."""
+        return read(self._ledger, self.arms, self.window, self.reward_max, self.confidence)
+
+    def to_json(self) -> str:
+        """All of it as text, at any point; `from_json` goes on with the same decisions."""
+        holding, ledger, name = self._holding, self._ledger, self.policy.name
+        progress = Progress(self.step, int(self._selected), holding.opened, ledger.current, ledger.look)
+        values = {
+            "format": FORMAT,
+            "version": VERSION,
+            "policy": {"name": name, "version": self.policy.version, "own": not registered(self.policy)},
+            **{argument: getattr(self, argument) for argument in ARGUMENTS},
+            "options": self.options,
+            "settings": stored.plain(self.settings, f"settings of {name}:"),
+            "state": stored.plain(holding.state, f"state of {name}:"),
+            "progress": stored.plain(progress, "progress:"),
+            "hold": holding.hold and stored.plain(holding.hold, "hold:"),
+            "tallies": [stored.plain(tally, "tally:") for tally in ledger.tallies],
+        }
+        return stored.write(values)
+
+    @classmethod
+    def from_json(cls, text: str | bytes, policy: Policy[Any, Any] | None = None) -> "Agent":
+        """The agent that `to_json` wrote down; a policy of your own must be given again."""
+        values = stored.parse(text, FORMAT, VERSION)
+        try:
+            given = {argument: values[argument] for argument in ARGUMENTS}
+            agent = cls(**given, policy=stored_policy(values["policy"], policy), **values["options"])
+            agent._resume(values)
+        except BadFormat:
+            raise
+        except (AfterglowError, LookupError, TypeError, ValueError) as error:
+            raise BadFormat(f"the text doesn't make an agent: {error}; it was stored by other code") from error
+        return agent
+
+    def _resume(self, values: Mapping[str, Any]) -> None:
+        """Take over what was stored: all state, and the settings as they were resolved then."""
+        holding, ledger, name = self._holding, self._ledger, self.policy.name
+        self.settings = holding.settings = stored.like(self.settings, values["settings"], f"settings of {name}")
+        holding.state = stored.like(holding.state, values["state"], f"state of {name}")
+        progress = stored.like(Progress(0, 0, 0, 0, 0), values["progress"], "progress")
+        if values["hold"] is not None:
+            holding.hold = stored.like(Hold(0, 0, 0), values["hold"], "hold")
+        pairs = zip(ledger.tallies, values["tallies"], strict=True)
+        tallies = [stored.like(tally, value, "tally") for tally, value in pairs]
+        if progress.step != sum(tally.pulls for tally in tallies) or progress.selected > (holding.hold is not None):
+            raise BadFormat(f"step {progress.step:,} contradicts the tallies or the hold; the text was changed by hand")
+        ledger.resume(tallies, progress.current, progress.look)
+        holding.opened = progress.holds
+        self.step, self._selected = progress.step, bool(progress.selected)
+
+    def _refuse_after_horizon(self) -> None:
+        if self.finished:
+            raise HorizonReached(f"all {self.horizon:,} steps are played; recommend() names the arm to keep")
+
+    def __repr__(self) -> str:
+        steps = f"step {self.step:,}" + ("" if self.horizon is None else f" of {self.horizon:,}")
+        hold = f", holding {self.hold.arm!r}" if self.hold else ", finished" if self.finished else ""
+        return f"<Agent {self.policy.name}: {len(self.arms)} arms, window {self.window:,}, {steps}{hold}>"
+
+
+def registered(policy: Policy[Any, Any]) -> bool:
+    """Whether it is one of Afterglow's own policies."""
+    return policy.name in WHERE and named(policy.name) is policy
+
+
+def stored_policy(wanted: Mapping[str, Any], given: Policy[Any, Any] | None) -> Policy[Any, Any]:
+    """The policy that a stored text was written with."""
+    name, version = wanted["name"], wanted["version"]
+    if given is None and (wanted["own"] or name not in WHERE):
+        raise BadFormat(f"policy {name!r} is not one of Afterglow's; give it: Agent.from_json(text, policy=...)")
+    policy = named(name) if given is None else given
+    if policy.name != name:
+        raise BadFormat(
+            f"the text was stored with policy {name!r}, got {policy.name!r}; give the one it was stored with"
+        )
+    if policy.version != version:
+        raise BadFormat(
+            f"the text was stored with version {version} of {name}, this is version {policy.version}, which decides "
+            "otherwise; use the release that stored it or start a new agent"
+        )
+    return policy
