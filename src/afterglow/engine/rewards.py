@@ -37,6 +37,7 @@ Numbers = NDArray[np.float64]
 SLOTS, FIRST_PART, FEW, GUIDE = 0, 1, 2, 3  # size of the guide, where parts begin, draw fewer pulls one by one
 UPTO, LOW, SLOPE, HIGH, CELL = 0, 1, 2, 3, 4  # a cell: probability below it, low, width / probability, high
 SHARE, BASE, WIDTH, LEVELS, VARIANCE, THIRD, FOURTH, FROM, MASS, PART = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9  # `parts_of`
+U_GUIDE, U_LOW, U_SLOPE, U_HIGH, U_CELL = (np.uint64(place) for place in (GUIDE, LOW, SLOPE, HIGH, CELL))
 
 GROUPS = 32  # into which the cells of a smooth law are put
 FINE = 64  # a cell alone is halved until it is this many times narrower than the law's deviation
@@ -64,11 +65,14 @@ def block_bernoulli(table: Numbers, arm: int, key: np.uint64, n: int) -> float:
 
 def quantile(table: Numbers, law: int, u: float) -> float:
     """The reward at u, 0 <= u < 1, of the law that begins at place `law` of the table."""
-    cell = law + int(table[law + GUIDE + int(u * table[law + SLOTS])])
-    while u >= table[cell + CELL + UPTO]:
-        cell += CELL
-    reward = table[cell + LOW] + (u - table[cell + UPTO]) * table[cell + SLOPE]
-    return float(min(reward, table[cell + HIGH]))
+    start = np.uint64(law)  # unsigned places need no test for negative ones: half the time
+    cell = start + np.uint64(int(table[start + U_GUIDE + np.uint64(int(u * table[start]))]))
+    if u >= table[cell + U_CELL]:  # once is nearly always enough, and compiles without a branch
+        cell += U_CELL
+    while u >= table[cell + U_CELL]:
+        cell += U_CELL
+    reward = table[cell + U_LOW] + (u - table[cell]) * table[cell + U_SLOPE]
+    return float(min(reward, table[cell + U_HIGH]))
 
 
 def fill_cells(table: Numbers, arm: int, key: np.uint64, t0: int, n: int, out: Numbers) -> None:
