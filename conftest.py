@@ -1,14 +1,20 @@
-"""Collects documents as tests: the blocks of each Markdown file run as one test."""
+"""Documents are tests: the blocks of each Markdown file run as one. Hypothesis tries the same cases every time."""
 
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from docs_blocks import Mismatch, run_document
 
 pytest_plugins = ["pytester"]
+
+settings.register_profile(
+    "repeatable", derandomize=True, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("repeatable")
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
