@@ -25,7 +25,9 @@ def best_mean_plus(sums: list[float], pulls: list[int], width: float) -> int:
 
 
 def kl(p: float, q: float) -> float:
-    """Kullback-Leibler divergence of Bernoulli(p) from Bernoulli(q), 0 <= p <= 1, 0 < q < 1."""
+    """Kullback-Leibler divergence of Bernoulli(p) from Bernoulli(q), 0 <= p, q <= 1; infinite where q excludes p."""
+    if (p > 0.0 and q <= 0.0) or (p < 1.0 and q >= 1.0):
+        return math.inf
     value = 0.0
     if p > 0.0:
         value += p * math.log(p / q)
@@ -43,7 +45,7 @@ def klup(total: float, count: float, level: float) -> float:
     high = 1.0
     for _ in range(40):
         middle = 0.5 * (low + high)
-        if middle >= 1.0 or count * kl(mean, middle) > level:
+        if count * kl(mean, middle) > level:
             high = middle
         else:
             low = middle
@@ -53,3 +55,20 @@ def klup(total: float, count: float, level: float) -> float:
 def kldown(total: float, count: float, level: float) -> float:
     """The smallest q with count * kl(total / count, q) <= level: the mirror image of `klup`."""
     return 1.0 - klup(count - min(total, count), count, level)
+
+
+SHORT = 100  # windows per arm below which an experiment is short
+
+
+def arm_to_keep(pulls: list[int], means: list[float], horizon: int, window: int) -> int:
+    """The arm played most; in an experiment of fewer than 100 windows per arm, the tried arm of highest mean.
+
+    >>> arm_to_keep([500, 300, 0], [0.4, 0.6, 0.0], horizon=800, window=10)
+    1
+    >>> arm_to_keep([50_000, 300, 0], [0.4, 0.6, 0.0], horizon=50_300, window=10)
+    0
+    """
+    tried = [arm for arm in range(len(pulls)) if pulls[arm] > 0]
+    if horizon >= SHORT * len(pulls) * window or not tried:
+        return max(range(len(pulls)), key=lambda arm: pulls[arm])
+    return max(tried, key=lambda arm: means[arm])
