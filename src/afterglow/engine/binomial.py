@@ -58,29 +58,29 @@ def inverted(u: float, n: int, p: float) -> int:
     return k
 
 
+def hat(deviation: float, p: float) -> tuple[float, float, float, float]:
+    """Hörmann's constants: a and b of the bend, the height that is safe inside it, the scale of the hat."""
+    b = 1.15 + 2.53 * deviation
+    return -0.0873 + 0.0248 * b + 0.01 * p, b, 0.92 - 4.2 / b, (2.83 + 5.1 / b) * deviation
+
+
 def rejected(key: np.uint64, n: int, p: float) -> int:
     """Transformed rejection, for p <= 1/2 and n p >= 10."""
     variance = n * p * (1.0 - p)
-    deviation = math.sqrt(variance)
-    b = 1.15 + 2.53 * deviation
-    a = -0.0873 + 0.0248 * b + 0.01 * p
+    a, b, safe, scale = hat(math.sqrt(variance), p)
     centre = n * p + 0.5
-    sure = 0.92 - 4.2 / b
     t = 0
     while True:
         u = uniform(key, t) - 0.5
         v = uniform(key, t + 1)
         t += 2
         edge = 0.5 - abs(u)
-        if edge >= 0.07 and v <= sure:
-            return math.floor((2.0 * a / edge + b) * u + centre)
         if edge < 1e-9:
             continue  # millions of deviations out, where the mass is nil
         k = math.floor((2.0 * a / edge + b) * u + centre)
-        if k < 0 or k > n:
-            continue
-        height = v * (2.83 + 5.1 / b) * deviation / (a / (edge * edge) + b)
-        if below(height, n, p, variance, k):
+        if edge >= 0.07 and v <= safe:
+            return k
+        if 0 <= k <= n and below(v * scale / (a / (edge * edge) + b), n, p, variance, k):
             return k
 
 
