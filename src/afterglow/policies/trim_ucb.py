@@ -161,15 +161,16 @@ def credit(settings: Settings, state: State, steps: int, split: int, head: float
 
 
 def refresh(settings: Settings, state: State) -> None:
-    """Bounds and means of the arms that learned something: these two, or all when the evidence asked for changed."""
+    """Renew bounds and means: of the arm in play, of the one before once its leak is seen, or of all arms."""
     every = settings.batches == 1
     while settings.horizon == 0 and state.clock >= state.reach:
         state.reach *= STRETCH
         every = True
     if settings.batches == 1:
         state.variance = pooled_variance(settings.window, state.batch_counts, state.batch_sums, state.batch_squares)
+    first = state.until == first_hold(settings, state.pulls[state.arm] - state.age)
     for arm in range(settings.arms):
-        if state.pulls[arm] > 0 and (every or arm in (state.arm, state.last)):
+        if state.pulls[arm] > 0 and (every or arm == state.arm or (first and arm == state.last)):
             state.highs[arm] = upper(settings, state, arm, settings.level)
             state.means[arm] = middle(state, arm, lower(settings, state, arm, settings.level), state.highs[arm])
 
@@ -243,7 +244,7 @@ def intervals(settings: Settings, state: State) -> tuple[list[float], list[float
     """Lower bound, mean and upper bound of every arm; (0, 0, 1) for one never played.
 
     They allow for leakage whatever the spread, and hold at every time, not only at the end; `level = "plus"`
-    reports those of `"plain"`. A lower bound above its upper bound says that the window is too short.
+    reports those of `"plain"`. A lower bound above its upper bound means a window set too short, or rare chance.
     """
     level = PLAIN if settings.level == PLUS else settings.level
     arms = range(settings.arms)
