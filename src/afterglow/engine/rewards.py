@@ -14,9 +14,9 @@ its value each. Those of a wide cell are halved: the bits of a uniform are fair 
 $\sum_j 2^{-j}\,\mathrm{Bin}(m, 1/2)$. What remains is where the pulls of a group of narrow cells fall inside it, or
 those of a wide one below its last bit. Few are drawn one by one. The sum of many is one number with their exact
 mean, variance, third and fourth cumulant: a normal one, bent as Cornish & Fisher (1938) teach. It is a few
-hundredths of the deviation of the whole, and the cumulants of order five and up that go missing change the law of
-the whole by about 1e-11 in Kolmogorov distance at a thousand pulls, and by less as $n^{-3/2}$ beyond. Laws without
-width (Bernoulli, discrete, empirical) have no such remainder.
+hundredths of the deviation of the whole, and the fifth cumulants that go missing change the law of the whole by less
+than 1e-11 in Kolmogorov distance where this is first used, at over a thousand pulls, and by less as $n^{-3/2}$
+beyond. Laws without width (Bernoulli, discrete, empirical) have no such remainder: their sums are exact.
 """
 
 import math

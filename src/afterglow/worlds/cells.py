@@ -1,12 +1,12 @@
 """Any reward law on [0, 1] as cells: with probability p the reward is uniform on [low, low + width].
 
 A discrete law is cells of width 0, a uniform law is one cell. A smooth law is cut at several hundred points, and
-between two of them it is taken as the widest uniform with the right mean. So its probabilities at the cuts and
-its mean are exact and its variance is short of a few millionths. Cells are in order and do not overlap: their
-quantile function rises with u.
+between two of them it is taken as the widest uniform with the right mean. So its mean and its probabilities at the
+cuts are exact, its variance is short by a few millionths at most if it has a shape one would draw, and in between
+the distribution function is off by 1/256 at most, looked at with a resolution of 1e-9. Cells are in order and do
+not overlap: their quantile function rises with u.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 Numbers = NDArray[np.float64]
 HALF = 256  # a smooth law is cut at this many equally likely points and at as many equally spaced ones
-NARROW = 1e-9  # of the range: no cell is narrower
+NARROW = 1e-9  # of the range: cuts closer than this are one
 TINY = 2.0**-60  # cells less likely than this can't be drawn
 
 
@@ -38,10 +38,11 @@ class Cells:
 
     def cdf(self, x: Numbers) -> Numbers:
         """Probability of at most x."""
-        inside = np.asarray(x, float)[..., None] - self.low
-        share = np.where(inside < 0, 0.0, np.clip(inside / np.where(self.width > 0, self.width, 1.0), 0.0, 1.0))
-        share = np.where((self.width == 0) & (inside >= 0), 1.0, share)
-        return np.asarray(share @ self.probability)
+        cell = np.searchsorted(self.low, x, side="right") - 1
+        width = self.width[cell]
+        share = np.where(width > 0, np.clip(x - self.low[cell], 0.0, width) / np.where(width > 0, width, 1.0), 1.0)
+        before = np.cumsum(self.probability) - self.probability
+        return np.where(cell < 0, 0.0, before[cell] + self.probability[cell] * share)
 
 
 def atoms(values: Numbers, probabilities: Numbers) -> Cells:
@@ -67,5 +68,5 @@ def knots_of(quantile: Callable[[Numbers], Numbers], low: float, high: float) ->
     first, last = quantile(np.array([1e-12, 1 - 1e-12]))
     spaced = np.linspace(max(first, low), min(last, high), HALF + 1)
     knots = np.unique(np.clip(np.concatenate([likely, spaced]), low, high))
-    apart = np.diff(knots, prepend=-math.inf) > NARROW * (last - first)
+    _, apart = np.unique(np.round((knots - low) / (NARROW * (last - first))), return_index=True)
     return np.unique(np.concatenate([[low], knots[apart], [high]]))

@@ -135,8 +135,8 @@ class Uniform:
 class Discrete:
     """The given values with the given probabilities."""
 
-    values: Sequence[float]
-    probabilities: Sequence[float]
+    values: Sequence[float] | Numbers
+    probabilities: Sequence[float] | Numbers
 
     def __post_init__(self) -> None:
         values = listed("a value of a discrete reward", self.values)
@@ -173,7 +173,7 @@ class Discrete:
 class Empirical:
     """A value of the given sample, each equally likely: the bootstrap of what was measured."""
 
-    sample: Sequence[float]
+    sample: Sequence[float] | Numbers
 
     def __post_init__(self) -> None:
         keep(self, sample=listed("a value of an empirical reward", self.sample))

@@ -25,7 +25,7 @@ def truncated_normal(mean: float, deviation: float, low: float, high: float) -> 
     grid = np.unique(np.linspace(max(low, mean - reach), min(high, mean + reach), GRID + 1))
     if grid.size < GRID:
         raise BadValue(
-            f"a normal reward of mean {mean:g} and deviation {deviation:g} is a single point between {low:g} and "
+            f"a normal reward of centre {mean:g} and deviation {deviation:g} is a single point between {low:g} and "
             f"{high:g}; use discrete:{top:g}@1"
         )
     upto = np.concatenate([[0.0], np.cumsum(moments(grid, mean, deviation, top)[0])])
