@@ -58,13 +58,13 @@ def agree(policy: Policy[Any, Any], settings: Any, arms: int, window: int, horiz
         arm, steps, split = policy.next_hold(settings, state, draws)
         steps = min(steps, horizon - clock)
         asked = (arm, steps, min(split, steps))
-        seen = (*(int(number) for number in trace[count, :3]), *(float(number) for number in trace[count, 3:]))
-        if asked != seen[:3]:
+        compiled = tuple(int(number) for number in trace[count, :3])
+        if asked != compiled:
             raise Disagreement(
                 f"{policy.name} differs at hold {count}: plain Python asks for (arm, steps, split) = {asked}, "
-                f"compiled for {seen[:3]}; look for a float kept in an int field"
+                f"compiled for {compiled}; look for a float kept in an int field"
             )
-        policy.learn(settings, state, *seen)
+        policy.learn(settings, state, *asked, float(trace[count, 3]), float(trace[count, 4]))
         clock, count = clock + steps, count + 1
     if repr(state) != repr(final):
         raise Disagreement(

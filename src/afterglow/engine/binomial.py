@@ -23,9 +23,7 @@ ROOT_TAU = 0.5 * math.log(2.0 * math.pi)
 NEGLIGIBLE = 2.0**-60  # a mass that no uniform can reach
 NEAR = 20  # steps from the mode within which masses are multiplied out
 EXACT = 16  # below it the error of Stirling's formula is looked up
-STIRLING = np.array(
-    [0.0] + [math.lgamma(n + 1.0) - ((n + 0.5) * math.log(n) - n + ROOT_TAU) for n in range(1, EXACT)]
-)
+STIRLING = np.array([0.0] + [math.lgamma(n + 1.0) - ((n + 0.5) * math.log(n) - n + ROOT_TAU) for n in range(1, EXACT)])
 
 
 def binomial(key: np.uint64, n: int, p: float) -> int:

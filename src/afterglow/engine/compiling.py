@@ -12,6 +12,7 @@ import os
 import sys
 import threading
 import time
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from types import CellType, CodeType, FunctionType, ModuleType
@@ -33,7 +34,7 @@ def names(code: CodeType) -> set[str]:
 
 
 def foreign(module: str) -> bool:
-    return module.split(".")[0] in FOREIGN
+    return module.split(".", maxsplit=1)[0] in FOREIGN
 
 
 def read(function: FunctionType) -> dict[str, Any]:
@@ -49,21 +50,38 @@ def read(function: FunctionType) -> dict[str, Any]:
     return found | {name: cell.cell_contents for name, cell in cells}
 
 
-def jitted(function: Any, done: dict[Any, Any], checked: bool = True) -> Any:
+def is_plain(value: Any) -> bool:
+    """Whether it is a function to compile: Numba knows its own and NumPy's."""
+    return isinstance(value, FunctionType) and not foreign(value.__module__)
+
+
+def tagged(code: CodeType, scope: dict[str, Any], name: str, tag: str, *rest: Any) -> FunctionType:
+    """A function whose symbols carry `tag`: two pieces of machine code with one symbol would be taken for one."""
+    twin = FunctionType(code, scope, name, *rest)
+    twin.__qualname__ = f"{name}_{tag}"
+    return twin
+
+
+def jitted(function: Any, done: dict[Any, Any], checked: bool = True, tag: str | None = None) -> Any:
     """The function compiled with every plain function it calls by name."""
     if function not in done:
         scope = dict(function.__globals__)
         cells = tuple(CellType() for _ in function.__closure__ or ())
-        twin = FunctionType(function.__code__, scope, function.__name__, function.__defaults__, cells)
+        twin = tagged(function.__code__, scope, function.__name__, tag or unique(), function.__defaults__, cells)
         done[function] = njit(boundscheck=checked)(twin)
         found = {
-            name: jitted(value, done, checked) if isinstance(value, FunctionType) else value
+            name: jitted(value, done, checked, tag) if is_plain(value) else value
             for name, value in read(function).items()
         }
         for name, cell in zip(function.__code__.co_freevars, cells, strict=True):
             cell.cell_contents = found.pop(name)
         scope |= found
     return done[function]
+
+
+def unique() -> str:
+    """A tag for what has no content mark."""
+    return uuid.uuid4().hex[:24]
 
 
 class Unmarked(TypeError):
@@ -84,9 +102,9 @@ def describe(part: Any, seen: set[Any]) -> str:
     if isinstance(part, CodeType):
         plain = (part.co_name, part.co_code, part.co_exceptiontable, part.co_names, part.co_varnames, part.co_freevars)
         return repr((plain, [describe(const, seen) for const in part.co_consts]))
-    if isinstance(part, FunctionType):
+    if is_plain(part):
         if part in seen:
-            return part.__name__
+            return str(part.__name__)
         seen.add(part)
         globals_ = [(name, describe(value, seen)) for name, value in read(part).items()]
         return repr((describe(part.__code__, seen), describe(part.__defaults__, seen), globals_))
@@ -96,13 +114,14 @@ def describe(part: Any, seen: set[Any]) -> str:
         return repr([(name, describe(value, seen)) for name, value in part.items()])
     if isinstance(part, np.ndarray):
         return repr((part.dtype, part.shape, part.tobytes()))
-    if part is None or isinstance(part, int | float | str | bytes | np.generic | types.Type):
+    if part is None or isinstance(part, int | float | complex | str | bytes | range | np.generic | types.Type):
         return repr(part)
     if isinstance(part, ModuleType):
         return part.__name__
     home = getattr(part, "__module__", None) or type(part).__module__
-    if foreign(home) or home.startswith("afterglow.engine."):
-        return f"{home}.{getattr(part, '__qualname__', type(part).__name__)}"
+    name = getattr(part, "__name__", None)  # of a function or class that Python, NumPy, Numba or the engine defines
+    if name is not None and (foreign(home) or home.startswith("afterglow.engine.")):
+        return f"{home}.{name}"
     raise Unmarked(repr(part))
 
 
@@ -132,7 +151,7 @@ def keep(function: Callable[..., Any], signature: Any, scope: dict[str, Any], ma
         if fresh:
             log.info("compiling kernels: once for this version of the code, kept in %s", folder())
         code = plain.__code__.replace(co_filename=str(path))
-        whole = FunctionType(code, plain.__globals__ | scope, plain.__name__)
+        whole = tagged(code, plain.__globals__ | scope, plain.__name__, mark or unique())
         return njit(signature, nogil=True, cache=stored)(whole)
 
 

@@ -12,14 +12,11 @@ from afterglow.counter import BLOCK, POLICY, REWARD, SPREAD
 from afterglow.engine.compiling import digest, jitted, keep, source_of
 from afterglow.engine.policies import LEARN, NEXT
 from afterglow.engine.random import child, key_of, uniform
-from afterglow.engine.tiers import play_part
+from afterglow.engine.tiers import CHUNK, MANY, collect_owed, play_part
 from afterglow.engine.view import CELLS, first_cell
 
 Numbers = NDArray[np.float64]
-CHUNK = 1024  # steps cut at a time: two buffers of 8 KiB stay in the nearest cache
-MANY = 1 << 40  # "as long as needed": a pointer carries no length
-REGRET, SEEN, PENDING, GENERATED, HOLDS, SWITCHES = range(6)  # columns of `facts`
-FACTS = 6
+FACTS = ("regrets", "seen", "pending", "generated", "holds", "switches")  # columns that `conclude` writes
 
 i8, f8, u8 = types.int64, types.float64, types.uint64
 FILL = types.none(CELLS, i8, u8, i8, i8, CELLS)
@@ -42,15 +39,6 @@ def follow(
         share[c] = (pulls[best] + (inside if arm == best else 0)) / checkpoints[c]
         c += 1
     return c
-
-
-def gather_owed(future: Numbers, at: int, window: int) -> None:
-    """All that is owed arrives at the next step."""
-    owed = 0.0
-    for i in range(window - 1):
-        owed += future[at + i]
-        future[at + i] = 0.0
-    future[at] += owed
 
 
 def allowed(arm: int, steps: int, split: int, arms: int, left: int) -> tuple[int, int]:
@@ -78,30 +66,27 @@ def note(line: Numbers, arm: int, steps: int, split: int, head: float, body: flo
 
 
 def conclude(
-    facts: Numbers, gaps: Numbers, pulls: NDArray[np.int64], seen: float, generated: float, future: Numbers, at: int,
-    window: int, count: int, switches: int,
+    facts: Numbers, gaps: Numbers, pulls: NDArray[np.int64], seen: float, generated: float, owed: float, count: int,
+    switches: int,
 ) -> None:  # fmt: skip
     """Write down what a whole run came to."""
     lost = 0.0
     for i in range(gaps.size):
         lost += gaps[i] * pulls[i]
-    owed = 0.0
-    for i in range(window - 1):
-        owed += future[at + i]
-    facts[REGRET] = lost
-    facts[SEEN] = seen
-    facts[PENDING] = owed
-    facts[GENERATED] = generated
-    facts[HOLDS] = count
-    facts[SWITCHES] = switches
+    facts[0] = lost
+    facts[1] = seen
+    facts[2] = owed
+    facts[3] = generated
+    facts[4] = count
+    facts[5] = switches
 
 
 def play_run(
     next_hold: Any, learn: Any, fill: Any, total: Any, block: Any, scatter: Any, seed: Any, run: int, horizon: int,
     tier: int, draws: int, window: int, gather: int, best: int, gaps: Numbers, law: Any, cuts: Any, scratch: Any,
-    rewards: Numbers, future: Numbers, uniforms: Numbers, settings: Any, state: Any, checkpoints: NDArray[np.int64],
+    rewards: Any, future: Any, uniforms: Any, settings: Any, state: Any, checkpoints: NDArray[np.int64],
     curve: Numbers, share: Numbers, pulls: NDArray[np.int64], facts: Numbers, trace: NDArray[np.float64],
-    stop: Numbers,
+    stop: Any,
 ) -> None:  # fmt: skip
     """Play one run: ask for a hold, play its two parts, teach the policy, until the horizon."""
     reward_key, spread_key, block_key, policy_key = keys_of(seed, run)
@@ -109,14 +94,15 @@ def play_run(
     last = -1
     seen = 0.0
     generated = 0.0
-    while clock < horizon and stop[0] == 0:
+    while clock < horizon and carray(stop, 1)[0] == 0.0:
         for j in range(draws):
-            uniforms[j] = uniform(policy_key, count * draws + j)
-        arm, steps, split = next_hold(settings, state, first_cell(uniforms))
+            carray(uniforms, MANY)[j] = uniform(policy_key, count * draws + j)
+        arm, steps, split = next_hold(settings, state, uniforms)
         steps, split = allowed(arm, steps, split, gaps.size, horizon - clock)
         if arm != last:
             if gather == 1:
-                gather_owed(future, at, window)
+                owed = collect_owed(future, at, window)
+                carray(future, MANY)[at] = owed
             switches += last >= 0
             age = 0
             last = arm
@@ -144,15 +130,7 @@ def play_run(
         clock += steps
         count += 1
         learn(settings, state, arm, steps, split, head, body)
-    conclude(facts, gaps, pulls, seen, generated, future, at, window, count, switches)
-
-
-def bare(numbers: Any) -> Any:
-    """The same array without its reference count, which would be raised and lowered at every call.
-
-    Use it inside the argument list of the call that needs it: the owner must live on in the caller.
-    """
-    return carray(first_cell(numbers), numbers.size)
+    conclude(facts, gaps, pulls, seen, generated, collect_owed(future, at, window), count, switches)
 
 
 def run_all(
@@ -172,9 +150,9 @@ def run_all(
         scratch[:] = 0.0
         play_run(
             next_hold, learn, fill, total, block, scatter, seed, first + row, horizon, tier, draws, window, gather,
-            best, gaps, first_cell(law), first_cell(cuts), first_cell(scratch), bare(rewards),
-            bare(future), bare(uniforms), first_cell(settings), first_cell(states[row]), checkpoints, curves[row], shares[row], pulls[row],
-            facts[row], trace if row == 0 else trace[:0], bare(stop),
+            best, gaps, first_cell(law), first_cell(cuts), first_cell(scratch), first_cell(rewards),
+            first_cell(future), first_cell(uniforms), first_cell(settings), first_cell(states[row]), checkpoints,
+            curves[row], shares[row], pulls[row], facts[row], trace if row == 0 else trace[:0], first_cell(stop),
         )  # fmt: skip
 
 
@@ -189,17 +167,16 @@ SIGNATURE = types.none(
 @cache
 def machine() -> Any:
     """The driver as machine code."""
-    done: dict[Any, Any] = {}
-    scope = {f.__name__: jitted(f, done, checked=False) for f in (play_run, bare)}
-    return keep(run_all, SIGNATURE, scope, digest(run_all, str(SIGNATURE), source_of("afterglow.engine.view")))
+    mark = digest(run_all, str(SIGNATURE), source_of("afterglow.engine.view"))
+    scope = {"play_run": jitted(play_run, {}, checked=False, tag=mark)}
+    return keep(run_all, SIGNATURE, scope, mark)
 
 
 def by_pointer(over: Callable[..., Any], signature: Any, plain: Any, swap: dict[Any, Any] | None = None) -> Any:
     """A function over arrays as one over bare pointers, compiled; `swap` puts other functions in its place."""
-    done: dict[Any, Any] = {old: jitted(new, {}) for old, new in (swap or {}).items()}
-    scope = {"plain": jitted(plain, done, checked=False)}
     mark = digest(over, plain, list((swap or {}).values()), str(signature))
-    return keep(over, signature, scope, mark)
+    done: dict[Any, Any] = {old: jitted(new, {}, tag=mark) for old, new in (swap or {}).items()}
+    return keep(over, signature, {"plain": jitted(plain, done, checked=False, tag=mark)}, mark)
 
 
 plain: Any = None  # put in by `by_pointer`

@@ -8,9 +8,9 @@ from numba import types
 
 from afterglow import counter
 from afterglow.engine.compiling import digest, jitted, keep, source_of
-from afterglow.engine.driver import CHUNK, FILL, SCATTER, gather_owed
+from afterglow.engine.driver import FILL, SCATTER
 from afterglow.engine.machinery import machinery
-from afterglow.engine.tiers import cut_steps
+from afterglow.engine.tiers import CHUNK, collect_owed, cut_steps
 from afterglow.engine.view import first_cell
 from afterglow.errors import BadValue
 from afterglow.worlds.world import World
@@ -22,10 +22,11 @@ def pull_once(
 ) -> Any:  # fmt: skip
     """One step: (seen, generated, at)."""
     if gather == 1 and age == 0:
-        gather_owed(future, at, window)
+        owed = collect_owed(first_cell(future), at, window)
+        future[at] = owed
     return cut_steps(
         fill, scatter, first_cell(law), first_cell(cuts), first_cell(scratch), arm, window, age, reward_key,
-        spread_key, t, 1, rewards, future, at, stop,
+        spread_key, t, 1, first_cell(rewards), first_cell(future), at, first_cell(stop),
     )  # fmt: skip
 
 
@@ -38,9 +39,9 @@ SIGNATURE = types.Tuple((f8, f8, i8))(
 
 @cache
 def machine() -> Any:
-    done: dict[Any, Any] = {}
-    scope = {f.__name__: jitted(f, done, checked=False) for f in (gather_owed, cut_steps)}
-    return keep(pull_once, SIGNATURE, scope, digest(pull_once, str(SIGNATURE), source_of("afterglow.engine.view")))
+    mark, done = digest(pull_once, str(SIGNATURE), source_of("afterglow.engine.view")), dict[Any, Any]()
+    scope = {f.__name__: jitted(f, done, checked=False, tag=mark) for f in (collect_owed, cut_steps)}
+    return keep(pull_once, SIGNATURE, scope, mark)
 
 
 class Episode:

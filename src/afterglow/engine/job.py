@@ -32,10 +32,11 @@ class Results:
     def empty(cls, runs: int, arms: int, marks: NDArray[np.int64], recommend: bool) -> "Results":
         curves, shares = np.zeros((2, runs, marks.size))
         chosen = np.zeros(runs, np.int64) if recommend else None
-        return cls(np.zeros((runs, driver.FACTS)), curves, shares, np.zeros((runs, arms), np.int64), chosen, marks)
+        return cls(np.zeros((runs, len(driver.FACTS))), curves, shares, np.zeros((runs, arms), np.int64), chosen, marks)
 
-    def columns(self) -> list[Numbers]:
-        return [column.copy() for column in self.facts.T]
+    def columns(self) -> dict[str, Numbers]:
+        """The facts by name, one number for each run."""
+        return {name: column.copy() for name, column in zip(driver.FACTS, self.facts.T, strict=True)}
 
 
 @dataclass(frozen=True)
@@ -55,9 +56,7 @@ class Job:
         compiled(self.policy)
         driver.machine()
 
-    def play(
-        self, results: Results, begin: int, end: int, stop: Numbers, trace: Numbers = NO_TRACE
-    ) -> Numbers:
+    def play(self, results: Results, begin: int, end: int, stop: Numbers, trace: Numbers = NO_TRACE) -> Numbers:
         """Play runs begin … end - 1 into their rows; the final states. The first run's holds go to `trace`."""
         world, rows = self.world, slice(begin, end)
         states = np.tile(pack(self.policy.start(self.settings)), (end - begin, 1))

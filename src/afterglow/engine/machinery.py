@@ -1,7 +1,7 @@
 """A world as compiled functions and their tables."""
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,7 @@ class Machinery:
     best: int
 
 
+@lru_cache(maxsize=256)
 def machinery(world: World, attributed: bool = False) -> Machinery:
     """The world compiled; `attributed` pays each pull's whole reward when its window closes."""
     kind, law = rewards.table_of(world.rewards)
@@ -46,9 +47,7 @@ def machinery(world: World, attributed: bool = False) -> Machinery:
     plan = spread.plan(world.arms, world.best, world.window)
     functions = (*reward_functions(kind), scatter_function(plan.kind, spread.function, spread.memory))
     room = world.window + max(plan.room, 1)
-    return Machinery(
-        functions, law, plan.table, room, plan.gather, world.window, np.array(world.gaps), world.best
-    )
+    return Machinery(functions, law, plan.table, room, plan.gather, world.window, np.array(world.gaps), world.best)
 
 
 @cache
@@ -70,5 +69,3 @@ def scatter_function(kind: str, function: Any, memory: int) -> Any:
         return by_pointer(scatter_over, SCATTER, plain)
     stand_in = scatter.cut_with_memory if memory else scatter.cut
     return by_pointer(scatter_over, SCATTER, plain, {stand_in: function})
-
-

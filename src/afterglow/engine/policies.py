@@ -32,15 +32,15 @@ def learn_over(settings: Any, state: Any, arm: int, steps: int, split: int, head
 @cache
 def compiled(policy: Policy[Any, Any]) -> tuple[Any, Any]:
     """(next_hold, learn) of a policy over rows: what the driver calls."""
+    shapes = (layout(policy.Settings), layout(policy.State))
+    makers = source_of("afterglow.engine.view", "afterglow.engine.layout", "afterglow.engine.policies")
+    mark = digest(policy.next_hold, policy.learn, policy.draws, repr(shapes), makers)
     done: dict[Any, Any] = {}
     scope = {
         "settings_over": over(policy.Settings),
         "state_over": over(policy.State),
         "DRAWS": max(policy.draws, 1),
-        "plain_next": jitted(policy.next_hold, done),
-        "plain_learn": jitted(policy.learn, done),
+        "plain_next": jitted(policy.next_hold, done, tag=mark),
+        "plain_learn": jitted(policy.learn, done, tag=mark),
     }
-    shapes = (layout(policy.Settings), layout(policy.State))
-    makers = source_of("afterglow.engine.view", "afterglow.engine.layout", "afterglow.engine.policies")
-    mark = digest(policy.next_hold, policy.learn, policy.draws, repr(shapes), makers)
     return keep(next_over, NEXT, scope, mark), keep(learn_over, LEARN, scope, mark)

@@ -38,13 +38,16 @@ def simulate(
     checkpoints: Sequence[int] = (),
     first: int = 0,
     recommend: bool = False,
+    told_window: int | None = None,
+    told_horizon: bool = True,
     progress: Callable[[int], None] | None = None,
 ) -> Outcome:
     """Play `runs` independent runs of a policy in a world, exactly.
 
     Run r of a seed meets the same rewards whatever the policy, so outcomes can be compared run by run. `engine`
     is `step`, `hold`, `skip` or `auto` (the fastest that fits); `checkpoints` are the steps at which regret is
-    written down; `first` is the number of the first run; `progress` is told how many runs are done.
+    written down; `first` is the number of the first run; `progress` is told how many runs are done. The policy
+    is told the world's window unless `told_window` says otherwise, and the horizon unless `told_horizon` is False.
     """
     policy = named(policy) if isinstance(policy, str) else policy
     steps = whole("horizon", horizon, 1)
@@ -52,7 +55,8 @@ def simulate(
         raise BadValue(f"horizon must be at most {LONGEST:.0e}, got {steps:.3g}; sums would lose single rewards")
     runs, first = whole("runs", runs, 1), whole("first", first, 0)
     marks = checked_marks(checkpoints, steps)
-    settings = policy.settings(world.arms, world.window, steps, options)
+    window = world.window if told_window is None else told_window
+    settings = policy.settings(world.arms, window, steps if told_horizon else None, options)
     tier = tier_for(engine, policy, world)
     check_own(policy, settings)
     job = Job(policy, settings, machinery(world, policy.privileged), steps, seed & WORD, TIERS[tier], first)
@@ -63,7 +67,8 @@ def simulate(
     seconds = time.perf_counter() - began
     return Outcome(
         policy.name, asdict(settings), dict(options or {}), world, steps, runs, seed, first, tier, used, seconds,
-        *results.columns(), marks, results.curves, results.shares, results.pulls, results.recommended,
+        **results.columns(), checkpoints=marks, curves=results.curves, shares=results.shares, pulls=results.pulls,
+        recommended=results.recommended,
     )  # fmt: skip
 
 

@@ -4,81 +4,87 @@ A hold is one or two *parts* (its head and its body), and all that a policy sees
 arm is the sum of its totals. A pull made at least window - 1 steps before the part ends pays inside it,
 however it is spread. So `step` cuts every pull over time; `hold` adds up the rewards of those that settle
 and cuts only the last window - 1; `skip` draws the settled sum at once. `future[at:at + window - 1]` is what
-earlier pulls still owe; everything outside is zero.
+earlier pulls still owe; everything outside is zero. Buffers travel as bare pointers, which costs nothing.
 """
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from numba import carray
 
-from afterglow.engine.view import first_cell
-
-Numbers = NDArray[np.float64]
 STEP, HOLD, SKIP = 0, 1, 2
-STRETCH = 65_536  # steps between two looks at the stop flag
+CHUNK = 1024  # steps cut at a time: two buffers of 8 KiB stay in the nearest cache
+STRETCH = 65_536  # steps added up between two looks at the stop flag
+MANY = 1 << 40  # "as long as needed": a pointer carries no length
 
 
 def cut_steps(
     fill: Any, scatter: Any, law: Any, cuts: Any, scratch: Any, arm: int, window: int, age: int,
-    reward_key: Any, spread_key: Any, t: int, m: int, rewards: Numbers, future: Numbers, at: int, stop: Any,
+    reward_key: Any, spread_key: Any, t: int, m: int, rewards: Any, future: Any, at: int, stop: Any,
 ) -> tuple[float, float, int]:  # fmt: skip
     """Play m steps one by one: (seen, generated, at)."""
+    made, ahead, stopped = carray(rewards, MANY), carray(future, MANY), carray(stop, 1)
     seen = 0.0
     generated = 0.0
     done = 0
-    while done < m and stop[0] == 0.0:
-        if at == rewards.size:
+    while done < m and stopped[0] == 0.0:
+        if at == CHUNK:
             for i in range(window - 1):
-                future[i] = future[at + i]
-                future[at + i] = 0.0
+                ahead[i] = ahead[CHUNK + i]
+                ahead[CHUNK + i] = 0.0
             at = 0
-        n = min(m - done, rewards.size - at)
-        fill(law, arm, reward_key, t + done, n, first_cell(rewards))
-        scatter(cuts, scratch, arm, window, age + done, spread_key, t + done, first_cell(rewards), n,
-                first_cell(future), at)  # fmt: skip
+        n = min(m - done, CHUNK - at)
+        fill(law, arm, reward_key, t + done, n, rewards)
+        scatter(cuts, scratch, arm, window, age + done, spread_key, t + done, rewards, n, future, at)
         for i in range(n):
-            seen += future[at + i]
-            future[at + i] = 0.0
-            generated += rewards[i]
+            seen += ahead[at + i]
+            ahead[at + i] = 0.0
+            generated += made[i]
         at += n
         done += n
     return seen, generated, at
 
 
-def settle(
-    total: Any, block: Any, law: Any, tier: int, arm: int, reward_key: Any, block_key: Any,
-    t: int, m: int, stop: Any,
-) -> float:  # fmt: skip
-    """The sum of the rewards of m pulls."""
-    if tier == SKIP:
-        return float(block(law, arm, block_key, m))
+def add_up(total: Any, law: Any, arm: int, reward_key: Any, t: int, m: int, stop: Any) -> float:
+    """The sum of the rewards of m pulls, one by one."""
+    stopped = carray(stop, 1)
     whole = 0.0
     done = 0
-    while done < m and stop[0] == 0.0:
+    while done < m and stopped[0] == 0.0:
         n = min(m - done, STRETCH)
         whole += total(law, arm, reward_key, t + done, n)
         done += n
     return whole
 
 
+def collect_owed(future: Any, at: int, window: int) -> float:
+    """Take out all that earlier pulls still owe."""
+    ahead = carray(future, MANY)
+    owed = 0.0
+    for i in range(window - 1):
+        owed += ahead[at + i]
+        ahead[at + i] = 0.0
+    return owed
+
+
 def play_part(
     fill: Any, total: Any, block: Any, scatter: Any, law: Any, cuts: Any, scratch: Any, tier: int, arm: int,
-    window: int, age: int, reward_key: Any, spread_key: Any, block_key: Any, t: int, m: int, rewards: Numbers,
-    future: Numbers, at: int, stop: Any,
+    window: int, age: int, reward_key: Any, spread_key: Any, block_key: Any, t: int, m: int, rewards: Any,
+    future: Any, at: int, stop: Any,
 ) -> tuple[float, float, int]:  # fmt: skip
     """Play m steps of one arm: (seen, generated, at)."""
     settled = 0.0
     owed = 0.0
     first = 0
-    tail = window - 1
-    if tier != STEP and m > tail:
-        first = m - tail
-        settled = settle(total, block, law, tier, arm, reward_key, block_key, t, first, stop)
-        for i in range(tail):
-            owed += future[at + i]
-            future[at + i] = 0.0
+    if tier != STEP and m >= window:
+        first = m - (window - 1)
+        if tier == SKIP:
+            settled = block(law, arm, block_key, first)
+        else:
+            settled = add_up(total, law, arm, reward_key, t, first, stop)
+        owed = collect_owed(future, at, window)
         at = 0
+    if first == m:
+        return owed + settled, settled, at
     seen, generated, at = cut_steps(
         fill, scatter, law, cuts, scratch, arm, window, age + first, reward_key, spread_key, t + first, m - first,
         rewards, future, at, stop,

@@ -25,7 +25,7 @@ CELLS = types.CPointer(types.float64)  # a row's first cell: a bare pointer, so 
 CELL = {"int64": types.int64, "float64": types.float64}
 
 
-class View(types.Type):  # type: ignore[misc]
+class View(types.Type):
     """A dataclass laid over a row."""
 
     def __init__(self, kind: type) -> None:
@@ -36,14 +36,14 @@ class View(types.Type):  # type: ignore[misc]
         super().__init__(name=f"View({shape}, frozen={self.frozen})")
 
 
-@register_model(View)  # type: ignore[untyped-decorator]
-class ViewModel(models.StructModel):  # type: ignore[misc]
+@register_model(View)
+class ViewModel(models.StructModel):
     def __init__(self, manager: Any, view: View) -> None:
         super().__init__(manager, view, [("cells", CELLS)])
 
 
-@infer_getattr  # type: ignore[untyped-decorator]
-class ViewFields(AttributeTemplate):  # type: ignore[misc]
+@infer_getattr
+class ViewFields(AttributeTemplate):
     key = View
 
     def generic_resolve(self, view: View, name: str) -> Any:
@@ -59,7 +59,7 @@ def cell_at(context: Any, builder: Any, first: Any, place: Any, cell: Any) -> An
     return builder.bitcast(builder.gep(first, [place]), context.get_value_type(cell).as_pointer())
 
 
-@lower_getattr_generic(View)  # type: ignore[untyped-decorator]
+@lower_getattr_generic(View)
 def get_field(context: Any, builder: Any, view: View, value: Any, name: str) -> Any:
     def whole(number: int) -> Any:
         return context.get_constant(types.int64, number)
@@ -78,7 +78,7 @@ def get_field(context: Any, builder: Any, view: View, value: Any, name: str) -> 
     return array._getvalue()
 
 
-@lower_setattr_generic(View)  # type: ignore[untyped-decorator]
+@lower_setattr_generic(View)
 def set_field(context: Any, builder: Any, signature: Any, args: Any, name: str) -> None:
     view = signature.args[0]
     if view.frozen or name in view.lists:
@@ -92,7 +92,7 @@ def over(kind: type) -> Any:
     """A compiled-code function from a row's first cell to the view of a dataclass."""
     view = View(kind)
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def view_of(typing: Any, cells: Any) -> Any:
         def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             held = cgutils.create_struct_proxy(view)(context, builder)
@@ -104,7 +104,7 @@ def over(kind: type) -> Any:
     return view_of
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def first_cell(typing: Any, row: Any) -> Any:
     """Pointer to a row's first cell; the caller keeps the row alive."""
 

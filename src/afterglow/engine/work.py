@@ -45,9 +45,7 @@ class Queue:
             self.busy += seconds
 
 
-def share_out(
-    runs: int, task: Task, threads: int | None = None, progress: Callable[[int], None] | None = None
-) -> int:
+def share_out(runs: int, task: Task, threads: int | None = None, progress: Callable[[int], None] | None = None) -> int:
     """Have `task(begin, end, stop)` do all runs; the number of threads used.
 
     Ctrl-C, or an error in any thread, raises the stop flag that compiled code looks at, waits for the threads to

@@ -87,7 +87,8 @@ def spread(what: "str | Spread | Callable[..., None]", draws: int = 0, memory: i
     if ":" in what and name in ("immediate", "uniform", "last", "hoard", "handicap", "chameleon"):
         raise BadValue(f"spread {name} takes no value, got {what!r}")
     made = Spread(what)
-    made.plan(2, 0, 1_000 if name != "kernel" else max(1, what.split("/")[0].count(",") + 1))
+    if name != "kernel":  # whose weights are checked against the arms and the window of a world
+        made.plan(2, 0, 1_000)
     return made
 
 
@@ -111,7 +112,7 @@ def fixed_rows(text: str, name: str, rest: str, arms: int, best: int, window: in
 def kernel_rows(text: str, rest: str, arms: int, window: int) -> list[Any]:
     """Weights as given, one row for all arms or one for each."""
     rows = [row.split(",") for row in rest.split("/")]
-    if len(rows) not in (1, arms) and (arms, window) != (2, len(rows[0])):
+    if len(rows) not in (1, arms):
         raise BadValue(f"{text} has {len(rows)} rows of weights for {arms} arms; give one row, or one for each arm")
     made = []
     for row in rows:
@@ -177,6 +178,6 @@ def positive(text: str, value: str, least: float, zero: bool = False) -> float:
         number = float(value)
     except ValueError:
         raise BadValue(f"spread {text} needs a number where it has {value!r}; for instance geometric:0.5") from None
-    if not (least < number < math.inf or number == least and (zero or least > 0)):
+    if not (least < number < math.inf or (number == least and (zero or least > 0))):
         raise BadValue(f"the numbers of spread {text} must be {'at least' if zero else 'above'} {least:g}, got {value}")
     return number

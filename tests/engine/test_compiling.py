@@ -1,0 +1,224 @@
+"""Machine code that can't be stale, and errors that say what is wrong."""
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from afterglow.engine.compiling import KEPT_FILES, digest, prune
+from afterglow.engine.layout import pack, unpack
+from afterglow.engine.simulate import simulate
+from afterglow.errors import BadValue, Disagreement
+from afterglow.policies.policy import Policy
+from afterglow.policies.registry import named
+from afterglow.worlds.world import World
+
+WORLD = World.of([0.25, 0.75], 4, "uniform")
+OWN = """
+from dataclasses import dataclass
+from afterglow import Policy
+
+STEPS = {steps}
+SALT = {salt}
+
+@dataclass(frozen=True)
+class Settings:
+    arms: int
+
+@dataclass
+class State:
+    pulls: list[int]
+
+def start(settings):
+    return State([0] * settings.arms)
+
+def length():
+    return STEPS + 0 * SALT
+
+def next_hold(settings, state, draws):
+    return {arm}, length(), 0
+
+def learn(settings, state, arm, steps, split, head, body):
+    state.pulls[arm] += steps
+
+policy = Policy("own", Settings, State, start, next_hold, learn)
+"""
+RUN = """
+import logging, sys
+import own
+from afterglow.engine.simulate import simulate
+from afterglow.worlds.world import World
+logging.basicConfig(level=logging.INFO, stream=sys.stdout)
+outcome = simulate(own.policy, World.of([0.25, 0.75], 4, "uniform"), 100, 1)
+print(outcome.pulls[0].tolist(), int(outcome.holds[0]))
+"""
+
+
+def run_own(folder: Path, **text: int) -> str:
+    """What another process prints that runs the policy file as it is now."""
+    (folder / "own.py").write_text(OWN.format(**text))
+    paths = os.pathsep.join([str(folder), *sys.path])
+    env = os.environ | {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run([sys.executable, "-c", RUN], env=env, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def test_an_edited_policy_is_never_run_from_a_stale_cache_and_a_revert_hits_again(tmp_path: Path) -> None:
+    salt = time.time_ns()  # content that no earlier test has left in the cache
+    first = run_own(tmp_path, arm=0, steps=10, salt=salt)
+    assert "[100, 0] 10" in first
+    assert "compiling" in first
+    again = run_own(tmp_path, arm=0, steps=10, salt=salt)
+    assert "[100, 0] 10" in again
+    assert "compiling" not in again
+    assert "[0, 100] 10" in run_own(tmp_path, arm=1, steps=10, salt=salt)  # code changed
+    assert "[0, 100] 4" in run_own(tmp_path, arm=1, steps=25, salt=salt)  # a constant read by a helper changed
+    reverted = run_own(tmp_path, arm=0, steps=10, salt=salt)
+    assert "[100, 0] 10" in reverted
+    assert "compiling" not in reverted
+
+
+def test_a_cache_that_cannot_be_written_costs_time_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    monkeypatch.setenv("AFTERGLOW_CACHE", str(blocked / "cache"))
+    policy = policy_with(lambda settings, state, draws: (1, 7, 0))
+    assert simulate(policy, WORLD, 70, 1).pulls.tolist() == [[0, 70]]
+
+
+@dataclass(frozen=True)
+class Settings:
+    arms: int
+
+
+@dataclass
+class State:
+    count: int
+    sums: list[float]
+
+
+def start(settings: Settings) -> State:
+    return State(0, [0.0] * settings.arms)
+
+
+def learn(settings: Settings, state: State, arm: int, steps: int, split: int, head: float, body: float) -> None:
+    state.sums[arm] += head + body
+
+
+def policy_with(next_hold: Any, learn: Any = learn) -> Policy[Any, Any]:
+    return Policy("own", Settings, State, start, next_hold, learn)
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ((2, 1, 0), "own failed in a compiled run: next_hold named an arm that does not exist"),
+        ((0, 0, 0), "next_hold must ask for at least 1 step"),
+        ((0, 3, 4), "a split between 0 and the steps"),
+    ],
+)
+def test_a_hold_that_cannot_be_is_refused(asked: tuple[int, int, int], sentence: str) -> None:
+    arm, steps, split = asked
+    with pytest.raises(BadValue, match=sentence):
+        simulate(policy_with(lambda settings, state, draws: (arm, steps, split)), WORLD, 50, 1)
+
+
+def test_reading_past_a_list_is_an_error_not_a_wrong_number() -> None:
+    with pytest.raises(BadValue, match="out of bounds"):
+        simulate(policy_with(lambda settings, state, draws: (int(state.sums[5]), 1, 0)), WORLD, 50, 1)
+
+
+def learn_badly(settings: Settings, state: State, arm: int, steps: int, split: int, head: float, body: float) -> None:
+    state.count = state.count + 0.5  # type: ignore[assignment]
+
+
+def test_a_float_kept_in_an_int_field_is_found_before_a_run() -> None:
+    with pytest.raises(Disagreement, match="own ends in another state compiled than in plain Python"):
+        simulate(policy_with(lambda settings, state, draws: (0, 5, 0), learn_badly), WORLD, 50, 1)
+
+
+@dataclass
+class Wordy:
+    name: str
+
+
+def test_a_field_that_has_no_cell_is_named() -> None:
+    with pytest.raises(BadValue, match=r"Wordy.name must be int, float, list\[int\] or list\[float\].*got str"):
+        pack(Wordy("x"))
+    with pytest.raises(BadValue, match=r"State\.count is declared int, got 1\.5"):
+        pack(State(1.5, []))  # type: ignore[arg-type]
+
+
+def test_a_record_survives_its_row() -> None:
+    for record in (State(-3, [1.5, float("inf"), 0.1]), State(2**62, []), Settings(4)):
+        assert unpack(type(record), pack(record)) == record
+
+
+def test_a_digest_tells_content_apart() -> None:
+    def of(number: int) -> str | None:
+        return digest(lambda x: x + number)
+
+    assert of(1) == of(1)
+    assert of(1) != of(2)
+    assert digest(np.arange(3)) != digest(np.arange(4))
+    assert digest(object()) is None
+    assert digest(np.sqrt, len, range(3)) is not None
+
+
+def test_the_cache_is_pruned_from_its_oldest_end(tmp_path: Path) -> None:
+    for number in range(KEPT_FILES + 5):
+        marker = tmp_path / f"kernel_{number}.py"
+        marker.write_text("")
+        long_ago = time.time() - 10 * 86_400 + number
+        os.utime(marker, (long_ago, long_ago))
+    prune(tmp_path)
+    left = {file.stem for file in tmp_path.glob("*.py")}
+    assert len(left) == KEPT_FILES
+    assert "kernel_4" not in left
+    assert "kernel_5" in left
+
+
+LONG = """
+from afterglow.engine.simulate import simulate
+from afterglow.worlds.world import World
+world = World.of([0.5, 0.6], 4, "uniform")
+simulate("trim-ucb", world, 1000, 1, engine="{tier}")
+print("ready", flush=True)
+try:
+    simulate("trim-ucb", world, 1e13, 4, engine="{tier}")
+except KeyboardInterrupt:
+    print("stopped", flush=True)
+"""
+
+
+@pytest.mark.parametrize("tier", ["step", "hold"])
+def test_ctrl_c_stops_at_once_and_cleanly(tier: str) -> None:
+    command = [sys.executable, "-c", LONG.format(tier=tier)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.readline() == "stopped\n"
+        assert process.wait(timeout=20) == 0
+
+
+def test_compiling_is_said_once_on_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:
+    monkeypatch.setenv("AFTERGLOW_CACHE", str(tmp_path))
+    caplog.set_level(logging.INFO, "afterglow")
+    simulate(policy_with(lambda settings, state, draws: (1, 9, 0)), WORLD, 90, 1)
+    assert any("compiling kernels" in message for message in caplog.messages)
+
+
+def test_our_own_policies_are_not_checked_again_at_every_start() -> None:
+    from afterglow.engine.agreement import is_ours
+
+    assert is_ours(named("ucb1"))
+    assert not is_ours(policy_with(lambda settings, state, draws: (1, 9, 0)))
