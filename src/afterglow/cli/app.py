@@ -1,0 +1,53 @@
+"""The commands put together, and what happens when one of them fails."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+import afterglow
+from afterglow.cli import bounds, compare, policies, simulate
+from afterglow.cli.failures import verdict
+from afterglow.cli.messages import one_line, shown
+
+app = typer.Typer(
+    name="afterglow",
+    add_completion=False,
+    no_args_is_help=False,
+    suggest_commands=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    pretty_exceptions_enable=False,
+)
+for name, module in (("compare", compare), ("simulate", simulate), ("bounds", bounds), ("policies", policies)):
+    app.command(name)(module.command)
+
+
+@app.callback(invoke_without_command=True)
+def whole(
+    context: typer.Context, version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False
+) -> None:
+    """Bandits whose rewards linger, mix and carry no name."""
+    if version:
+        print(afterglow.__version__)
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+def commands() -> Any:
+    """The whole command as Typer builds it."""
+    return typer.main.get_command(app)
+
+
+def call(arguments: Sequence[str]) -> int:
+    """Run one command; its exit code."""
+    with shown():
+        try:
+            code = commands().main(args=list(arguments), prog_name="afterglow", standalone_mode=False)
+        except Exception as failure:
+            known = verdict(failure)
+            if known is None:
+                raise
+            sentence, code = known
+            one_line(sentence)
+    return code if isinstance(code, int) else 0

@@ -1,0 +1,52 @@
+"""Messages on stderr: one plain line each."""
+
+import logging
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from afterglow.errors import AfterglowWarning
+
+
+def one_line(text: str) -> None:
+    """A sentence on stderr, whatever line breaks it came with."""
+    print(" ".join(text.split()), file=sys.stderr, flush=True)
+
+
+class Once(logging.Handler):
+    """Passes on each message the first time it comes."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.INFO)
+        self.said: set[str] = set()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.say(record.getMessage())
+
+    def say(self, text: str) -> None:
+        if text not in self.said:
+            self.said.add(text)
+            one_line(text)
+
+
+@contextmanager
+def shown() -> Iterator[None]:
+    """Show what the engine logs and what is warned of, each once."""
+    once, log = Once(), logging.getLogger("afterglow")
+    before = log.level
+
+    def warn(message: Any, *_: Any, **__: Any) -> None:
+        once.say(f"warning: {message}")
+
+    log.addHandler(once)
+    log.setLevel(logging.INFO)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", AfterglowWarning)
+            warnings.showwarning = warn
+            yield
+    finally:
+        log.removeHandler(once)
+        log.setLevel(before)

@@ -1,0 +1,126 @@
+"""`afterglow simulate`: many runs of one policy in one world."""
+
+from typing import TYPE_CHECKING, Any
+
+from afterglow.cli import options
+from afterglow.cli.values import assignments, count, number_of
+from afterglow.errors import BadValue
+
+if TYPE_CHECKING:
+    from afterglow.engine.outcome import Outcome
+    from afterglow.worlds.world import World
+
+
+def command(
+    policy: options.PolicyOrFile,
+    horizon: options.Horizon,
+    means: options.Means = None,
+    arm: options.Reward = None,
+    world: options.WorldFile = None,
+    window: options.WindowIfAny = None,
+    spread: options.Spread = None,
+    settings: options.Settings = None,
+    runs: options.Runs = "100",
+    seed: options.Seed = "1",
+    engine: options.Engine = "auto",
+    threads: options.Threads = None,
+    curve: options.Curve = None,
+    json: options.Json = False,
+) -> None:
+    """Play one policy in one world many times and print its regret."""
+    from afterglow.lab.policy_files import policy_from  # noqa: PLC0415
+
+    chosen = policy_from(policy)
+    given = assignments(chosen, settings or [])
+    place = world_of(means, arm, world, window, spread)
+    steps, times = count("horizon", horizon), count("runs", runs)
+    numbered = count("seed", seed, 0)
+    workers = None if threads is None else count("threads", threads)
+    points = None if curve is None else count("curve", curve)
+
+    from afterglow.engine.simulate import log_marks, simulate  # noqa: PLC0415  Numba takes a second to load
+
+    marks = log_marks(steps, points) if points else ()
+    outcome = simulate(chosen, place, steps, times, numbered, given, engine, workers, marks)
+    found = outcome.summary() | {"options": given, "rewards": [law.text for law in place.rewards]}
+    if points:
+        found["curve"] = curve_of(outcome)
+    if json:
+        from afterglow.cli.output import print_json  # noqa: PLC0415
+
+        print_json(found)
+    else:
+        show(found)
+
+
+def world_of(
+    means: str | None, arm: list[str] | None, world: str | None, window: str | None, spread: str | None
+) -> "World":
+    """The world that the options describe."""
+    given = [name for name, value in (("--means", means), ("--arm", arm), ("--world", world)) if value]
+    if len(given) != 1:
+        said = " and ".join(given) or "none"
+        raise BadValue(f"give one of --means 0.9,0.8, --arm REWARD --arm REWARD, --world FILE.toml, got {said}")
+    steps = None if window is None else count("window", window)
+    if world:
+        from afterglow.worlds.files import read_world  # noqa: PLC0415
+
+        return read_world(world, steps, spread)
+    if steps is None:
+        raise BadValue("give --window, the steps over which one pull pays (1 = paid at once)")
+    from afterglow.worlds.world import World  # noqa: PLC0415
+
+    return World.of(arm or bernoulli(means or ""), steps, spread or "uniform")
+
+
+def bernoulli(text: str) -> list[float]:
+    """Means separated by commas."""
+    found = []
+    for part in text.split(","):
+        mean = number_of(part.strip())
+        if isinstance(mean, str):
+            raise BadValue(f"--means takes numbers, got {mean!r}; write other rewards as --arm beta:2,3 --arm 0.8")
+        found.append(float(mean))
+    return found
+
+
+def curve_of(outcome: "Outcome") -> dict[str, Any]:
+    """Regret at the checkpoints: steps, means and standard errors."""
+    from afterglow.engine.outcome import Mean  # noqa: PLC0415
+
+    points = [Mean.of(column) for column in outcome.curves.T]
+    alone = outcome.runs == 1
+    return {
+        "t": outcome.checkpoints.tolist(),
+        "mean": [point.mean for point in points],
+        "se": [None if alone else point.se for point in points],
+    }
+
+
+def show(found: dict[str, Any]) -> None:
+    from rich.table import Table  # noqa: PLC0415
+
+    from afterglow.cli.output import amount, console, plus_minus  # noqa: PLC0415
+
+    screen = console()
+    table = Table.grid(padding=(0, 2))
+    for label, text in (
+        ("policy", " ".join([found["policy"], *(f"{name}={value}" for name, value in found["options"].items())])),
+        ("rewards", "  ".join(found["rewards"])),
+        ("spread", f"{found['spread']}, window {found['window']:,}"),
+        ("steps", f"{found['horizon']:,}, {found['runs']:,} runs, seed {found['seed']}"),
+        ("engine", f"{found['engine']}, {found['threads']} threads, {found['seconds']:.3g} s"),
+        ("regret", f"[bold]{plus_minus(found['regret']['mean'], found['regret']['se'])}[/bold]"),
+        ("best arm", f"{found['best_arm_share']:.2%} of the steps"),
+        ("holds", f"{amount(found['holds'])} a run, {amount(found['switches'])} changes of arm"),
+    ):
+        table.add_row(f"[dim]{label}[/dim]", text)
+    screen.print(table)
+    if "curve" in found:
+        screen.print()
+        curve = Table("step", "regret", "±", box=None, padding=(0, 2, 0, 0), header_style="dim")
+        for column in curve.columns:
+            column.justify = "right"
+        for t, mean, se in zip(*found["curve"].values(), strict=True):
+            curve.add_row(f"{t:,}", amount(mean), "" if se is None else amount(se))
+        screen.print(curve)

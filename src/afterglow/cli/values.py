@@ -1,0 +1,67 @@
+"""Texts of the command line as values: the name, the rule, the value, the way out."""
+
+import inspect
+from collections.abc import Sequence
+from types import NoneType
+from typing import Any, get_args
+
+from afterglow.errors import BadValue, UnknownName
+from afterglow.policies.checks import between, whole
+from afterglow.policies.policy import PLACE, Policy
+
+
+def number_of(text: str) -> int | float | str:
+    """The number that a text is; whole ones without rounding; the text itself if it is none."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def count(name: str, text: str, least: int = 1) -> int:
+    """A whole number; `1e6` is one."""
+    return whole(name, number_of(text), least)
+
+
+def numbers(name: str, text: str) -> list[float]:
+    """Numbers from 0 to 1, separated by commas."""
+    return [between(name, number_of(part.strip()), 0, 1) for part in text.split(",")]
+
+
+def assignments(policy: Policy[Any, Any], texts: Sequence[str]) -> dict[str, Any]:
+    """The options of a policy from `key=value` texts, read as `configure` annotates them."""
+    known = policy.options()
+    listed = f"it takes {', '.join(known)}" if known else "it takes none"
+    found: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals:
+            raise BadValue(f"--set must be key=value, got {text!r}; {policy.name}: {listed}")
+        if name in PLACE:
+            raise BadValue(f"--set is for a policy's own settings, got {text!r}; give --{name} instead")
+        if name not in known:
+            raise UnknownName(f"setting of {policy.name}", name, known, listed)
+        if name in found:
+            raise BadValue(f"--set must name a setting once, got {name!r} again")
+        found[name] = annotated(name, value, inspect.signature(maker(policy), eval_str=True).parameters[name])
+    return found
+
+
+def maker(policy: Policy[Any, Any]) -> Any:
+    """What makes a policy's settings."""
+    return policy.configure or policy.Settings
+
+
+def annotated(name: str, text: str, parameter: inspect.Parameter) -> Any:
+    """A text as the parameter's annotation says; without one, a number if it reads as one."""
+    kinds = get_args(parameter.annotation) or (parameter.annotation,)
+    if NoneType in kinds and text.lower() == "none":
+        return None
+    if str in kinds:
+        return text
+    value = number_of(text)
+    if isinstance(value, str) and not {int, float}.isdisjoint(kinds):
+        raise BadValue(f"{name} must be a number, got {text!r}")
+    return float(value) if kinds == (float,) and not isinstance(value, str) else value

@@ -1,0 +1,41 @@
+"""Colours of policies and spreads: Okabe & Ito's, told apart by every eye, each with a line and a mark of its own.
+
+Figures are drawn in the light colours. On a page every colour stands for a variable of its style sheet, which has
+lighter ones for dark screens.
+"""
+
+from dataclasses import dataclass
+
+INK, GREY, PALE, RULE, PAPER = "#1d1f24", "#767b85", "#b9bdc6", "#dfe1e6", "#fefefe"
+BLUE, SKY, GREEN, ORANGE, RED, PINK = "#0072b2", "#3fa7e0", "#009e73", "#d98e00", "#cc4f00", "#b8578c"
+VARIABLES = {
+    INK: "ink", GREY: "grey", PALE: "pale", RULE: "rule", PAPER: "page", BLUE: "blue", SKY: "sky",
+    GREEN: "green", ORANGE: "orange", RED: "red", PINK: "pink",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Stroke:
+    """How a policy's line looks."""
+
+    colour: str
+    dash: tuple[float, ...] = ()
+    width: float = 1.5
+
+
+STROKES = {
+    "trim-ucb": Stroke(BLUE, width=2.2),
+    "leak-ucb": Stroke(SKY),
+    "washout-ucb": Stroke(GREEN),
+    "phased-ucb paper": Stroke(RED),
+    "phased-ucb corrected": Stroke(ORANGE),
+    "phased-elimination": Stroke(PINK),
+    "ucb1": Stroke(INK, (1, 1.6)),
+    "attributed-ucb": Stroke(GREY, (4, 2)),
+}
+OTHERS = Stroke(PALE, width=0.8)
+
+
+def stroke(label: str) -> Stroke:
+    """A policy's line; those not told apart are pale."""
+    return STROKES.get(label, OTHERS)

@@ -1,0 +1,59 @@
+"""A user's policy in a file of its own."""
+
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from afterglow.errors import AfterglowError, BadFormat, BadValue
+from afterglow.policies.policy import Policy
+from afterglow.policies.registry import named
+
+
+def policy_from(text: str) -> Policy[Any, Any]:
+    """The policy of a name, or that of a file: what `policy` is in a text that ends in `.py`."""
+    return policy_in(Path(text)) if text.endswith(".py") else named(text)
+
+
+def policy_in(path: Path) -> Policy[Any, Any]:
+    """The policy that a file calls `policy`."""
+    found = getattr(load(path), "policy", None)
+    if not isinstance(found, Policy):
+        said = "nothing is called that" if found is None else f"it is {found!r}"
+        raise BadValue(f"{path} must name an afterglow.Policy `policy`, {said}")
+    return found
+
+
+def load(path: Path) -> ModuleType:
+    """A file as a module; it may import what lies beside it."""
+    if not path.is_file():
+        raise BadValue(f"no file {str(path)!r}; give the path of a Python file with a `policy`")
+    spec = spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise BadValue(f"{path} can't be loaded as Python")
+    module = module_from_spec(spec)
+    taken = sys.modules.get(path.stem)
+    sys.modules[path.stem] = module  # dataclasses look their module up
+    sys.path.insert(0, str(path.parent.resolve()))
+    try:
+        spec.loader.exec_module(module)
+    except AfterglowError:
+        raise
+    except Exception as problem:
+        raise BadFormat(f"{path} stops with {type(problem).__name__}: {problem}{line_in(path, problem)}") from problem
+    finally:
+        sys.path.remove(str(path.parent.resolve()))
+        if taken is not None:
+            sys.modules[path.stem] = taken
+    return module
+
+
+def line_in(path: Path, problem: Exception) -> str:
+    """Where in the file it happened, the innermost line of it."""
+    line, trace = 0, problem.__traceback__
+    while trace is not None:
+        if Path(trace.tb_frame.f_code.co_filename) == path:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return f" (line {line})" if line else ""

@@ -1,0 +1,87 @@
+"""A world in a TOML file.
+
+    window = 10
+    spread = "dirichlet:0.5"
+
+    [[arms]]
+    reward = "beta:2,3"
+
+    [[arms]]
+    reward = 0.8
+
+A number is the mean of a Bernoulli reward. What can't be used is named by file, key and value.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from afterglow.errors import BadValue, UnknownName
+from afterglow.policies.checks import whole
+from afterglow.worlds.rewards import Reward
+from afterglow.worlds.spreads import Spread
+from afterglow.worlds.spreads import spread as parse_spread
+from afterglow.worlds.world import World, law_of
+
+KEYS = ("window", "spread", "arms")
+
+
+def read_world(path: str | Path, window: int | None = None, spread: str | None = None) -> World:
+    """The world that a file describes; `window` and `spread` take the place of the file's own."""
+    found = read_toml(path)
+    only(path, "key", found, KEYS)
+    laws = [reward_of(path, number, arm) for number, arm in enumerate(arms_of(path, found))]
+    steps = window if window is not None else found.get("window")
+    if steps is None:
+        raise BadValue(f"{path} has no window; add a line such as window = 10")
+    try:
+        return World.of(laws, whole("window", steps, 1, "1 = paid at once"), spread or spread_of(path, found))
+    except BadValue as problem:
+        raise BadValue(f"{path}: {problem}") from None
+
+
+def read_toml(path: str | Path) -> dict[str, Any]:
+    """What a TOML file says."""
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as problem:
+        raise BadValue(f"{path} can't be read: {(problem.strerror or str(problem)).lower()}") from None
+    except ValueError as problem:
+        raise BadValue(f"{path} is not TOML: {str(problem).lower()}") from None
+
+
+def only(path: str | Path, kind: str, given: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    """Refuse keys that mean nothing."""
+    for key in given:
+        if key not in known:
+            problem = UnknownName(kind, key, known, f"it has {', '.join(known)}")
+            raise BadValue(f"{path}: {problem}")
+
+
+def arms_of(path: str | Path, found: Mapping[str, Any]) -> list[Any]:
+    """The tables of the arms."""
+    arms = found.get("arms", [])
+    if not isinstance(arms, list) or not arms or not all(isinstance(arm, dict) for arm in arms):
+        raise BadValue(f'{path}: arms must be tables, [[arms]] with reward = "beta:2,3" below, got {arms!r}')
+    return arms
+
+
+def reward_of(path: str | Path, number: int, arm: Mapping[str, Any]) -> Reward:
+    """The law of one arm."""
+    only(path, f"key of arms[{number}]", arm, ("reward",))
+    reward = arm.get("reward")
+    if isinstance(reward, bool) or not isinstance(reward, str | int | float):
+        raise BadValue(f'{path}: arms[{number}].reward must be a text such as "beta:2,3" or a mean, got {reward!r}')
+    try:
+        return law_of(reward)
+    except BadValue as problem:
+        raise BadValue(f"{path}: arms[{number}].reward = {reward!r}: {problem}") from None
+
+
+def spread_of(path: str | Path, found: Mapping[str, Any]) -> Spread:
+    """The spread, uniform if none is named."""
+    text = found.get("spread", "uniform")
+    if not isinstance(text, str):
+        raise BadValue(f'{path}: spread must be a text such as "uniform", got {text!r}')
+    return parse_spread(text)
