@@ -44,7 +44,7 @@ requirements: $(VENV)/dev.stamp
 		--output-file requirements/bench.txt
 
 clean:
-	rm -rf $(VENV) $(BENCH_VENV) out dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(BENCH_VENV) out bench/out dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # The pins of dev.txt contain those of run.txt, so either set leaves `make run` working.

@@ -1,0 +1,26 @@
+"""The page of figures, `docs/speed.md`: nothing on it is typed by hand but the words."""
+
+from figures import Item, table
+
+OPENING = """# Speed
+
+What a simulation costs, beside C and beside other libraries. `make bench` takes every figure anew, prints this page
+and writes it with the numbers as JSON to `bench/out/`; `python bench/run.py --write-docs` puts it here.
+
+Figures are ratios of what ran in turns, in one process, on one machine: least CPU time over several rounds on one
+core, with the ratio of the wall clock beside it. Where the two differ much, the machine was doing other things.
+"""
+
+
+def summary(items: list[Item]) -> str:
+    """How many goals are met, and which aren't."""
+    goals = [(item, figure) for item in items for figure in item.figures if figure.met is not None]
+    missed = [f"{item.name}: {figure.what}" for item, figure in goals if not figure.met]
+    told = f"{len(goals) - len(missed)} of {len(goals)} goals met."
+    return told if not missed else f"{told} Not met: {'; '.join(missed)}."
+
+
+def page(machine: dict[str, str], items: list[Item]) -> str:
+    """The whole page."""
+    taken_on = table(["", "taken on"], [[name, value] for name, value in machine.items()])
+    return "\n".join([OPENING, taken_on, "", summary(items), "", *(item.markdown() for item in items)])
