@@ -31,5 +31,7 @@ def usage(failure: Any) -> str:
     if context is not None and failure.message.startswith("No such command"):
         known = list(context.command.commands)
         return str(UnknownName("command", failure.message.split("'")[1], known, help_))
+    if "unexpected extra argument" in failure.message:
+        return f"{path} takes options only, got {failure.message.rpartition('(')[2].rstrip(')')!r}; {help_}"
     plain = str(failure.format_message()).strip().rstrip(".")
     return plain[:1].lower() + plain[1:]

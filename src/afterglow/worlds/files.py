@@ -36,7 +36,7 @@ def read_world(path: str | Path, window: int | None = None, spread: str | None =
     if steps is None:
         raise BadValue(f"{path} has no window; add a line such as window = 10")
     try:
-        return World.of(laws, whole("window", steps, 1, "1 = paid at once"), spread or spread_of(path, found))
+        return World.of(laws, whole("window", steps, 1, "1 = paid at once"), spread or spread_of(found))
     except BadValue as problem:
         raise BadValue(f"{path}: {problem}") from None
 
@@ -79,9 +79,9 @@ def reward_of(path: str | Path, number: int, arm: Mapping[str, Any]) -> Reward:
         raise BadValue(f"{path}: arms[{number}].reward = {reward!r}: {problem}") from None
 
 
-def spread_of(path: str | Path, found: Mapping[str, Any]) -> Spread:
+def spread_of(found: Mapping[str, Any]) -> Spread:
     """The spread, uniform if none is named."""
     text = found.get("spread", "uniform")
     if not isinstance(text, str):
-        raise BadValue(f'{path}: spread must be a text such as "uniform", got {text!r}')
+        raise BadValue(f'spread must be a text such as "uniform", got {text!r}')
     return parse_spread(text)

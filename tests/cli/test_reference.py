@@ -1,0 +1,21 @@
+"""The page of all commands is the commands'."""
+
+from pathlib import Path
+
+from afterglow.cli.app import commands
+from afterglow.cli.reference import reference
+
+PAGE = Path(__file__).parents[2] / "docs/reference/commands.md"
+
+
+def test_the_reference_is_what_the_commands_say() -> None:
+    assert PAGE.read_text(encoding="utf-8") == reference()
+
+
+def test_every_option_of_every_command_is_documented() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    for name, command in commands().commands.items():
+        chapter = page.split(f"\n## afterglow {name}\n")[1].split("\n## ")[0]
+        for option in command.params:
+            assert option.name == "help" or f"| `{option.opts[0]}" in chapter, f"{name} {option.opts[0]}"
+            assert option.name == "help" or option.help, f"{name} {option.opts[0]} says nothing"
