@@ -222,3 +222,17 @@ def test_our_own_policies_are_not_checked_again_at_every_start() -> None:
 
     assert is_ours(named("ucb1"))
     assert not is_ours(policy_with(lambda settings, state, draws: (1, 9, 0)))
+
+
+def test_a_policy_that_cannot_be_compiled_is_refused_with_the_line_named() -> None:
+    def grows(settings: Settings, state: State, draws: Any) -> tuple[int, int, int]:
+        state.sums.append(1.0)
+        return 0, 1, 0
+
+    with pytest.raises(BadValue, match=r"own can't be compiled: Unknown attribute 'append'.*test_compiling\.py"):
+        simulate(policy_with(grows), WORLD, 50, 1)
+
+
+def test_a_float_where_a_hold_needs_a_whole_number_is_found_before_a_run() -> None:
+    with pytest.raises(Disagreement, match=r"plain Python asks for \(arm, steps, split\) = \(0, 1\.0, 0\)"):
+        simulate(policy_with(lambda settings, state, draws: (0, settings.arms / 2, 0)), WORLD, 50, 1)

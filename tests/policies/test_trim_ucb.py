@@ -165,10 +165,12 @@ def test_its_state_survives_json_at_every_hold(variance: str, horizon: int | Non
     assert kept == stored
 
 
-def test_it_recommends_the_best_mean_in_a_short_experiment_and_else_the_most_played() -> None:
+def test_it_recommends_the_best_mean_in_a_short_experiment_and_else_the_best_lower_bound() -> None:
     short, long, open_end = policy.settings(2, 5, 999), policy.settings(2, 5, 1_000), policy.settings(2, 5)
     state = policy.start(long)
-    state.pulls, state.means, state.clock = [600, 300], [0.5, 0.6], 900
+    state.pulls, state.means, state.clock = [600, 30], [0.5, 0.6], 630
+    state.run_pulls, state.run_sums = [600, 30], [300.0, 18.0]
+    state.kept_steps, state.kept_sums = [596, 26], [298.0, 15.6]
     assert (recommend(short, state), recommend(long, state), recommend(open_end, state)) == (1, 0, 1)
     state.pulls[1] = 0
     assert recommend(short, state) == 0  # arms never played don't count

@@ -59,10 +59,10 @@ def agree(policy: Policy[Any, Any], settings: Any, arms: int, window: int, horiz
         steps = min(steps, horizon - clock)
         asked = (arm, steps, min(split, steps))
         compiled = tuple(int(number) for number in trace[count, :3])
-        if asked != compiled:
+        if asked != compiled or any(type(part) is not int for part in asked):
             raise Disagreement(
                 f"{policy.name} differs at hold {count}: plain Python asks for (arm, steps, split) = {asked}, "
-                f"compiled for {compiled}; look for a float kept in an int field"
+                f"compiled for {compiled}; look for a float where a whole number should be"
             )
         policy.learn(settings, state, *asked, float(trace[count, 3]), float(trace[count, 4]))
         clock, count = clock + steps, count + 1

@@ -62,15 +62,17 @@ def tagged(code: CodeType, scope: dict[str, Any], name: str, tag: str, *rest: An
     return twin
 
 
-def jitted(function: Any, done: dict[Any, Any], checked: bool = True, tag: str | None = None) -> Any:
-    """The function compiled with every plain function it calls by name."""
+def jitted(
+    function: Any, done: dict[Any, Any], checked: bool = True, tag: str | None = None, merge: bool = False
+) -> Any:
+    """The function compiled with every plain function it calls by name; `merge` copies those into their callers."""
     if function not in done:
         scope = dict(function.__globals__)
         cells = tuple(CellType() for _ in function.__closure__ or ())
         twin = tagged(function.__code__, scope, function.__name__, tag or unique(), function.__defaults__, cells)
-        done[function] = njit(boundscheck=checked)(twin)
+        done[function] = njit(boundscheck=checked, inline="always" if merge and done else "never")(twin)
         found = {
-            name: jitted(value, done, checked, tag) if is_plain(value) else value
+            name: jitted(value, done, checked, tag, merge) if is_plain(value) else value
             for name, value in read(function).items()
         }
         for name, cell in zip(function.__code__.co_freevars, cells, strict=True):
@@ -91,7 +93,7 @@ class Unmarked(TypeError):
 def digest(*parts: Any) -> str | None:
     """Changes when code, a constant or a global read by any function reached changes; None if unknown."""
     try:
-        return hashlib.sha256(describe(parts, set()).encode()).hexdigest()[:24]
+        return hashlib.sha256(describe((*parts, source_of(__name__)), set()).encode()).hexdigest()[:24]
     except Unmarked:
         return None
 

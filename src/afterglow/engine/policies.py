@@ -1,13 +1,16 @@
 """A policy's two verbs as machine code behind one pair of function types."""
 
+import re
 from functools import cache
 from typing import Any
 
 from numba import carray, types
+from numba.core.errors import NumbaError
 
-from afterglow.engine.compiling import digest, jitted, keep, source_of
+from afterglow.engine.compiling import digest, folder, jitted, keep, source_of
 from afterglow.engine.layout import layout
 from afterglow.engine.view import CELLS, over
+from afterglow.errors import BadValue
 from afterglow.policies.policy import Policy
 
 NEXT = types.UniTuple(types.int64, 3)(CELLS, CELLS, CELLS)
@@ -43,4 +46,17 @@ def compiled(policy: Policy[Any, Any]) -> tuple[Any, Any]:
         "plain_next": jitted(policy.next_hold, done, tag=mark),
         "plain_learn": jitted(policy.learn, done, tag=mark),
     }
-    return keep(next_over, NEXT, scope, mark), keep(learn_over, LEARN, scope, mark)
+    try:
+        return keep(next_over, NEXT, scope, mark), keep(learn_over, LEARN, scope, mark)
+    except NumbaError as error:
+        way_out = "docs/guides/own-policy.md says what may be used"
+        raise BadValue(f"{policy.name} can't be compiled: {gist(error)}; {way_out}") from error
+
+
+def gist(error: NumbaError) -> str:
+    """What Numba found wrong and where, in one line."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    where = [line.rstrip(":") for line in lines if line.startswith("File ") and str(folder().name) not in line]
+    what = [line for line in lines if not line.startswith(("Failed in", "During:", "File "))]
+    said = re.sub(r"View\(.*frozen=(True|False)\)", "the settings or state", (what or lines)[0])
+    return f"{said} ({where[0]})" if where else said

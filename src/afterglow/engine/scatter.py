@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from afterglow.engine.random import child, uniform
+from afterglow.engine.view import from_place
 
 Numbers = NDArray[np.float64]
 
@@ -38,23 +39,34 @@ def scatter_kernel(
         row = 2 + (arm * stages + stage) * (window + 2)
         first = int(table[row])
         end = int(table[row + 1])
-        weights = table[row + 2 + first : row + 2 + end]
-        add_weighted(weights, rewards[i:stop], future[at + i + first : at + stop + end - 1])
+        weights, part = from_place(table, row + 2 + first), from_place(rewards, i)
+        add_weighted(weights, end - first, part, stop - i, from_place(future, at + i + first))
         i = stop
 
 
-def add_weighted(weights: Numbers, rewards: Numbers, future: Numbers) -> None:
+def add_weighted(weights: Numbers, lags: int, rewards: Numbers, n: int, future: Numbers) -> None:
     """future[j + s] += weights[s] * rewards[j], the longer of the two loops inside so that it runs in lanes."""
-    if rewards.size >= weights.size:
-        for s in range(weights.size):
+    if n >= lags:
+        for s in range(lags):
             weight = weights[s]
-            ahead = future[s : s + rewards.size]
-            for j in range(rewards.size):
+            ahead = from_place(future, s)
+            for j in range(n):
                 ahead[j] += weight * rewards[j]
-    else:
-        for j in range(rewards.size):
-            for s in range(weights.size):
-                future[j + s] += weights[s] * rewards[j]
+        return
+    j = 0
+    while j + 2 < n:  # three rewards at a time: a place is written once for the three, not read back in between
+        a, b, c = rewards[j], rewards[j + 1], rewards[j + 2]
+        future[j] += weights[0] * a
+        future[j + 1] += weights[1] * a + weights[0] * b
+        for s in range(2, lags):
+            future[j + s] += weights[s] * a + weights[s - 1] * b + weights[s - 2] * c
+        future[j + lags] += weights[lags - 1] * b + weights[lags - 2] * c
+        future[j + lags + 1] += weights[lags - 1] * c
+        j += 3
+    while j < n:
+        for s in range(lags):
+            future[j + s] += weights[s] * rewards[j]
+        j += 1
 
 
 def scatter_delay(

@@ -17,8 +17,9 @@ $\delta^{a^2} = T^{-2}$, that is $\log(1/\delta) = 2 \log T / a^2$, and $a = 1/2
   $k = \lceil \frac{a}{1-a} (d-1) \sqrt{T/\log T} \rceil$, at least 1.
 
 With the corrected constants every arm of gap $\Delta$ is played at most
-$(2/a - 1 + 1/\sqrt 2)^2 \log T / \Delta^2 + k + 2$ times on average. The constants printed in the paper
-don't follow from its proof, though the rate does. The arm to keep at the end is the one played most.
+$(2/a - 1 + 1/\sqrt 2)^2 \log T / \Delta^2 + k + 2$ times on average. The theorem printed in the paper is true
+too, though one step of its proof is not: docs/theory/phased-ucb.md has both. The arm to keep at the end is
+the one played most.
 
 Siddhant Garg, Aditya Kumar Akash: Stochastic Bandits with Delayed Composite Anonymous Feedback (2019),
 Algorithm 1 and Theorem 1. Differences: the last phase stops at the horizon, where the paper plays it out.

@@ -60,6 +60,11 @@ def kldown(total: float, count: float, level: float) -> float:
 SHORT = 100  # windows per arm below which an experiment is short
 
 
+def is_short(horizon: int, arms: int, window: int) -> bool:
+    """Whether an experiment has fewer than 100 windows per arm."""
+    return horizon < SHORT * arms * window
+
+
 def arm_to_keep(pulls: list[int], means: list[float], horizon: int, window: int) -> int:
     """The arm played most; in an experiment of fewer than 100 windows per arm, the tried arm of highest mean.
 
@@ -69,6 +74,6 @@ def arm_to_keep(pulls: list[int], means: list[float], horizon: int, window: int)
     0
     """
     tried = [arm for arm in range(len(pulls)) if pulls[arm] > 0]
-    if horizon >= SHORT * len(pulls) * window or not tried:
+    if not tried or not is_short(horizon, len(pulls), window):
         return max(range(len(pulls)), key=lambda arm: pulls[arm])
     return max(tried, key=lambda arm: means[arm])
