@@ -3,7 +3,7 @@
     python bench/generator_bytes.py stream | dieharder -a -g 200
 
 `stream` is one stream read in order, the others are the ways in which the engine puts streams side by side:
-`runs` takes the same place of 256 runs in turn, `purposes` that of a run's four streams, `children` the first
+`runs` takes the same place of 256 runs in turn, `purposes` that of four of a run's streams, `children` the first
 four words of one child after the other, `seeds` the first word of seeds 0, 1, 2, …
 """
 

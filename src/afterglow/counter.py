@@ -12,7 +12,7 @@ FIRST = 0xBF58476D1CE4E5B9
 SECOND = 0x94D049BB133111EB
 UNIT = 2.0**-53
 
-REWARD, SPREAD, POLICY, BLOCK = 1, 2, 3, 4  # streams
+REWARD, SPREAD, POLICY, BLOCK, BASELINE = 1, 2, 3, 4, 5  # streams
 
 
 def mix(z: int) -> int:

@@ -8,21 +8,23 @@ import numpy as np
 from numba import carray, types
 from numpy.typing import NDArray
 
-from afterglow.counter import BLOCK, POLICY, REWARD, SPREAD
+from afterglow.counter import BASELINE, BLOCK, POLICY, REWARD, SPREAD
 from afterglow.engine.compiling import digest, jitted, keep, source_of
+from afterglow.engine.income import NONE
 from afterglow.engine.policies import LEARN, NEXT
 from afterglow.engine.random import child, key_of, uniform
 from afterglow.engine.tiers import CHUNK, MANY, collect_owed, play_part
 from afterglow.engine.view import CELLS, first_cell
 
 Numbers = NDArray[np.float64]
-FACTS = ("regrets", "seen", "pending", "generated", "holds", "switches")  # columns that `conclude` writes
+FACTS = ("regrets", "seen", "pending", "generated", "income", "holds", "switches")  # columns that `conclude` writes
 
 i8, f8, u8 = types.int64, types.float64, types.uint64
 FILL = types.none(CELLS, i8, u8, i8, i8, CELLS)
 TOTAL = f8(CELLS, i8, u8, i8, i8)
 BLOCKS = f8(CELLS, i8, u8, i8)
 SCATTER = types.none(CELLS, CELLS, i8, i8, i8, u8, i8, CELLS, i8, CELLS, i8)
+INCOME = f8(CELLS, u8, i8, i8)
 
 
 def follow(
@@ -66,8 +68,8 @@ def note(line: Numbers, arm: int, steps: int, split: int, head: float, body: flo
 
 
 def conclude(
-    facts: Numbers, gaps: Numbers, pulls: NDArray[np.int64], seen: float, generated: float, owed: float, count: int,
-    switches: int,
+    facts: Numbers, gaps: Numbers, pulls: NDArray[np.int64], seen: float, generated: float, owed: float, earned: float,
+    count: int, switches: int,
 ) -> None:  # fmt: skip
     """Write down what a whole run came to."""
     lost = 0.0
@@ -77,23 +79,26 @@ def conclude(
     facts[1] = seen
     facts[2] = owed
     facts[3] = generated
-    facts[4] = count
-    facts[5] = switches
+    facts[4] = earned
+    facts[5] = count
+    facts[6] = switches
 
 
 def play_run(
-    next_hold: Any, learn: Any, fill: Any, total: Any, block: Any, scatter: Any, seed: Any, run: int, horizon: int,
-    tier: int, draws: int, window: int, gather: int, best: int, gaps: Numbers, law: Any, cuts: Any, scratch: Any,
+    next_hold: Any, learn: Any, fill: Any, total: Any, block: Any, scatter: Any, income: Any, seed: Any, run: int,
+    horizon: int, shape: tuple[int, int, int, int, int], gaps: Numbers, law: Any, cuts: Any, base: Any, scratch: Any,
     rewards: Any, future: Any, uniforms: Any, settings: Any, state: Any, checkpoints: NDArray[np.int64],
-    curve: Numbers, share: Numbers, pulls: NDArray[np.int64], facts: Numbers, trace: NDArray[np.float64],
-    stop: Any,
+    curve: Numbers, share: Numbers, pulls: NDArray[np.int64], facts: Numbers, trace: NDArray[np.float64], stop: Any,
 ) -> None:  # fmt: skip
     """Play one run: ask for a hold, play its two parts, teach the policy, until the horizon."""
+    tier, draws, window, gather, best = shape
     reward_key, spread_key, block_key, policy_key = keys_of(seed, run)
+    base_key, flows = key_of(seed, run, BASELINE), carray(base, 1)[0] != NONE
     at = clock = count = switches = c = age = 0
     last = -1
     seen = 0.0
     generated = 0.0
+    earned = 0.0
     while clock < horizon and carray(stop, 1)[0] == 0.0:
         for j in range(draws):
             carray(uniforms, MANY)[j] = uniform(policy_key, count * draws + j)
@@ -120,6 +125,12 @@ def play_run(
                 child(block_key, 2 * count + 1), clock + split, steps - split, rewards, future, at, stop,
             )  # fmt: skip
             generated += made
+        if flows:
+            early = income(base, base_key, clock, split)
+            late = income(base, base_key, clock + split, steps - split)
+            head += early
+            body += late
+            earned += early + late
         if count < trace.shape[0]:
             note(trace[count], arm, steps, split, head, body)
         if c < checkpoints.size:
@@ -130,36 +141,39 @@ def play_run(
         clock += steps
         count += 1
         learn(settings, state, arm, steps, split, head, body)
-    conclude(facts, gaps, pulls, seen, generated, collect_owed(future, at, window), count, switches)
+    conclude(facts, gaps, pulls, seen, generated, collect_owed(future, at, window), earned, count, switches)
 
 
 def run_all(
-    next_hold: Any, learn: Any, fill: Any, total: Any, block: Any, scatter: Any, seed: Any, first: int,
+    next_hold: Any, learn: Any, fill: Any, total: Any, block: Any, scatter: Any, income: Any, seed: Any, first: int,
     horizon: int, tier: int, draws: int, window: int, gather: int, best: int, gaps: Numbers, law: Numbers,
-    cuts: Numbers, room: int, settings: Numbers, states: NDArray[np.float64], checkpoints: NDArray[np.int64],
-    curves: NDArray[np.float64], shares: NDArray[np.float64], pulls: NDArray[np.int64],
-    facts: NDArray[np.float64], trace: NDArray[np.float64], stop: Numbers,
+    cuts: Numbers, base: Numbers, room: int, settings: Numbers, states: NDArray[np.float64],
+    checkpoints: NDArray[np.int64], curves: NDArray[np.float64], shares: NDArray[np.float64],
+    pulls: NDArray[np.int64], facts: NDArray[np.float64], trace: NDArray[np.float64], stop: Numbers,
 ) -> None:  # fmt: skip
     """Play runs first, first + 1, …, one per row of `states`; the first is written down hold by hold in `trace`."""
     rewards = np.zeros(CHUNK)
     future = np.zeros(CHUNK + window)
     uniforms = np.zeros(max(draws, 1))
     scratch = np.zeros(room)
+    own = base.copy()
     for row in range(states.shape[0]):
         future[:] = 0.0
         scratch[:] = 0.0
+        written = trace if row == 0 else trace[:0]
         play_run(
-            next_hold, learn, fill, total, block, scatter, seed, first + row, horizon, tier, draws, window, gather,
-            best, gaps, first_cell(law), first_cell(cuts), first_cell(scratch), first_cell(rewards),
-            first_cell(future), first_cell(uniforms), first_cell(settings), first_cell(states[row]), checkpoints,
-            curves[row], shares[row], pulls[row], facts[row], trace if row == 0 else trace[:0], first_cell(stop),
+            next_hold, learn, fill, total, block, scatter, income, seed, first + row, horizon,
+            (tier, draws, window, gather, best), gaps, first_cell(law), first_cell(cuts), first_cell(own),
+            first_cell(scratch), first_cell(rewards), first_cell(future), first_cell(uniforms),
+            first_cell(settings), first_cell(states[row]), checkpoints, curves[row], shares[row], pulls[row],
+            facts[row], written, first_cell(stop),
         )  # fmt: skip
 
 
 ROW, TABLE, COUNTS = f8[::1], f8[:, ::1], i8[::1]
 SIGNATURE = types.none(
-    *(types.FunctionType(kind) for kind in (NEXT, LEARN, FILL, TOTAL, BLOCKS, SCATTER)),
-    u8, i8, i8, i8, i8, i8, i8, i8, ROW, ROW, ROW, i8, ROW, TABLE, COUNTS, TABLE, TABLE, i8[:, ::1], TABLE, TABLE,
+    *(types.FunctionType(kind) for kind in (NEXT, LEARN, FILL, TOTAL, BLOCKS, SCATTER, INCOME)),
+    u8, i8, i8, i8, i8, i8, i8, i8, ROW, ROW, ROW, ROW, i8, ROW, TABLE, COUNTS, TABLE, TABLE, i8[:, ::1], TABLE, TABLE,
     ROW,
 )  # fmt: skip
 
@@ -168,7 +182,7 @@ SIGNATURE = types.none(
 def machine() -> Any:
     """The driver as machine code."""
     mark = digest(run_all, str(SIGNATURE), source_of("afterglow.engine.view"))
-    scope = {"play_run": jitted(play_run, {}, checked=False, tag=mark)}
+    scope = {"play_run": jitted(play_run, {}, checked=False, tag=mark, merge=True)}
     return keep(run_all, SIGNATURE, scope, mark)
 
 
@@ -176,7 +190,9 @@ def by_pointer(over: Callable[..., Any], signature: Any, plain: Any, swap: dict[
     """A function over arrays as one over bare pointers, compiled; `swap` puts other functions in its place."""
     mark = digest(over, plain, list((swap or {}).values()), str(signature))
     done: dict[Any, Any] = {old: jitted(new, {}, tag=mark) for old, new in (swap or {}).items()}
-    return keep(over, signature, {"plain": jitted(plain, done, checked=False, tag=mark)}, mark)
+    return keep(
+        over, signature, {"plain": jitted(plain, done, checked=False, tag=mark, merge=over is scatter_over)}, mark
+    )
 
 
 plain: Any = None  # put in by `by_pointer`
@@ -200,3 +216,7 @@ def scatter_over(
 ) -> None:  # fmt: skip
     plain(carray(table, MANY), carray(scratch, MANY), arm, window, age, key, t0, carray(rewards, MANY), n,
           carray(future, MANY), at)  # fmt: skip
+
+
+def income_over(table: Any, key: Any, t0: int, n: int) -> Any:
+    return plain(carray(table, MANY), key, t0, n)

@@ -8,7 +8,8 @@ from numba import types
 
 from afterglow import counter
 from afterglow.engine.compiling import digest, jitted, keep, source_of
-from afterglow.engine.driver import FILL, SCATTER
+from afterglow.engine.driver import FILL, INCOME, SCATTER
+from afterglow.engine.income import NONE
 from afterglow.engine.machinery import machinery
 from afterglow.engine.tiers import CHUNK, collect_owed, cut_steps
 from afterglow.engine.view import first_cell
@@ -17,22 +18,27 @@ from afterglow.worlds.world import World
 
 
 def pull_once(
-    fill: Any, scatter: Any, law: Any, cuts: Any, scratch: Any, arm: int, window: int, age: int, gather: int,
-    reward_key: Any, spread_key: Any, t: int, rewards: Any, future: Any, at: int, stop: Any,
+    fill: Any, scatter: Any, income: Any, law: Any, cuts: Any, base: Any, scratch: Any, arm: int, window: int,
+    age: int, gather: int, reward_key: Any, spread_key: Any, base_key: Any, t: int, rewards: Any, future: Any,
+    at: int, stop: Any,
 ) -> Any:  # fmt: skip
-    """One step: (seen, generated, at)."""
+    """One step: (arrived from pulls, generated, income, at)."""
     if gather == 1 and age == 0:
         owed = collect_owed(first_cell(future), at, window)
         future[at] = owed
-    return cut_steps(
+    seen, generated, at = cut_steps(
         fill, scatter, first_cell(law), first_cell(cuts), first_cell(scratch), arm, window, age, reward_key,
         spread_key, t, 1, first_cell(rewards), first_cell(future), at, first_cell(stop),
     )  # fmt: skip
+    earned = 0.0
+    if base[0] != NONE:
+        earned = income(first_cell(base), base_key, t, 1)
+    return seen, generated, earned, at
 
 
 i8, f8, u8 = types.int64, types.float64, types.uint64
-SIGNATURE = types.Tuple((f8, f8, i8))(
-    types.FunctionType(FILL), types.FunctionType(SCATTER), f8[::1], f8[::1], f8[::1], i8, i8, i8, i8, u8, u8, i8,
+SIGNATURE = types.Tuple((f8, f8, f8, i8))(
+    *(types.FunctionType(kind) for kind in (FILL, SCATTER, INCOME)), *[f8[::1]] * 4, i8, i8, i8, i8, u8, u8, u8, i8,
     f8[::1], f8[::1], i8, f8[::1],
 )  # fmt: skip
 
@@ -49,9 +55,9 @@ class Episode:
 
     >>> episode = Episode(World.of([0.9, 0.1], window=4, spread="last"), seed=3)
     >>> [episode.pull(0) for _ in range(6)]
-    [0.0, 0.0, 0.0, 1.0, 1.0, 1.0]
+    [0.0, 0.0, 0.0, 1.0, 0.0, 1.0]
     >>> episode.generated, episode.pending
-    (6.0, 3.0)
+    (5.0, 3.0)
     """
 
     def __init__(self, world: World, seed: int = 1, run: int = 0) -> None:
@@ -61,10 +67,12 @@ class Episode:
         self.future = np.zeros(CHUNK + world.window)
         self.scratch = np.zeros(self.made.room)
         self.stop = np.zeros(1)
-        self.keys = [np.uint64(counter.key(seed, run, stream)) for stream in (counter.REWARD, counter.SPREAD)]
+        self.base = self.made.base.copy()
+        streams = (counter.REWARD, counter.SPREAD, counter.BASELINE)
+        self.keys = [np.uint64(counter.key(seed, run, stream)) for stream in streams]
         self.at = self.step = self.age = 0
         self.arm = -1
-        self.generated = 0.0
+        self.generated = self.income = 0.0
 
     def pull(self, arm: int) -> float:
         """Play an arm for one step: the pooled total of that step."""
@@ -73,14 +81,17 @@ class Episode:
         changed = self.arm not in (arm, -1)
         self.age = 0 if arm != self.arm else self.age + 1
         self.arm = int(arm)
-        fill, _, _, scatter = self.made.functions
-        seen, made, self.at = machine()(
-            fill, scatter, self.made.law, self.made.cuts, self.scratch, self.arm, self.world.window, self.age,
-            int(self.made.gather and changed), *self.keys, self.step, self.rewards, self.future, self.at, self.stop,
+        made = self.made
+        fill, _, _, scatter, income = made.functions
+        seen, drawn, earned, self.at = machine()(
+            fill, scatter, income, made.law, made.cuts, self.base, self.scratch, self.arm,
+            self.world.window, self.age, int(made.gather and changed), *self.keys, self.step, self.rewards,
+            self.future, self.at, self.stop,
         )  # fmt: skip
-        self.generated += made
+        self.generated += drawn
+        self.income += earned
         self.step += 1
-        return float(seen)
+        return float(seen + earned)
 
     @property
     def pending(self) -> float:

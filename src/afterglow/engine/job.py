@@ -64,10 +64,12 @@ class Job:
             driver.machine()(
                 *compiled(self.policy), *world.functions, np.uint64(self.seed), self.first + begin, self.horizon,
                 self.tier, self.policy.draws, world.window, int(world.gather), world.best, world.gaps, world.law,
-                world.cuts, world.room, pack(self.settings), states, results.marks, results.curves[rows],
+                world.cuts, world.base, world.room, pack(self.settings), states, results.marks, results.curves[rows],
                 results.shares[rows], results.pulls[rows], results.facts[rows],
                 trace, stop,
             )  # fmt: skip
+        except BadValue:
+            raise
         except (ValueError, IndexError, ZeroDivisionError) as error:
             raise BadValue(f"{self.policy.name} failed in a compiled run: {error}") from error
         if results.recommended is not None:

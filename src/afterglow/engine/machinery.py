@@ -7,15 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from afterglow.engine import rewards, scatter
+from afterglow.engine import income, rewards, scatter
 from afterglow.engine.driver import (
     BLOCKS,
     FILL,
+    INCOME,
     SCATTER,
     TOTAL,
     block_over,
     by_pointer,
     fill_over,
+    income_over,
     scatter_over,
     total_over,
 )
@@ -29,9 +31,10 @@ Numbers = NDArray[np.float64]
 class Machinery:
     """What the driver needs of a world."""
 
-    functions: tuple[Any, Any, Any, Any]  # fill, total, block, scatter
+    functions: tuple[Any, Any, Any, Any, Any]  # fill, total, block, scatter, income
     law: Numbers
     cuts: Numbers
+    base: Numbers  # the baseline
     room: int
     gather: bool
     window: int
@@ -45,9 +48,16 @@ def machinery(world: World, attributed: bool = False) -> Machinery:
     kind, law = rewards.table_of(world.rewards)
     spread = Spread("last") if attributed else world.spread
     plan = spread.plan(world.arms, world.best, world.window)
-    functions = (*reward_functions(kind), scatter_function(plan.kind, spread.function, spread.memory))
+    functions = (
+        *reward_functions(kind),
+        scatter_function(plan.kind, spread.function, spread.memory),
+        income_function(),
+    )
     room = world.window + max(plan.room, 1)
-    return Machinery(functions, law, plan.table, room, plan.gather, world.window, np.array(world.gaps), world.best)
+    return Machinery(
+        functions, law, plan.table, income.table_of(world.baseline), room, plan.gather, world.window,
+        np.array(world.gaps), world.best,
+    )  # fmt: skip
 
 
 @cache
@@ -69,3 +79,9 @@ def scatter_function(kind: str, function: Any, memory: int) -> Any:
         return by_pointer(scatter_over, SCATTER, plain)
     stand_in = scatter.cut_with_memory if memory else scatter.cut
     return by_pointer(scatter_over, SCATTER, plain, {stand_in: function})
+
+
+@cache
+def income_function() -> Any:
+    """The compiled sum of a baseline."""
+    return by_pointer(income_over, INCOME, income.income)

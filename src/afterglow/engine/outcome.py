@@ -28,7 +28,7 @@ class Mean:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Arrays have one row for each run. Sums are in rewards: `generated` = `seen` + `pending`."""
+    """Arrays have one row for each run. Sums are in rewards: `seen` = `generated` - `pending` + `income`."""
 
     policy: str
     settings: dict[str, Any]  # resolved: what the policy worked with
@@ -45,6 +45,7 @@ class Outcome:
     seen: Numbers
     pending: Numbers  # made before the horizon, arriving after it
     generated: Numbers
+    income: Numbers  # of the baseline
     holds: Numbers
     switches: Numbers
     checkpoints: NDArray[np.int64]
@@ -71,6 +72,7 @@ class Outcome:
             "horizon": self.horizon,
             "window": self.world.window,
             "spread": self.world.spread.text,
+            **({"baseline": self.world.baseline.text} if self.world.baseline.parts else {}),
             "runs": self.runs,
             "seed": self.seed,
             "engine": self.engine,

@@ -1,5 +1,6 @@
 """A world as a Gymnasium environment, so that other people's agents can play it (extra `gym`)."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -33,8 +34,9 @@ class WorldEnv(gymnasium.Env[Totals, np.int64]):
 
     def __init__(self, world: World, horizon: int) -> None:
         self.world, self.horizon = world, whole("horizon", horizon, 1)
+        self.most = math.inf if world.baseline.parts else float(world.window)
         self.action_space = gymnasium.spaces.Discrete(world.arms)
-        self.observation_space = gymnasium.spaces.Box(0.0, float(world.window), (1,), np.float64)
+        self.observation_space = gymnasium.spaces.Box(0.0, self.most, (1,), np.float64)
         self.seed, self.run = 1, -1
         self.regret = 0.0
 
@@ -51,7 +53,7 @@ class WorldEnv(gymnasium.Env[Totals, np.int64]):
         total = self.episode.pull(int(action))
         self.regret += self.world.gaps[int(action)]
         # parts such as 0.1 may add up to a hair more than the window, which the space would refuse
-        seen = np.array([min(total, float(self.world.window))])
+        seen = np.array([min(total, self.most)])
         return seen, total, False, self.episode.step >= self.horizon, self.info()
 
     def info(self) -> dict[str, Any]:

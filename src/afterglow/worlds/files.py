@@ -2,6 +2,7 @@
 
     window = 10
     spread = "dirichlet:0.5"
+    baseline = "seasonal:0.1,0.3"  # or none
 
     [[arms]]
     reward = "beta:2,3"
@@ -24,7 +25,7 @@ from afterglow.worlds.spreads import Spread
 from afterglow.worlds.spreads import spread as parse_spread
 from afterglow.worlds.world import World, law_of
 
-KEYS = ("window", "spread", "arms")
+KEYS = ("window", "spread", "baseline", "arms")
 
 
 def read_world(path: str | Path, window: int | None = None, spread: str | None = None) -> World:
@@ -36,7 +37,8 @@ def read_world(path: str | Path, window: int | None = None, spread: str | None =
     if steps is None:
         raise BadValue(f"{path} has no window; add a line such as window = 10")
     try:
-        return World.of(laws, whole("window", steps, 1, "1 = paid at once"), spread or spread_of(found))
+        length = whole("window", steps, 1, "1 = paid at once")
+        return World.of(laws, length, spread or spread_of(found), baseline_of(found))
     except BadValue as problem:
         raise BadValue(f"{path}: {problem}") from None
 
@@ -85,3 +87,11 @@ def spread_of(found: Mapping[str, Any]) -> Spread:
     if not isinstance(text, str):
         raise BadValue(f'spread must be a text such as "uniform", got {text!r}')
     return parse_spread(text)
+
+
+def baseline_of(found: Mapping[str, Any]) -> str | float | None:
+    """The baseline, none if none is named."""
+    given = found.get("baseline")
+    if isinstance(given, bool) or not isinstance(given, str | int | float | None):
+        raise BadValue(f'baseline must be a text such as "seasonal:0.1,0.3" or a number, got {given!r}')
+    return given

@@ -1,4 +1,4 @@
-"""A world: what each arm's pull brings, and when it arrives."""
+"""A world: what each arm's pull brings, when it arrives, and what comes in whatever is played."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,6 +6,8 @@ from typing import Any
 
 from afterglow.errors import BadValue
 from afterglow.policies.checks import whole
+from afterglow.worlds.baseline import NOTHING, Baseline, Part
+from afterglow.worlds.baseline import baseline as parse_baseline
 from afterglow.worlds.rewards import Bernoulli, Reward, parse_reward
 from afterglow.worlds.spreads import Plan, Spread
 from afterglow.worlds.spreads import spread as parse_spread
@@ -13,7 +15,7 @@ from afterglow.worlds.spreads import spread as parse_spread
 
 @dataclass(frozen=True)
 class World:
-    """Arms with their reward laws, a spread, and the window over which one pull pays.
+    """Arms with their reward laws, a spread, the window over which one pull pays, and a baseline.
 
     >>> world = World.of([0.9, 0.8, 0.7], window=10, spread="uniform")
     >>> world.best, world.gaps
@@ -23,6 +25,7 @@ class World:
     rewards: tuple[Reward, ...]
     spread: Spread
     window: int
+    baseline: Baseline = NOTHING
 
     @classmethod
     def of(
@@ -30,12 +33,14 @@ class World:
         rewards: Sequence[float | str | Reward],
         window: int,
         spread: str | Spread | Callable[..., None] = "uniform",
+        baseline: str | float | Part | Baseline | None = None,
     ) -> "World":
-        """A world from reward laws (a bare number is the mean of a Bernoulli reward) and a spread."""
+        """A world from reward laws (a bare number is the mean of a Bernoulli reward), a spread, a baseline."""
         laws = tuple(law_of(reward) for reward in rewards)
         if len(laws) < 2:
             raise BadValue(f"a world needs at least 2 arms, got {len(laws)}; give one reward law for each arm")
-        made = cls(laws, parse_spread(spread), whole("window", window, 1, "1 = paid at once"))
+        steps = whole("window", window, 1, "1 = paid at once")
+        made = cls(laws, parse_spread(spread), steps, parse_baseline(baseline))
         made.plan()
         return made
 

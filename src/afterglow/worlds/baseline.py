@@ -1,0 +1,236 @@
+"""Income that no arm causes: it joins the totals of all steps, whatever is played.
+
+A baseline is a sum of parts, and in each step what the parts come to, but never less than 0:
+
+    constant:0.3               the same in every step
+    seasonal:0.1,0.4,0.2       one value for each phase of a cycle, step 0 being the first phase
+    noise:0.05                 normal, of mean 0 and this deviation, new in each step
+    noise:0.05,0.8             the same with correlation 0.8 from step to step, an AR(1) process
+    blocks:48:0.2,0.1,…        48 consecutive values of a history at a time, from a random place on, its end joined
+                               to its start; `blocks:48/24:…` starts where the history has the same phase of 24 steps
+
+>>> day = baseline("seasonal:0.1,0.3 + noise:0.02")
+>>> day.mean, day.text
+(0.2, 'seasonal:0.1,0.3 + noise:0.02')
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from afterglow.errors import BadValue, UnknownName
+from afterglow.policies.checks import whole
+from afterglow.worlds.reward_values import finite, keep, real, short
+
+Numbers = NDArray[np.float64]
+LONGEST = 100_000  # steps after which cycles of different lengths must have met
+
+
+@dataclass(frozen=True)
+class Constant:
+    """The same in every step."""
+
+    value: float
+
+    def __post_init__(self) -> None:
+        keep(self, value=finite("the value of a constant baseline", self.value))
+
+    @property
+    def mean(self) -> float:
+        return self.value
+
+    @property
+    def text(self) -> str:
+        return f"constant:{short(self.value)}"
+
+
+@dataclass(frozen=True)
+class Seasonal:
+    """One value for each phase of a cycle."""
+
+    values: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        keep(self, values=series("a seasonal baseline", self.values))
+
+    @property
+    def mean(self) -> float:
+        return math.fsum(self.values) / len(self.values)
+
+    @property
+    def text(self) -> str:
+        return "seasonal:" + ",".join(short(value) for value in self.values)
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Normal, of mean 0, with a correlation from step to step."""
+
+    deviation: float
+    correlation: float = 0.0
+
+    def __post_init__(self) -> None:
+        size = real("deviation of a noisy baseline", self.deviation, "a number of at least 0", 0.0, 1e300)
+        rule = "between 0 and 0.9999"
+        keep(
+            self, deviation=size, correlation=real("correlation of a noisy baseline", self.correlation, rule, 0, 0.9999)
+        )
+
+    @property
+    def mean(self) -> float:
+        return 0.0
+
+    @property
+    def text(self) -> str:
+        return f"noise:{short(self.deviation)}" + (f",{short(self.correlation)}" if self.correlation else "")
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Stretches of `length` consecutive values of a history; with a season they keep their phase."""
+
+    values: tuple[float, ...]
+    length: int
+    season: int = 1
+
+    def __post_init__(self) -> None:
+        values = series("the history of a baseline", self.values)
+        season = whole("season of a baseline's blocks", self.season, 1, "1 = none")
+        if season > len(values):
+            raise BadValue(f"season of a baseline's blocks must fit into its {len(values):,} values, got {season:,}")
+        keep(self, values=values, length=whole("length of a baseline's blocks", self.length, 1), season=season)
+
+    @property
+    def used(self) -> tuple[float, ...]:
+        """The history cut to whole seasons."""
+        return self.values[: len(self.values) // self.season * self.season]
+
+    @property
+    def mean(self) -> float:
+        return math.fsum(self.used) / len(self.used)
+
+    @property
+    def text(self) -> str:
+        length = f"{self.length}/{self.season}" if self.season > 1 else f"{self.length}"
+        return f"blocks:{length}:" + ",".join(short(value) for value in self.values)
+
+
+Part = Constant | Seasonal | Noise | Blocks
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """Parts that are added together; with none there is no income but the arms'."""
+
+    parts: tuple[Part, ...] = ()
+
+    def __post_init__(self) -> None:
+        for kind in (Noise, Blocks):
+            if sum(isinstance(part, kind) for part in self.parts) > 1:
+                raise BadValue(f"a baseline may have one {kind.__name__.lower()} part, got {self.text!r}")
+        if not self.random and self.parts and min(self.profile) < 0:
+            raise BadValue(f"a baseline must not be negative in any step, got {self.text!r}; add a constant")
+
+    @property
+    def mean(self) -> float:
+        """Mean income of a step, if it is never cut at 0."""
+        return math.fsum(part.mean for part in self.parts)
+
+    @property
+    def text(self) -> str:
+        return " + ".join(part.text for part in self.parts)
+
+    @property
+    def random(self) -> bool:
+        return any(isinstance(part, Noise | Blocks) for part in self.parts)
+
+    @property
+    def profile(self) -> list[float]:
+        """Constant and seasonal parts together: one value for each phase of the joint cycle."""
+        cycles = [part.values for part in self.parts if isinstance(part, Seasonal)]
+        level = math.fsum(part.value for part in self.parts if isinstance(part, Constant))
+        period = math.lcm(*(len(values) for values in cycles))
+        if period > LONGEST:
+            raise BadValue(f"the cycles of a baseline must meet within {LONGEST:,} steps, these do after {period:,}")
+        return [math.fsum([level, *(values[t % len(values)] for values in cycles)]) for t in range(period)]
+
+
+NOTHING = Baseline()
+
+
+def series(what: str, values: object) -> tuple[float, ...]:
+    """At least one finite number."""
+    if isinstance(values, str) or not hasattr(values, "__iter__"):
+        raise BadValue(f"{what} must come in a list, got {values!r}")
+    found = tuple(finite(f"a value of {what}", float(v) if isinstance(v, np.number) else v) for v in values)
+    if not found:
+        raise BadValue(f"{what} needs at least one value, got none")
+    return found
+
+
+def baseline(what: "str | float | Part | Baseline | None") -> Baseline:
+    """A baseline from its text, a number (a constant), a part, or nothing."""
+    if isinstance(what, Baseline):
+        return what
+    if what is None or what == "":
+        return NOTHING
+    if isinstance(what, str):
+        return Baseline(tuple(parse_part(text.strip()) for text in what.split(" + ")))
+    if isinstance(what, int | float):
+        return Baseline((Constant(what),))
+    return Baseline((what,))
+
+
+def parse_part(text: str) -> Part:
+    """One part from its text."""
+    name, _, rest = text.partition(":")
+    if name not in PARSERS:
+        raise UnknownName("baseline", name, PARSERS, f"baselines are {', '.join(PARSERS)}")
+    return PARSERS[name](text, rest)
+
+
+def parse_constant(text: str, rest: str) -> Constant:
+    return Constant(*listed(text, rest, 1, 1))
+
+
+def parse_seasonal(text: str, rest: str) -> Seasonal:
+    return Seasonal(tuple(listed(text, rest, 1, LONGEST)))
+
+
+def parse_noise(text: str, rest: str) -> Noise:
+    return Noise(*listed(text, rest, 1, 2))
+
+
+def parse_blocks(text: str, rest: str) -> Blocks:
+    size, _, values = rest.partition(":")
+    length, _, season = size.partition("/")
+    steps = [listed(text, part, 1, 1)[0] for part in (length, season or "1")]
+    return Blocks(
+        tuple(listed(text, values, 1, 10**9)), whole("length of a baseline's blocks", steps[0], 1), int(steps[1])
+    )
+
+
+PARSERS: dict[str, Callable[[str, str], Part]] = {
+    "constant": parse_constant,
+    "seasonal": parse_seasonal,
+    "noise": parse_noise,
+    "blocks": parse_blocks,
+}
+
+
+def listed(text: str, rest: str, least: int, most: int) -> list[float]:
+    """Numbers separated by commas, as many as allowed."""
+    shown = text if len(text) < 60 else f"{text[:50]}…"
+    try:
+        values = [float(part) for part in rest.split(",")]
+    except ValueError:
+        raise BadValue(
+            f"baseline {shown!r} has a part that is not a number; for instance constant:0.3 or seasonal:0.1,0.3"
+        ) from None
+    if not least <= len(values) <= most:
+        wanted = f"{least}" if least == most else f"{least} to {most:,}"
+        raise BadValue(f"baseline {shown!r} must have {wanted} numbers, got {len(values):,}")
+    return values
