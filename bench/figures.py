@@ -47,7 +47,7 @@ class Item:
     columns: list[str] = field(default_factory=list)
     rows: list[list[str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    load: float = 0.0  # processes that wanted to run just before
+    load: float = 0.0  # processes that wanted to run before the bench began
 
     @classmethod
     def of(cls, plain: dict[str, Any]) -> "Item":
@@ -59,7 +59,7 @@ class Item:
             parts.append(table(COLUMNS, [figure.cells() for figure in self.figures]))
         if self.rows:
             parts.append(table(self.columns, self.rows))
-        busy = f"The machine was busy: {self.load:.1f} processes wanted to run before this was taken."
+        busy = f"The machine was busy: {self.load:.1f} processes wanted to run before the bench began."
         return "\n\n".join(parts + self.notes + [busy] * (self.load > BUSY)) + "\n"
 
 

@@ -7,6 +7,7 @@ import subprocess
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+import afterglow
 from afterglow.engine.work import processors
 
 CC = os.environ.get("CC", "cc")
@@ -21,7 +22,7 @@ def machine() -> dict[str, str]:
         "NumPy": version("numpy"),
         "Numba": f"{version('numba')} (llvmlite {version('llvmlite')})",
         "C compiler": compiler(),
-        "afterglow": version_of("afterglow"),
+        "afterglow": afterglow.__version__,
     }
 
 

@@ -18,6 +18,8 @@ from machine import version_of
 from timing import race
 from workload import MEANS, play
 
+import afterglow
+
 ARMS = list(range(len(MEANS)))
 STEPS = {"river": 20_000, "SMPyBandits": 5_000, "mabwiser": 1_000, "coba": 10_000}  # in one go
 GOAL = {"river": 1_000.0, "SMPyBandits": 1_000.0}
@@ -125,7 +127,7 @@ def measure(folder: Path) -> Item:
                wall=times[name].wall / alike.wall)
         for name in times
     ]  # fmt: skip
-    rows = [[name, version_of("afterglow"), digits(time.cpu * 1e9), ""] for name, time in ours.items()]
+    rows = [[name, afterglow.__version__, digits(time.cpu * 1e9), ""] for name, time in ours.items()]
     rows += [[name, version_of(name), digits(times[name].cpu * 1e9), CANT[name]] for name in times]
     rows += [[name, version_of(name), "", CANT[name]] for name in LOOPS if name not in times]
     return Item(

@@ -63,8 +63,8 @@ def main(arguments: list[str]) -> int:
     results = earlier(machine())
     if not wanted and "--write-docs" not in arguments:
         wanted = list(ITEMS)
+    load = os.getloadavg()[0]  # before anything here adds to it
     for name in wanted:
-        load = os.getloadavg()[0]
         item = replace(ITEMS[name](OUT), load=load)
         results["items"][name] = asdict(item)
         print(item.markdown(), flush=True)
