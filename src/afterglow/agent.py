@@ -26,9 +26,10 @@ from afterglow.ledger import Ledger
 from afterglow.policies.checks import number, whole
 from afterglow.policies.policy import Policy
 from afterglow.policies.registry import WHERE, named
+from afterglow.policies.season import seasonal
 
 FORMAT, VERSION = "afterglow-agent", 1
-ARGUMENTS = ("arms", "window", "horizon", "seed", "run", "reward_max", "confidence")
+ARGUMENTS = ("arms", "window", "horizon", "seed", "run", "reward_max", "confidence", "season")
 
 
 class Playing(NamedTuple):
@@ -56,6 +57,7 @@ class Agent:
     `arms` are names (strings or numbers), or how many there are. `window` is the number of steps over which one
     pull pays, its own step included. `reward_max` is the most that one pull can bring in all: totals are divided by
     it. `confidence` is that of `estimates()`. `policy` is a name or a Policy of your own; `options` are its settings.
+    With a `season`, the length of a cycle in steps, the counted parts of holds last whole cycles.
     Randomised policies draw from the stream of (`seed`, `run`), as run number `run` of a simulation does.
     """
 
@@ -70,6 +72,7 @@ class Agent:
         run: int = 0,
         reward_max: float = 1.0,
         confidence: float = 0.95,
+        season: int = 1,
         **options: Any,
     ) -> None:
         self.arms = arm_names(arms)
@@ -81,13 +84,15 @@ class Agent:
         self.reward_max = number("reward_max", reward_max, 0, math.inf, "the most that one pull brings in all")
         self.confidence = number("confidence", confidence, 0, 1)
         self.options = known_options(self.policy, options, ARGUMENTS)
-        self.settings = self.policy.settings(len(self.arms), self.window, self.horizon, self.options)
+        self.season = whole("season", season, 1, "1 = none")
+        played = seasonal(self.policy, self.season)
+        self.settings = played.settings(len(self.arms), self.window, self.horizon, self.options)
         self.step = 0  # steps played
         state = self.policy.start(self.settings)
         for what, record in (("settings", self.settings), ("state", state)):
             stored.plain(record, f"{what} of {self.policy.name}:")
         stream = key(self.seed, self.run, POLICY)
-        self._holding = Holding(self.policy, self.settings, state, len(self.arms), stream)
+        self._holding = Holding(played, self.settings, state, len(self.arms), stream)
         self._ledger = Ledger(len(self.arms), self.window, self.confidence)
         self._selected = False  # whether the arm of this step was asked for
 

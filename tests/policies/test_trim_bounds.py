@@ -143,9 +143,10 @@ def test_the_levels_ask_for_the_evidence_they_name() -> None:
 def test_an_estimated_variance_is_pooled_within_arms_and_waits_for_eight_degrees_of_freedom() -> None:
     means = [[0.1, 0.3, 0.2, 0.2, 0.2], [0.8, 0.6, 0.7, 0.7], [0.5, 0.5]]
     counts = [len(batch) for batch in means]
-    sums = [sum(batch) for batch in means]
-    squares = [sum(mean * mean for mean in batch) for batch in means]
-    assert pooled_variance(4, counts, sums, squares) == pytest.approx(1.5 * 4 * (0.02 + 0.02) / 8)
-    assert pooled_variance(4, counts[:2], sums[:2], squares[:2]) == 0.25
-    assert pooled_variance(400, counts, sums, squares) == 0.25
-    assert pooled_variance(4, [9], [4.5], [2.25]) == 1e-6
+    steps = [4 * count for count in counts]
+    sums = [4 * sum(batch) for batch in means]
+    squares = [4 * sum(mean * mean for mean in batch) for batch in means]
+    assert pooled_variance(counts, steps, sums, squares) == pytest.approx(1.5 * 4 * (0.02 + 0.02) / 8)
+    assert pooled_variance(counts[:2], steps[:2], sums[:2], squares[:2]) == 0.25
+    assert pooled_variance(counts, steps, sums, [100 * square for square in squares]) == 0.25
+    assert pooled_variance([9], [36], [18.0], [9.0]) == 1e-6

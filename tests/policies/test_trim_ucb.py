@@ -214,7 +214,9 @@ def test_estimating_asks_for_batches_of_one_window_and_decides_at_the_same_ages(
     assert holds[:4] == [(0, 11, 5), (0, 6, 0), (0, 4, 0), (1, 11, 5)]  # 5 + 16 steps; the open batch is dropped
     assert all(steps - split <= 6 for _, steps, split in holds)
     assert sum(state.batch_counts) >= 0.9 * 5_000 / 6
-    assert state.variance == pooled_variance(6, state.batch_counts, state.batch_sums, state.batch_squares)
+    assert state.variance == pooled_variance(
+        state.batch_counts, state.batch_steps, state.batch_sums, state.batch_squares
+    )
 
 
 @pytest.mark.parametrize(("variance", "most"), [("none", 1.2), ("0.0025", 0.35), ("estimated", 0.25)])

@@ -7,8 +7,9 @@ believes it has played one step.
 
 $G$ is geometric on $\{0, 1, \dots\}$ with success probability $q = 1/(4d - 2)$: nobody can know when a
 hold will end. The last $d$ steps of a hold see only what the hold itself generated, because it is at least $2d$
-long; their sum lies in $[0, 2d]$, and $\ell = 1 - \text{sum}/(2d)$ is the loss fed back. It is divided by
-$p(\text{arm})$ and added to the arm's $\hat L$, which keeps the estimates unbiased.
+long; their sum lies in $[0, 2d]$, and $\ell = 1 - \text{sum}/(2d)$ is the loss fed back. (Where a hold is made longer
+than asked, the last $c$ steps lie in $[0, c + d]$ and are divided by that.) It is divided by $p(\text{arm})$ and added
+to the arm's $\hat L$, which keeps the estimates unbiased.
 
 - `composite-exp3`: $p_i \propto e^{-\eta \hat L_i}$ with $\eta = \min(1, 4 \sqrt{d \ln K / ((4K + 1) T)})$, uniform at
   first and without mixing.
@@ -96,7 +97,7 @@ def charge(settings: Settings, state: State, arm: int, seen: int, total: float) 
     """Add the loss of a hold to its arm; False if the horizon cut the hold, which leaves fewer than d steps to see."""
     if seen < settings.window:
         return False
-    loss = 1 - total / (2 * settings.window)
+    loss = 1 - total / (settings.window + seen)
     state.losses[arm] += loss / state.chances[arm]
     state.updates += 1
     return True

@@ -48,8 +48,9 @@ class State:
     highs: list[float]  # U
     means: list[float]  # M
     batch_counts: list[int]  # whole batches, of `window` kept steps
-    batch_sums: list[float]  # of their means
-    batch_squares: list[float]
+    batch_steps: list[int]  # in them
+    batch_sums: list[float]  # of their totals
+    batch_squares: list[float]  # of (total of a batch)^2 / its steps
     clock: int  # t, steps played
     reach: int  # T, or the guess of it
     variance: float  # v in use
@@ -87,20 +88,21 @@ def lowest(total: float, count: float, f: float, variance: float, tail: float) -
     return 1.0 - highest(count - min(total, count), count, f, variance, tail)
 
 
-def pooled_variance(window: int, counts: list[int], sums: list[float], squares: list[float]) -> float:
-    """A pull's variance from batch means of `window` totals each, within arms, times 1.5; 1/4 while batches are few.
+def pooled_variance(counts: list[int], steps: list[int], sums: list[float], squares: list[float]) -> float:
+    """A pull's variance from batches of a window's totals or more, within arms, times 1.5; 1/4 while batches are few.
 
-    A batch mean of d totals holds about d whole rewards, so d times its variance is about one reward's.
+    A batch of n totals holds about n whole rewards, so n times the variance of its mean is about one reward's.
+    `squares` adds up (sum of a batch)^2 / n.
     """
     freedom = 0
     scatter = 0.0
     for arm in range(len(counts)):
         if counts[arm] > 1:
             freedom += counts[arm] - 1
-            scatter += max(0.0, squares[arm] - sums[arm] * sums[arm] / counts[arm])
+            scatter += max(0.0, squares[arm] - sums[arm] * sums[arm] / steps[arm])
     if freedom < ENOUGH:
         return LARGEST
-    return min(LARGEST, max(SMALLEST, CAUTION * window * scatter / freedom))
+    return min(LARGEST, max(SMALLEST, CAUTION * scatter / freedom))
 
 
 def ceiling(settings: Settings, state: State, level: int, total: float, count: int) -> float:

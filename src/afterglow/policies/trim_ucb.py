@@ -107,7 +107,7 @@ def start(settings: Settings) -> State:
     return State(
         pulls=none[:], closed_sums=nil[:], closed_pulls=none[:], run_sums=nil[:], run_pulls=none[:],
         leaks=[UNKNOWN] * K, kept_sums=nil[:], kept_steps=none[:], highs=[2.0] * K, means=nil[:],
-        batch_counts=none[:], batch_sums=nil[:], batch_squares=nil[:],
+        batch_counts=none[:], batch_steps=none[:], batch_sums=nil[:], batch_squares=nil[:],
         clock=0, reach=settings.horizon or GUESS * K * first, variance=settings.variance,
         arm=0, last=-1, age=0, until=first, faded=0, open_steps=0, open_sum=0.0,
     )  # fmt: skip
@@ -151,11 +151,11 @@ def credit(settings: Settings, state: State, steps: int, split: int, head: float
     if settings.batches == 1:
         state.open_steps += steps - split
         state.open_sum += body
-        if state.open_steps == settings.window:
-            mean = state.open_sum / settings.window
+        if state.open_steps >= settings.window:  # more where a hold was made longer than asked
             state.batch_counts[arm] += 1
-            state.batch_sums[arm] += mean
-            state.batch_squares[arm] += mean * mean
+            state.batch_steps[arm] += state.open_steps
+            state.batch_sums[arm] += state.open_sum
+            state.batch_squares[arm] += state.open_sum * state.open_sum / state.open_steps
             state.open_steps = 0
             state.open_sum = 0.0
 
@@ -167,7 +167,7 @@ def refresh(settings: Settings, state: State) -> None:
         state.reach *= STRETCH
         every = True
     if settings.batches == 1:
-        state.variance = pooled_variance(settings.window, state.batch_counts, state.batch_sums, state.batch_squares)
+        state.variance = pooled_variance(state.batch_counts, state.batch_steps, state.batch_sums, state.batch_squares)
     first = state.until == first_hold(settings, state.pulls[state.arm] - state.age)
     for arm in range(settings.arms):
         if state.pulls[arm] > 0 and (every or arm == state.arm or (first and arm == state.last)):
