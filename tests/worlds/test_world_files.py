@@ -39,7 +39,7 @@ def test_the_spread_is_uniform_if_none_is_named(tmp_path: Path) -> None:
         ("window = 10", "window = 0", ": window must be a whole number of at least 1 (1 = paid at once), got 0"),
         ("window = 10", 'window = "10"', ": window must be a whole number of at least 1 (1 = paid at once), got '10'"),
         ("window = 10\n", "", " has no window; add a line such as window = 10"),
-        ("window", "windw", ": no key named 'windw'; did you mean 'window'? it has window, spread, arms"),
+        ("window", "windw", ": no key named 'windw'; did you mean 'window'? it has window, spread, baseline, arms"),
         ("dirichlet", "diriclet", ": no spread named 'diriclet'; did you mean 'dirichlet'? spreads are "),
         ('"dirichlet:0.5"', "3", ': spread must be a text such as "uniform", got 3'),
         ('"beta:2,3"', '"bet:2,3"', ": arms[0].reward = 'bet:2,3': no reward named 'bet'; did you mean 'beta'? "),
