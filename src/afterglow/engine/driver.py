@@ -13,7 +13,7 @@ from afterglow.engine.compiling import digest, jitted, keep, source_of
 from afterglow.engine.income import NONE
 from afterglow.engine.policies import LEARN, NEXT
 from afterglow.engine.random import child, key_of, uniform
-from afterglow.engine.tiers import CHUNK, MANY, collect_owed, play_part
+from afterglow.engine.tiers import CHUNK, LOOSE, MANY, collect_owed, play_part
 from afterglow.engine.view import CELLS, first_cell
 
 Numbers = NDArray[np.float64]
@@ -23,7 +23,8 @@ i8, f8, u8 = types.int64, types.float64, types.uint64
 FILL = types.none(CELLS, i8, u8, i8, i8, CELLS)
 TOTAL = f8(CELLS, i8, u8, i8, i8)
 BLOCKS = f8(CELLS, i8, u8, i8)
-SCATTER = types.none(CELLS, CELLS, i8, i8, i8, u8, i8, CELLS, i8, CELLS, i8)
+SCATTER = types.none(CELLS, CELLS, i8, i8, i8, u8, i8, CELLS, i8, i8, CELLS, i8)
+LEAK = f8(CELLS, CELLS, i8, i8, i8, u8, i8, CELLS, i8, i8)
 INCOME = f8(CELLS, u8, i8, i8)
 
 
@@ -51,6 +52,13 @@ def allowed(arm: int, steps: int, split: int, arms: int, left: int) -> tuple[int
         raise ValueError("next_hold must ask for at least 1 step and a split between 0 and the steps")
     steps = min(steps, left)
     return steps, min(split, steps)
+
+
+def still_owed(future: Any, at: int, owed: float, window: int) -> float:
+    """All that earlier pulls still owe, taken out of the future if it is there."""
+    if at != LOOSE:
+        owed = collect_owed(future, at, window)
+    return owed
 
 
 def keys_of(seed: Any, run: int) -> tuple[Any, Any, Any, Any]:
@@ -85,9 +93,9 @@ def conclude(
 
 
 def play_run(
-    next_hold: Any, learn: Any, fill: Any, total: Any, block: Any, scatter: Any, income: Any, seed: Any, run: int,
-    horizon: int, shape: tuple[int, int, int, int, int], gaps: Numbers, law: Any, cuts: Any, base: Any, scratch: Any,
-    rewards: Any, future: Any, uniforms: Any, settings: Any, state: Any, checkpoints: NDArray[np.int64],
+    next_hold: Any, learn: Any, fill: Any, total: Any, block: Any, scatter: Any, leak: Any, income: Any, seed: Any,
+    run: int, horizon: int, shape: tuple[int, int, int, int, int], gaps: Numbers, law: Any, cuts: Any, base: Any,
+    scratch: Any, rewards: Any, future: Any, uniforms: Any, settings: Any, state: Any, checkpoints: NDArray[np.int64],
     curve: Numbers, share: Numbers, pulls: NDArray[np.int64], facts: Numbers, trace: NDArray[np.float64], stop: Any,
 ) -> None:  # fmt: skip
     """Play one run: ask for a hold, play its two parts, teach the policy, until the horizon."""
@@ -96,6 +104,7 @@ def play_run(
     base_key, flows = key_of(seed, run, BASELINE), carray(base, 1)[0] != NONE
     at = clock = count = switches = c = age = 0
     last = -1
+    owed = 0.0
     seen = 0.0
     generated = 0.0
     earned = 0.0
@@ -104,9 +113,11 @@ def play_run(
             carray(uniforms, MANY)[j] = uniform(policy_key, count * draws + j)
         arm, steps, split = next_hold(settings, state, uniforms)
         steps, split = allowed(arm, steps, split, gaps.size, horizon - clock)
+        before, lasted = last, age
         if arm != last:
             if gather == 1:
-                owed = collect_owed(future, at, window)
+                owed = still_owed(future, at, owed, window)
+                at = max(at, 0)
                 carray(future, MANY)[at] = owed
             switches += last >= 0
             age = 0
@@ -114,15 +125,17 @@ def play_run(
         head = 0.0
         body = 0.0
         if split > 0:
-            head, made, at = play_part(
-                fill, total, block, scatter, law, cuts, scratch, tier, arm, window, age, reward_key, spread_key,
-                child(block_key, 2 * count), clock, split, rewards, future, at, stop,
+            head, made, at, owed = play_part(
+                fill, total, block, scatter, leak, law, cuts, scratch, tier, arm, window, age, before, lasted,
+                reward_key, spread_key, child(block_key, 2 * count), clock, split, rewards, future, at, owed, stop,
             )  # fmt: skip
             generated += made
+            before, lasted = arm, age + split
         if split < steps:
-            body, made, at = play_part(
-                fill, total, block, scatter, law, cuts, scratch, tier, arm, window, age + split, reward_key, spread_key,
-                child(block_key, 2 * count + 1), clock + split, steps - split, rewards, future, at, stop,
+            body, made, at, owed = play_part(
+                fill, total, block, scatter, leak, law, cuts, scratch, tier, arm, window, age + split, before, lasted,
+                reward_key, spread_key, child(block_key, 2 * count + 1), clock + split, steps - split, rewards,
+                future, at, owed, stop,
             )  # fmt: skip
             generated += made
         if flows:
@@ -141,12 +154,13 @@ def play_run(
         clock += steps
         count += 1
         learn(settings, state, arm, steps, split, head, body)
-    conclude(facts, gaps, pulls, seen, generated, collect_owed(future, at, window), earned, count, switches)
+    owed = still_owed(future, at, owed, window)
+    conclude(facts, gaps, pulls, seen, generated, owed, earned, count, switches)
 
 
 def run_all(
-    next_hold: Any, learn: Any, fill: Any, total: Any, block: Any, scatter: Any, income: Any, seed: Any, first: int,
-    horizon: int, tier: int, draws: int, window: int, gather: int, best: int, gaps: Numbers, law: Numbers,
+    next_hold: Any, learn: Any, fill: Any, total: Any, block: Any, scatter: Any, leak: Any, income: Any, seed: Any,
+    first: int, horizon: int, tier: int, draws: int, window: int, gather: int, best: int, gaps: Numbers, law: Numbers,
     cuts: Numbers, base: Numbers, room: int, settings: Numbers, states: NDArray[np.float64],
     checkpoints: NDArray[np.int64], curves: NDArray[np.float64], shares: NDArray[np.float64],
     pulls: NDArray[np.int64], facts: NDArray[np.float64], trace: NDArray[np.float64], stop: Numbers,
@@ -162,7 +176,7 @@ def run_all(
         scratch[:] = 0.0
         written = trace if row == 0 else trace[:0]
         play_run(
-            next_hold, learn, fill, total, block, scatter, income, seed, first + row, horizon,
+            next_hold, learn, fill, total, block, scatter, leak, income, seed, first + row, horizon,
             (tier, draws, window, gather, best), gaps, first_cell(law), first_cell(cuts), first_cell(own),
             first_cell(scratch), first_cell(rewards), first_cell(future), first_cell(uniforms),
             first_cell(settings), first_cell(states[row]), checkpoints, curves[row], shares[row], pulls[row],
@@ -172,7 +186,7 @@ def run_all(
 
 ROW, TABLE, COUNTS = f8[::1], f8[:, ::1], i8[::1]
 SIGNATURE = types.none(
-    *(types.FunctionType(kind) for kind in (NEXT, LEARN, FILL, TOTAL, BLOCKS, SCATTER, INCOME)),
+    *(types.FunctionType(kind) for kind in (NEXT, LEARN, FILL, TOTAL, BLOCKS, SCATTER, LEAK, INCOME)),
     u8, i8, i8, i8, i8, i8, i8, i8, ROW, ROW, ROW, ROW, i8, ROW, TABLE, COUNTS, TABLE, TABLE, i8[:, ::1], TABLE, TABLE,
     ROW,
 )  # fmt: skip
@@ -212,10 +226,18 @@ def block_over(law: Any, arm: int, key: Any, n: int) -> Any:
 
 def scatter_over(
     table: Any, scratch: Any, arm: int, window: int, age: int, key: Any, t0: int, rewards: Any, n: int,
-    future: Any, at: int,
+    left: int, future: Any, at: int,
 ) -> None:  # fmt: skip
-    plain(carray(table, MANY), carray(scratch, MANY), arm, window, age, key, t0, carray(rewards, MANY), n,
+    plain(carray(table, MANY), carray(scratch, MANY), arm, window, age, key, t0, carray(rewards, MANY), n, left,
           carray(future, MANY), at)  # fmt: skip
+
+
+def leak_over(
+    table: Any, scratch: Any, arm: int, window: int, age: int, key: Any, t0: int, rewards: Any, n: int, left: int,
+) -> Any:  # fmt: skip
+    return plain(
+        carray(table, MANY), carray(scratch, MANY), arm, window, age, key, t0, carray(rewards, MANY), n, left
+    )  # fmt: skip
 
 
 def income_over(table: Any, key: Any, t0: int, n: int) -> Any:

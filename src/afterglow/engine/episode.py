@@ -11,7 +11,7 @@ from afterglow.engine.compiling import digest, jitted, keep, source_of
 from afterglow.engine.driver import FILL, INCOME, SCATTER
 from afterglow.engine.income import NONE
 from afterglow.engine.machinery import machinery
-from afterglow.engine.tiers import CHUNK, collect_owed, cut_steps
+from afterglow.engine.tiers import CHUNK, MANY, collect_owed, cut_steps
 from afterglow.engine.view import first_cell
 from afterglow.errors import BadValue
 from afterglow.worlds.world import World
@@ -28,7 +28,7 @@ def pull_once(
         future[at] = owed
     seen, generated, at = cut_steps(
         fill, scatter, first_cell(law), first_cell(cuts), first_cell(scratch), arm, window, age, reward_key,
-        spread_key, t, 1, first_cell(rewards), first_cell(future), at, first_cell(stop),
+        spread_key, t, 1, MANY, first_cell(rewards), first_cell(future), at, first_cell(stop),
     )  # fmt: skip
     earned = 0.0
     if base[0] != NONE:
@@ -82,7 +82,7 @@ class Episode:
         self.age = 0 if arm != self.arm else self.age + 1
         self.arm = int(arm)
         made = self.made
-        fill, _, _, scatter, income = made.functions
+        fill, _, _, scatter, _, income = made.functions
         seen, drawn, earned, self.at = machine()(
             fill, scatter, income, made.law, made.cuts, self.base, self.scratch, self.arm,
             self.world.window, self.age, int(made.gather and changed), *self.keys, self.step, self.rewards,

@@ -12,12 +12,14 @@ from afterglow.engine.driver import (
     BLOCKS,
     FILL,
     INCOME,
+    LEAK,
     SCATTER,
     TOTAL,
     block_over,
     by_pointer,
     fill_over,
     income_over,
+    leak_over,
     scatter_over,
     total_over,
 )
@@ -31,7 +33,7 @@ Numbers = NDArray[np.float64]
 class Machinery:
     """What the driver needs of a world."""
 
-    functions: tuple[Any, Any, Any, Any, Any]  # fill, total, block, scatter, income
+    functions: tuple[Any, Any, Any, Any, Any, Any]  # fill, total, block, scatter, leak, income
     law: Numbers
     cuts: Numbers
     base: Numbers  # the baseline
@@ -50,7 +52,7 @@ def machinery(world: World, attributed: bool = False) -> Machinery:
     plan = spread.plan(world.arms, world.best, world.window)
     functions = (
         *reward_functions(kind),
-        scatter_function(plan.kind, spread.function, spread.memory),
+        *spread_functions(plan.kind, spread.function, spread.memory),
         income_function(),
     )
     room = world.window + max(plan.room, 1)
@@ -72,13 +74,14 @@ def reward_functions(kind: str) -> tuple[Any, Any, Any]:
 
 
 @cache
-def scatter_function(kind: str, function: Any, memory: int) -> Any:
-    """The compiled function of a kind of spread; a user's function takes the place of the stand-in."""
-    plain = getattr(scatter, f"scatter_{kind}")
-    if function is None:
-        return by_pointer(scatter_over, SCATTER, plain)
+def spread_functions(kind: str, function: Any, memory: int) -> tuple[Any, Any]:
+    """(scatter, leak) for a kind of spread; a user's function takes the place of the stand-in."""
     stand_in = scatter.cut_with_memory if memory else scatter.cut
-    return by_pointer(scatter_over, SCATTER, plain, {stand_in: function})
+    swap = {} if function is None else {stand_in: function}
+    return (
+        by_pointer(scatter_over, SCATTER, getattr(scatter, f"scatter_{kind}"), swap),
+        by_pointer(leak_over, LEAK, getattr(scatter, f"leak_{kind}"), swap),
+    )
 
 
 @cache

@@ -2,9 +2,12 @@
 
 A hold is one or two *parts* (its head and its body), and all that a policy sees of a part of m steps on one
 arm is the sum of its totals. A pull made at least window - 1 steps before the part ends pays inside it,
-however it is spread. So `step` cuts every pull over time; `hold` adds up the rewards of those that settle
-and cuts only the last window - 1; `skip` draws the settled sum at once. `future[at:at + window - 1]` is what
-earlier pulls still owe; everything outside is zero. Buffers travel as bare pointers, which costs nothing.
+however it is spread. So `step` cuts every pull over time; `hold` adds up the rewards of those that settle;
+`skip` draws their sum at once. Of the last window - 1 pulls both ask only how much they owe when the part ends,
+and when it arrives only if the next part is too short to take it all in.
+
+`future[at:at + window - 1]` is what earlier pulls still owe; everything outside is zero. While `at` is `LOOSE`
+all of it is zero, and what is owed is known in sum alone. Buffers travel as bare pointers, which costs nothing.
 """
 
 from typing import Any
@@ -15,13 +18,14 @@ STEP, HOLD, SKIP = 0, 1, 2
 CHUNK = 1024  # steps cut at a time: two buffers of 8 KiB stay in the nearest cache
 STRETCH = 65_536  # steps added up between two looks at the stop flag
 MANY = 1 << 40  # "as long as needed": a pointer carries no length
+LOOSE = -1
 
 
 def cut_steps(
     fill: Any, scatter: Any, law: Any, cuts: Any, scratch: Any, arm: int, window: int, age: int,
-    reward_key: Any, spread_key: Any, t: int, m: int, rewards: Any, future: Any, at: int, stop: Any,
+    reward_key: Any, spread_key: Any, t: int, m: int, left: int, rewards: Any, future: Any, at: int, stop: Any,
 ) -> tuple[float, float, int]:  # fmt: skip
-    """Play m steps one by one: (seen, generated, at)."""
+    """Play m steps one by one: (seen, generated, at). What they owe after `left` steps is as `leak` told it."""
     made, ahead, stopped = carray(rewards, MANY), carray(future, MANY), carray(stop, 1)
     seen = 0.0
     generated = 0.0
@@ -34,7 +38,7 @@ def cut_steps(
             at = 0
         n = min(m - done, CHUNK - at)
         fill(law, arm, reward_key, t + done, n, rewards)
-        scatter(cuts, scratch, arm, window, age + done, spread_key, t + done, rewards, n, future, at)
+        scatter(cuts, scratch, arm, window, age + done, spread_key, t + done, rewards, n, left - done, future, at)
         for i in range(n):
             seen += ahead[at + i]
             ahead[at + i] = 0.0
@@ -66,27 +70,52 @@ def collect_owed(future: Any, at: int, window: int) -> float:
     return owed
 
 
-def play_part(
-    fill: Any, total: Any, block: Any, scatter: Any, law: Any, cuts: Any, scratch: Any, tier: int, arm: int,
-    window: int, age: int, reward_key: Any, spread_key: Any, block_key: Any, t: int, m: int, rewards: Any,
-    future: Any, at: int, stop: Any,
-) -> tuple[float, float, int]:  # fmt: skip
-    """Play m steps of one arm: (seen, generated, at)."""
-    settled = 0.0
+def play_tail(
+    fill: Any, leak: Any, law: Any, cuts: Any, scratch: Any, arm: int, window: int, age: int, reward_key: Any,
+    spread_key: Any, t: int, rewards: Any,
+) -> tuple[float, float]:  # fmt: skip
+    """Play the last window - 1 steps of a part: (generated, owed when it ends)."""
+    made = carray(rewards, MANY)
+    generated = 0.0
     owed = 0.0
-    first = 0
-    if tier != STEP and m >= window:
-        first = m - (window - 1)
-        if tier == SKIP:
-            settled = block(law, arm, block_key, first)
-        else:
-            settled = add_up(total, law, arm, reward_key, t, first, stop)
+    left = window - 1
+    while left > 0:
+        n = min(left, CHUNK)
+        fill(law, arm, reward_key, t, n, rewards)
+        owed += leak(cuts, scratch, arm, window, age, spread_key, t, rewards, n, left)
+        for i in range(n):
+            generated += made[i]
+        t += n
+        age += n
+        left -= n
+    return generated, owed
+
+
+def play_part(
+    fill: Any, total: Any, block: Any, scatter: Any, leak: Any, law: Any, cuts: Any, scratch: Any, tier: int, arm: int,
+    window: int, age: int, before: int, lasted: int, reward_key: Any, spread_key: Any, block_key: Any, t: int, m: int,
+    rewards: Any, future: Any, at: int, owed: float, stop: Any,
+) -> tuple[float, float, int, float]:  # fmt: skip
+    """Play m steps of one arm, after `lasted` steps of the arm `before`: (seen, generated, at, owed)."""
+    tail = window - 1
+    if tier == STEP or m < window:
+        if at == LOOSE:  # play the last pulls again to see when they pay
+            _, _, at = cut_steps(
+                fill, scatter, law, cuts, scratch, before, window, lasted - tail, reward_key, spread_key, t - tail,
+                tail, tail, rewards, future, 0, stop,
+            )  # fmt: skip
+        seen, generated, at = cut_steps(
+            fill, scatter, law, cuts, scratch, arm, window, age, reward_key, spread_key, t, m, MANY, rewards, future,
+            at, stop,
+        )  # fmt: skip
+        return seen, generated, at, 0.0
+    if tier == SKIP:
+        settled = block(law, arm, block_key, m - tail)
+    else:
+        settled = add_up(total, law, arm, reward_key, t, m - tail, stop)
+    if at != LOOSE:
         owed = collect_owed(future, at, window)
-        at = 0
-    if first == m:
-        return owed + settled, settled, at
-    seen, generated, at = cut_steps(
-        fill, scatter, law, cuts, scratch, arm, window, age + first, reward_key, spread_key, t + first, m - first,
-        rewards, future, at, stop,
+    generated, left_over = play_tail(
+        fill, leak, law, cuts, scratch, arm, window, age + m - tail, reward_key, spread_key, t + m - tail, rewards
     )  # fmt: skip
-    return owed + settled + seen, settled + generated, at
+    return owed + settled + (generated - left_over), settled + generated, LOOSE, left_over

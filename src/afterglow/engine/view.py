@@ -112,19 +112,3 @@ def first_cell(typing: Any, row: Any) -> Any:
         return make_array(signature.args[0])(context, builder, args[0]).data
 
     return CELLS(row), build
-
-
-@intrinsic
-def from_place(typing: Any, numbers: Any, place: Any) -> Any:
-    """`numbers[place:]` without a look at how long it is: a slice costs more than adding a few numbers."""
-
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        whole = make_array(signature.args[0])(context, builder, args[0])
-        rest = make_array(signature.return_type)(context, builder)
-        size = builder.sub(builder.extract_value(whole.shape, 0), args[1])
-        eight = context.get_constant(types.intp, 8)
-        data = builder.gep(whole.data, [args[1]])
-        populate_array(rest, data=data, shape=[size], strides=[eight], itemsize=eight, meminfo=None)
-        return rest._getvalue()
-
-    return types.Array(types.float64, 1, "C")(numbers, types.int64), build

@@ -126,12 +126,15 @@ def kernel_rows(text: str, rest: str, arms: int, window: int) -> list[Any]:
 
 
 def kernel_table(rows: Numbers, boundary: int) -> Numbers:
-    """Stages, boundary, then for each arm and stage the first and one past the last lag that pays, and weights."""
+    """Stages, boundary, then for each arm and stage the first and one past the last lag that pays, the weights,
+    and for each lag the sum of the weights from there on."""
     arms, stages, window = rows.shape
     table = [float(stages), float(boundary)]
     for weights in rows.reshape(arms * stages, window):
         paid = np.flatnonzero(weights)
-        table += [float(paid[0]), float(paid[-1] + 1), *weights]
+        late = np.minimum(np.cumsum(weights[::-1])[::-1], 1.0)
+        late[: paid[0] + 1] = 1.0
+        table += [float(paid[0]), float(paid[-1] + 1), *weights, *late]
     return np.array(table)
 
 
