@@ -43,9 +43,9 @@ def income(table: Numbers, key: Any, t0: int, n: int) -> float:
 def closed(table: Numbers, t0: int, n: int) -> float:
     """Whole cycles at once, then the phases that are left."""
     period = int(table[PERIOD])
-    total = (n // period) * table[CYCLE]
+    total = float((n // period) * table[CYCLE])
     for t in range(t0, t0 + n % period):
-        total += table[VALUES + t % period]
+        total += float(table[VALUES + t % period])
     return total
 
 

@@ -1,0 +1,88 @@
+"""What a plan is given: checked, estimated from a history where there is one, in the scale of rewards from 0 to 1."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from afterglow.errors import BadValue
+from afterglow.lab.history import History, estimate
+from afterglow.lab.scenario import Scenario
+from afterglow.policies.checks import between, number, whole
+from afterglow.worlds.spreads import spread as parse_spread
+
+
+def estimated(history: str | Path | Sequence[float], season: int | None, window: int, notes: list[str]) -> History:
+    """Estimates from totals or a file of them."""
+    if isinstance(history, str | Path):
+        from afterglow.lab.csv_tables import read_totals  # noqa: PLC0415  only files need it
+
+        found = read_totals(history)
+        notes.extend(found.notes)
+        values: Sequence[float] = found.values
+    else:
+        values = history
+    past = estimate(values, season, whole("window", window, 1))
+    if past.level <= 0:
+        raise BadValue(
+            f"a history must have totals above 0 on average, got {past.level:g}; shift or choose another unit"
+        )
+    if past.outliers:
+        notes.append(f"{past.outliers:,} outliers of the history were pulled in to 6 robust deviations")
+    if abs(past.trend) > 0.1 * past.level:
+        notes.append(
+            f"the history has a trend of {past.trend / past.level:+.0%} from end to end, which was taken out: an "
+            "experiment on totals that drift can mistake the drift for an arm"
+        )
+    return past
+
+
+def scenario_of(
+    arms: int, window: int, horizon: int, gap: float, mean: float | None, noise: float | None, season: int | None,
+    swing: float, past: History | None, reward_max: float | None, spread: str, notes: list[str],
+) -> Scenario:  # fmt: skip
+    """What is planned, amounts divided by `reward_max`."""
+    between("swing", swing, 0, 0.9, "half the height of the cycle relative to the mean")
+    parse_spread(spread)
+    if past is not None:
+        if mean is not None or noise is not None:
+            raise BadValue("a history tells mean and noise; leave --mean and --noise out, or the history")
+        level, deviation = past.level, past.pull_noise
+        needed = max(1.25 * level, level * (1 + gap) + 4 * deviation)
+        top = round_up(needed) if reward_max is None else number("reward_max", reward_max, 0)
+        period = past.season
+    else:
+        top = 1.0 if reward_max is None else number("reward_max", reward_max, 0)
+        level = number("mean", 0.5 * top if mean is None else mean, 0, top)
+        if level * (1 + gap) >= top:
+            raise BadValue(
+                f"mean x (1 + gap) must stay below reward_max, got {level * (1 + gap):g} of {top:g}; "
+                "make reward_max larger"
+            )
+        period = 1 if season is None else whole("season", season, 1, "1 = none")
+        largest = largest_noise(level / top, gap, swing if period > 1 else 0.0) * top
+        if mean is None:
+            notes.append(f"the mean is taken as {level:g}; give --mean or --history")
+        if noise is None:
+            notes.append(
+                "the noise is taken as the largest possible, that of yes/no rewards; give --noise or --history"
+            )
+        deviation = largest if noise is None else number("noise", noise, 0, note="standard deviation of one pull")
+        if deviation > largest * (1 + 1e-9):
+            raise BadValue(
+                f"noise must be at most {largest:.3g}, the most that rewards from 0 to {top:g} with this mean "
+                f"can have, got {deviation:g}; make reward_max larger"
+            )
+    return Scenario(arms, window, horizon, gap, level / top, deviation / top, period, swing, spread, top, past)
+
+
+def largest_noise(mean: float, gap: float, swing: float) -> float:
+    """The largest deviation that rewards of all arms can have; a cycle takes its part of the mean."""
+    low = mean * (1 - swing)
+    high = min(low + gap * mean, 1 - 1e-9)
+    return math.sqrt(min(low * (1 - low), high * (1 - high)))
+
+
+def round_up(value: float) -> float:
+    """To two digits."""
+    unit = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return float(f"{math.ceil(value / unit) * unit:.12g}")

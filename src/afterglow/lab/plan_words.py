@@ -1,0 +1,75 @@
+"""A plan in words: the answer, the reason, what would help."""
+
+from collections.abc import Mapping
+
+from afterglow.lab.plan_rule import Rule
+from afterglow.lab.scenario import Scenario
+from afterglow.lab.trials import Effort, Trial, trial
+
+
+def answer(verdict: str, scenario: Scenario, chosen: Trial) -> str:
+    """The first sentence."""
+    low, high = chosen.interval()
+    share = f"the best of {scenario.arms} arms is found in {chosen.found:.0%} of runs ({low:.0%} to {high:.0%})"
+    chance = f"guessing finds it in {1 / scenario.arms:.0%}"
+    return {
+        "yes": f"yes: {share}",
+        "probably": f"probably: {share}",
+        "gamble": f"a gamble: {share}, {chance}",
+        "hopeless": f"hopeless: {share}, {chance}",
+    }[verdict].replace("%", " %")
+
+
+def reason(chosen: Trial, trials: list[Trial], rule: Rule, unit: float) -> str:
+    """Why this policy."""
+    name = chosen.candidate.name
+    others = [each for each in trials if each is not chosen]
+    if not others:
+        return f"{name} is the only candidate that fits"
+    rival = min(others, key=lambda each: (-round(each.found, 1), each.lost))
+    figures = (
+        f"it finds the best arm in {chosen.found:.0%} of runs and loses {amount(chosen.lost * unit)}, "
+        f"{rival.candidate.name} in {rival.found:.0%} and loses {amount(rival.lost * unit)}"
+    ).replace("%", " %")
+    if name == rule.policy:
+        return f"the rule of thumb names {name} and the simulation confirms it: {figures}"
+    if rule.confirmed:
+        return f"the rule of thumb names {rule.policy}, which is as good within chance; {figures}"
+    return f"the rule of thumb names {rule.policy}, the simulation corrects it: {figures}"
+
+
+def amount(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:,.3g}"
+
+
+def what_helps(
+    verdict: str, scenario: Scenario, chosen: Trial, smallest: Mapping[str, float | None],
+    shortest: Mapping[str, float | None], longest: int, effort: Effort,
+) -> list[str]:  # fmt: skip
+    """What would make a doubtful plan work, each with its number."""
+    if verdict in ("yes", "probably"):
+        return []
+    steps, gap = shortest["80 %"], smallest["80 %"]
+    found = [
+        f"longer: {round(steps):,} steps find this gap in 80 % of runs"
+        if steps is not None
+        else f"longer: more than {longest:,} steps are needed to find this gap in 80 % of runs",
+        f"a larger gap: {100 * gap:.2g} % is found in 80 % of runs"
+        if gap is not None
+        else "no gap that fits is found in 80 % of runs",
+    ]
+    changes: list[tuple[str, dict[str, int]]] = []
+    if scenario.arms > 2:
+        changes.append(("fewer arms: 2", {"arms": 2}))
+    if scenario.window > 1:
+        changes.append(
+            (f"a shorter window: {max(1, scenario.window // 4):,}", {"window": max(1, scenario.window // 4)})
+        )
+    for words, change in changes:
+        effort.tell(words)
+        share = trial(chosen.candidate, scenario.with_(**change), effort).found
+        if share > chosen.found + 0.03:
+            found.append(f"{words} would find it in {share:.0%}, now {chosen.found:.0%}".replace("%", " %"))
+        else:
+            found.append(f"{words} would not help")
+    return found

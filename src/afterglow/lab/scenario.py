@@ -1,0 +1,80 @@
+"""A world for a plan: one arm better than the others by a gap, in totals like those to be expected.
+
+Without a history every arm's rewards are Beta with the given mean and deviation, or yes/no where the deviation is
+unknown, the noisiest there is. With a history the arms bring a tenth of the level without any noise, and the baseline
+all the rest: level, season, and the history's own noise in blocks long enough to keep its correlation. What is added
+to the totals is the same to every policy, so only the sum matters.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+from afterglow.lab.history import History
+from afterglow.worlds.baseline import Baseline, Blocks, Constant, Part, Seasonal
+from afterglow.worlds.rewards import Bernoulli, Beta, Discrete, Reward
+from afterglow.worlds.world import World
+
+ARMS_SHARE = 0.1  # of a history's level that the arms bring
+CYCLES = 12  # of the season or windows that a block of a history lasts at least, if the history is long enough
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What is planned. Amounts are divided by `reward_max`; `gap` is relative to the mean."""
+
+    arms: int
+    window: int
+    horizon: int
+    gap: float
+    mean: float  # level of totals
+    noise: float  # standard deviation of one pull
+    season: int
+    swing: float  # half the height of the cycle, relative to the mean; used without a history
+    spread: str
+    reward_max: float
+    history: History | None
+
+    @property
+    def gain(self) -> float:
+        """By how much the best arm's mean is larger."""
+        return self.gap * self.mean
+
+    def with_(self, **changes: float | int) -> "Scenario":
+        return replace(self, **changes)  # type: ignore[arg-type]
+
+    def world(self, best: int) -> World:
+        """The world in which arm `best` is the best."""
+        base = baseline_of(self)
+        level = self.mean - base.mean
+        laws = [law(self, level + (self.gain if arm == best else 0.0)) for arm in range(self.arms)]
+        return World.of(laws, self.window, self.spread, base)
+
+
+def law(scenario: Scenario, mean: float) -> Reward:
+    """What a pull of an arm brings."""
+    if scenario.history is not None:
+        return Discrete((mean,), (1.0,))
+    size = mean * (1 - mean) / scenario.noise**2 - 1
+    return Beta(mean * size, (1 - mean) * size) if size > 1e-6 else Bernoulli(mean)
+
+
+def baseline_of(scenario: Scenario) -> Baseline:
+    """Income that no arm causes."""
+    history, top = scenario.history, scenario.reward_max
+    if history is not None:
+        parts: list[Part] = [Constant((1 - ARMS_SHARE) * scenario.mean)]
+        if history.season > 1:
+            parts.append(Seasonal(tuple(value / top for value in history.profile)))
+        parts.append(Blocks(tuple(value / top for value in history.rest), block_length(scenario, history)))
+        return Baseline(tuple(parts))
+    if scenario.season > 1 and scenario.swing > 0:
+        half = scenario.swing * scenario.mean
+        turn = 2 * math.pi / scenario.season
+        return Baseline((Seasonal(tuple(half + half * math.sin(turn * t) for t in range(scenario.season))),))
+    return Baseline()
+
+
+def block_length(scenario: Scenario, history: History) -> int:
+    """Long enough for the noise's memory, short enough that there are several to choose from."""
+    wanted = max(CYCLES * scenario.window, CYCLES * history.season, 50)
+    return max(1, min(wanted, history.steps // 4))

@@ -1,0 +1,200 @@
+"""Candidates played in a scenario, each arm being the best in turn: how often it is found and what is lost."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from afterglow.engine.simulate import simulate
+from afterglow.errors import BadValue
+from afterglow.lab.rotation import rotation
+from afterglow.lab.scenario import Scenario
+from afterglow.policies.policy import Policy
+from afterglow.policies.registry import named
+from afterglow.policies.season import seasonal
+
+Numbers = NDArray[np.float64]
+MOST_PLACES = 6  # for the best arm among many
+STEPS = 7  # halvings of a bracket at most
+CLOSE = 1.03  # a bracket of this ratio is small enough
+Z = 1.959963984540054
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A policy with its settings."""
+
+    name: str
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def policy(self) -> Policy[Any, Any]:
+        return rotation if self.name == rotation.name else named(self.name)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a candidate came to; one row for each run."""
+
+    candidate: Candidate
+    right: NDArray[np.bool_]  # whether the best arm was recommended
+    regrets: Numbers
+    switches: float
+    first_hold: int
+
+    @property
+    def found(self) -> float:
+        return float(self.right.mean())
+
+    def interval(self) -> tuple[float, float]:
+        """Wilson's 95 % interval of `found`."""
+        n, p = self.right.size, self.found
+        centre = (p + Z * Z / (2 * n)) / (1 + Z * Z / n)
+        reach = Z * math.sqrt(p * (1 - p) / n + Z * Z / (4 * n * n)) / (1 + Z * Z / n)
+        return max(0.0, centre - reach), min(1.0, centre + reach)
+
+    @property
+    def lost(self) -> float:
+        return float(self.regrets.mean())
+
+    @property
+    def lost_error(self) -> float:
+        return float(self.regrets.std(ddof=1) / math.sqrt(self.regrets.size))
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is simulated."""
+
+    runs: int
+    seed: int
+    threads: int | None
+    tell: Callable[[str], None]
+
+
+def candidates(scenario: Scenario, noise_known: bool) -> list[Candidate]:
+    """The policies that a plan compares."""
+    hold = max(scenario.window, scenario.horizon // (12 * scenario.arms) - scenario.window + 1)
+    sure: dict[str, Any] = {"noise": min(scenario.noise, 0.5)} if noise_known else {}
+    return [
+        Candidate("trim-ucb", {"variance": "estimated"}),
+        Candidate("lean-ucb", sure),
+        Candidate("washout-ucb"),
+        Candidate("rotation", {"hold": hold}),
+    ]
+
+
+def trial(candidate: Candidate, scenario: Scenario, effort: Effort) -> Trial:
+    """Play a candidate, every arm being the best in turn."""
+    places = sorted({round(i * (scenario.arms - 1) / (MOST_PLACES - 1)) for i in range(MOST_PLACES)})
+    if scenario.arms <= MOST_PLACES:
+        places = list(range(scenario.arms))
+    runs = -(-effort.runs // len(places))
+    right, regrets, switches = [], [], []
+    for best in places:
+        outcome = simulate(
+            candidate.policy, scenario.world(best), scenario.horizon, runs, effort.seed, candidate.options,
+            threads=effort.threads, recommend=True, season=scenario.season,
+        )  # fmt: skip
+        assert outcome.recommended is not None
+        right.append(outcome.recommended == best)
+        regrets.append(outcome.regrets)
+        switches.append(outcome.switches)
+    first = first_hold(candidate, scenario)
+    return Trial(
+        candidate, np.concatenate(right), np.concatenate(regrets), float(np.concatenate(switches).mean()), first
+    )
+
+
+def first_hold(candidate: Candidate, scenario: Scenario) -> int:
+    """Steps on the first arm before another is tried."""
+    policy = seasonal(candidate.policy, scenario.season)
+    settings = policy.settings(scenario.arms, scenario.window, scenario.horizon, candidate.options)
+    state, clock = policy.start(settings), 0
+    while clock < scenario.horizon:
+        arm, steps, split = policy.next_hold(settings, state, [])
+        if arm != 0:
+            break
+        steps = min(steps, scenario.horizon - clock)
+        split = min(split, steps)
+        policy.learn(settings, state, arm, steps, split, scenario.mean * split, scenario.mean * (steps - split))
+        clock += steps
+    return clock
+
+
+class Search:
+    """The least value (a gap, a horizon) at which the best arm is found often enough; each value is played once."""
+
+    def __init__(self, play: Callable[[float], float], first: float, low: float, high: float) -> None:
+        self.play, self.first, self.low, self.high = play, first, low, high
+        self.known: dict[float, float] = {}
+
+    def at(self, value: float) -> float:
+        if value not in self.known:
+            self.known[value] = self.play(value)
+        return self.known[value]
+
+    def least(self, target: float) -> float | None:
+        """Where `target` is reached: bracketed by doubling, then halved in the logarithm; None if it isn't."""
+        below, above = self.bracket(target)
+        if above is None:
+            return None
+        if below is None:
+            return above
+        for _ in range(STEPS):
+            if above / below < CLOSE:
+                break
+            middle = math.sqrt(below * above)
+            below, above = (below, middle) if self.at(middle) >= target else (middle, above)
+        return above
+
+    def bracket(self, target: float) -> tuple[float | None, float | None]:
+        """The nearest known values below and above the target, more being played if there are none."""
+        value = self.first
+        while self.at(value) < target:
+            if value >= self.high:
+                return None, None
+            value = min(2 * value, self.high)
+        while self.at(value) >= target:
+            if value <= self.low:
+                return None, value
+            value = max(value / 2, self.low)
+        above = min(each for each, p in self.known.items() if p >= target and each > value)
+        below = max(each for each, p in self.known.items() if p < target and each < above)
+        return below, above
+
+
+def gap_search(candidate: Candidate, scenario: Scenario, effort: Effort) -> Search:
+    """For the smallest gap that the horizon can show."""
+    most = 0.9 * (1 / scenario.mean - 1)
+
+    def play(gap: float) -> float:
+        effort.tell(f"a gap of {gap:.1%}")
+        return trial(candidate, scenario.with_(gap=gap), effort).found
+
+    return Search(play, min(scenario.gap, most), min(scenario.gap, most) / 1024, most)
+
+
+def horizon_search(candidate: Candidate, scenario: Scenario, effort: Effort, longest: int) -> Search:
+    """For the shortest horizon that shows the gap."""
+    least = scenario.arms * (2 * scenario.window + scenario.season)
+
+    def play(horizon: float) -> float:
+        steps = max(least, round(horizon))
+        effort.tell(f"a horizon of {steps:,}")
+        try:
+            return trial(fitted(candidate, scenario, steps), scenario.with_(horizon=steps), effort).found
+        except BadValue:
+            return 0.0  # too short for the policy to try every arm
+
+    return Search(play, scenario.horizon, least, max(longest, scenario.horizon))
+
+
+def fitted(candidate: Candidate, scenario: Scenario, horizon: int) -> Candidate:
+    """The same candidate for another horizon: a rotation's turns grow with it."""
+    if candidate.name != rotation.name:
+        return candidate
+    return next(each for each in candidates(scenario.with_(horizon=horizon), False) if each.name == rotation.name)

@@ -1,0 +1,86 @@
+"""Estimates from past totals: right where the truth is known, and not misled."""
+
+import math
+
+import numpy as np
+import pytest
+
+from afterglow.errors import BadValue
+from afterglow.lab.history import estimate
+
+
+def totals(steps: int, seed: int, correlation: float = 0.0, noise: float = 20.0, height: float = 0.0) -> list[float]:
+    """Level 300, AR(1) noise, a daily cycle."""
+    random = np.random.default_rng(seed)
+    fresh = random.normal(0, noise * math.sqrt(1 - correlation**2), steps)
+    value, values = float(random.normal(0, noise)), []
+    for t in range(steps):
+        value = correlation * value + float(fresh[t])
+        values.append(300 + value + height * math.sin(2 * math.pi * t / 24))
+    return values
+
+
+def test_level_season_noise_and_correlation_are_found() -> None:
+    past = estimate(totals(24 * 200, 1, 0.5, 20, 60))
+    assert past.season == 24
+    assert past.level == pytest.approx(300, abs=5)
+    assert past.profile[6] == pytest.approx(60, abs=8)
+    assert sum(past.profile) == pytest.approx(0, abs=1e-9)
+    assert past.noise == pytest.approx(20, rel=0.08)
+    assert past.correlation == pytest.approx(0.5, abs=0.06)
+    assert past.pull_noise == pytest.approx(20 * math.sqrt(1.5 / 0.5), rel=0.3)  # (1 + 0.5) / (1 - 0.5) times as much
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.9])
+def test_noise_alone_has_no_season(correlation: float) -> None:
+    found = [estimate(totals(24 * 30, seed, correlation)).season for seed in range(20)]
+    assert found == [1] * 20
+
+
+def test_a_week_is_told_from_a_day_and_a_given_season_is_taken() -> None:
+    random = np.random.default_rng(5)
+    days = [100 + (30 if day % 7 >= 5 else 0) + float(random.normal(0, 8)) for day in range(200)]
+    assert estimate(days).season == 7
+    assert estimate(days, season=1).season == 1
+    assert estimate(days, season=14).season == 14
+
+
+def test_noise_of_single_totals_that_share_pulls_is_that_of_the_pulls() -> None:
+    """Each pull pays over 10 steps: totals vary little and slowly, means of many as much as the pulls' do."""
+    pulls = np.random.default_rng(2).normal(50, 5, 6_000)
+    past = estimate(np.convolve(pulls, np.full(10, 0.1), "valid").tolist(), season=1, window=10)
+    assert past.noise == pytest.approx(5 / math.sqrt(10), rel=0.15)
+    assert past.pull_noise == pytest.approx(5, rel=0.25)
+
+
+def test_missing_totals_and_outliers_do_little() -> None:
+    values = totals(24 * 60, 3, 0.3, 20, 60)
+    clean = estimate(values, 24)
+    for place in range(5, len(values), 97):
+        values[place] = math.nan
+    values[100] = 1e6
+    past = estimate(values, 24)
+    assert (past.missing, past.outliers) == (15, 1)
+    assert past.level == pytest.approx(clean.level, rel=0.005)
+    assert past.noise == pytest.approx(clean.noise, rel=0.1)
+    assert len(past.rest) == past.steps == 24 * 60
+
+
+def test_a_trend_is_taken_out_and_told() -> None:
+    values = [value + 0.1 * t for t, value in enumerate(totals(24 * 60, 4, 0.0, 20, 60))]
+    past = estimate(values)
+    assert past.season == 24
+    assert past.trend == pytest.approx(144, rel=0.1)
+    assert past.noise == pytest.approx(20, rel=0.1)
+
+
+def test_totals_that_never_change_have_no_noise() -> None:
+    past = estimate([5.0] * 50)
+    assert (past.level, past.noise, past.pull_noise, past.correlation, past.season) == (5, 0, 0, 0, 1)
+
+
+def test_what_is_too_short_is_refused() -> None:
+    with pytest.raises(BadValue, match="a history needs at least 20 totals to estimate noise from, got 3"):
+        estimate([1.0, 2.0, 3.0])
+    with pytest.raises(BadValue, match="a season of 24 steps needs a history of two, 48 totals, got 30"):
+        estimate([1.0] * 30, season=24)

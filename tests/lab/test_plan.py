@@ -1,0 +1,189 @@
+"""Plans: the simulation's answer in words and numbers, the same every time."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from afterglow.engine.simulate import simulate
+from afterglow.errors import BadValue
+from afterglow.lab.plan import Plan, plan, verdict_of
+from afterglow.lab.plan_rule import Rule, choose, rule_of
+from afterglow.lab.plan_words import reason
+from afterglow.lab.rotation import rotation
+from afterglow.lab.scenario import Scenario
+from afterglow.lab.trials import Candidate, Search, Trial
+from afterglow.worlds.world import World
+
+EASY: dict[str, Any] = {"arms": 3, "window": 6, "horizon": 1_000, "gap": 0.2, "mean": 0.4, "noise": 0.1, "runs": 90}
+HOPELESS: dict[str, Any] = {"arms": 3, "window": 12, "horizon": 400, "gap": 0.02, "mean": 0.4, "runs": 90}
+
+
+@pytest.fixture(scope="module")
+def easy() -> Plan:
+    return plan(**EASY)
+
+
+@pytest.fixture(scope="module")
+def hopeless() -> Plan:
+    return plan(**HOPELESS)
+
+
+def test_the_same_plan_comes_out_whatever_the_threads(easy: Plan) -> None:
+    assert plan(**EASY, threads=1) == easy
+    assert json.loads(json.dumps(easy.as_dict()))["found"] == easy.found
+
+
+def test_an_easy_plan_is_called_so_and_its_limits_lie_below_what_was_asked(easy: Plan) -> None:
+    assert easy.verdict == "yes"
+    assert easy.answer.startswith("yes: the best of 3 arms is found in ")
+    assert easy.advice == []
+    low, high = easy.smallest_gap["80 %"], easy.smallest_gap["95 %"]
+    assert low is not None
+    assert high is not None
+    assert 0 < low <= high < 0.2
+    short, long = easy.shortest_horizon["80 %"], easy.shortest_horizon["95 %"]
+    assert short is not None
+    assert long is not None
+    assert 0 < short <= long < 1_000
+
+
+def test_the_smallest_gap_and_the_shortest_horizon_hold_when_played(easy: Plan) -> None:
+    gap, steps = easy.smallest_gap["80 %"], easy.shortest_horizon["80 %"]
+    assert gap is not None
+    assert steps is not None
+    assert plan(**EASY | {"gap": gap, "runs": 300}).found == pytest.approx(0.8, abs=0.15)
+    assert plan(**EASY | {"horizon": steps, "runs": 300}).found == pytest.approx(0.8, abs=0.15)
+
+
+def test_a_hopeless_plan_is_called_hopeless_with_what_would_help(hopeless: Plan) -> None:
+    assert hopeless.verdict == "hopeless"
+    assert "guessing finds it in 33 %" in hopeless.answer
+    assert hopeless.rule.says == "don't run it"
+    assert [line.split(":")[0] for line in hopeless.advice[:2]] == ["longer", "a larger gap"]
+    assert any(line.startswith("fewer arms: 2") for line in hopeless.advice)
+    assert any(line.startswith("a shorter window: 3") for line in hopeless.advice)
+    assert hopeless.notes == [
+        "the noise is taken as the largest possible, that of yes/no rewards; give --noise or --history"
+    ]
+
+
+def test_losses_are_compared_with_knowing_and_with_turning_for_ever(easy: Plan) -> None:
+    assert easy.lost_by_rotation == pytest.approx(0.2 * 0.4 * 1_000 * 2 / 3)
+    assert 0 < easy.lost < easy.lost_by_rotation
+    assert easy.lost_share == pytest.approx(easy.lost / (1_000 * 0.48))
+    world = World.of([0.4, 0.4, 0.48], 6, "uniform")
+    turned = simulate(rotation, world, 1_000, 5, options={"hold": 5, "commit": 1_000})
+    assert turned.regret.mean == pytest.approx(easy.lost_by_rotation, rel=0.03)
+
+
+def test_the_rule_of_thumb_is_as_stated(easy: Plan) -> None:
+    assert easy.rule.q == pytest.approx(1_000 * 0.08**2 / (2 * 3 * 0.01))
+    assert easy.rule.s == pytest.approx((4 * 3 * 5 / 0.2 + 6 * 0.01 * math.log(1_000) / 0.08**2) / 1_000)
+    assert easy.rule.policy == "lean-ucb"
+
+
+def test_candidates_that_do_not_fit_are_left_out_and_told() -> None:
+    found = plan(**EASY | {"horizon": 35, "runs": 30})
+    assert [each.policy for each in found.candidates] == ["trim-ucb", "washout-ucb", "rotation"]
+    assert found.notes[0].startswith("lean-ucb was left out: lean-ucb needs 2 x 3 arms x 6 steps = 36")
+    assert found.rule.says == "too short to try every arm for two windows"
+
+
+def test_a_history_tells_mean_noise_and_season(tmp_path: Path) -> None:
+    random = np.random.default_rng(1)
+    day = [500 + 100 * math.sin(math.pi * t / 6) + float(random.normal(0, 40)) for t in range(600)]
+    found = plan(3, 4, 800, 0.1, history=day, runs=60)
+    assert found.history is not None
+    assert found.season == found.history["season"] == 12
+    assert found.mean == pytest.approx(500, rel=0.02)
+    assert found.noise == pytest.approx(40, rel=0.4)
+    assert found.reward_max >= 500 * 1.1 + 4 * found.noise
+    assert found.verdict == "yes"
+    path = tmp_path / "totals.csv"
+    path.write_text("total\n" + "\n".join(repr(value) for value in day) + "\n")
+    assert plan(3, 4, 800, 0.1, history=path, runs=60) == found
+
+
+def scenario(**changes: Any) -> Scenario:
+    given: dict[str, Any] = {
+        "arms": 3, "window": 4, "horizon": 500, "gap": 0.1, "mean": 0.4, "noise": 0.1, "season": 1, "swing": 0.2,
+        "spread": "uniform", "reward_max": 1.0, "history": None,
+    }  # fmt: skip
+    return Scenario(**given | changes)
+
+
+def test_a_scenario_has_the_mean_gap_and_noise_that_were_asked_for() -> None:
+    for season in (1, 24):
+        world = scenario(season=season).world(2)
+        assert world.best == 2
+        assert world.gaps == pytest.approx([0.04, 0.04, 0])
+        assert world.means[0] + world.baseline.mean == pytest.approx(0.4)
+        assert [math.sqrt(law.variance) for law in world.rewards] == pytest.approx([0.1] * 3)
+
+
+def made(name: str, right: int, lost: float, error: float = 0.1) -> Trial:
+    """A trial of 100 runs."""
+    regrets = lost + error * 10 * np.tile([-1.0, 1.0], 50) * math.sqrt(0.99)
+    return Trial(Candidate(name), np.arange(100) < right, regrets, 5.0, 10)
+
+
+def test_the_simulation_has_the_last_word() -> None:
+    lean, trim, turns = made("lean-ucb", 60, 20.0), made("trim-ucb", 99, 30.0), made("rotation", 98, 25.0)
+    chosen = choose([trim, lean, turns])
+    assert chosen is turns
+    rule = rule_of(scenario(), chosen, [trim, lean, turns])
+    assert (rule.policy, rule.confirmed) == ("lean-ucb", False)
+    assert reason(chosen, [trim, lean, turns], rule, 1.0).startswith(
+        "the rule of thumb names lean-ucb, the simulation corrects it: it finds the best arm in 98 % of runs"
+    )
+    agreed = rule_of(scenario(), lean, [lean])
+    assert agreed.confirmed
+    assert reason(lean, [lean], agreed, 1.0) == "lean-ucb is the only candidate that fits"
+    near = Rule(5.0, 1.0, "trim-ucb", "it can work", True)
+    assert "which is as good within chance" in reason(lean, [lean, trim], near, 1.0)
+
+
+def test_a_search_finds_where_a_target_is_reached_and_plays_each_value_once() -> None:
+    asked: list[float] = []
+
+    def play(value: float) -> float:
+        asked.append(value)
+        return value / (1 + value)
+
+    search = Search(play, 1.0, 0.01, 100.0)
+    assert search.least(0.8) == pytest.approx(4.0, rel=0.03)
+    assert search.least(0.95) == pytest.approx(19.0, rel=0.03)
+    assert search.least(0.999) is None
+    assert search.least(0.001) == 0.01
+    assert len(asked) == len(set(asked)) < 30
+
+
+@pytest.mark.parametrize(
+    ("found", "arms", "verdict"),
+    [(0.96, 3, "yes"), (0.8, 3, "probably"), (0.7, 3, "gamble"), (0.6, 3, "hopeless"), (0.7, 2, "hopeless")],
+)
+def test_verdicts_are_measured_from_guessing_to_knowing(found: float, arms: int, verdict: str) -> None:
+    assert verdict_of(found, arms) == verdict
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"gap": 0}, "gap must be a number above 0 (relative to the mean, 0.05 = 5 %), got 0"),
+        ({"arms": 1}, "arms must be a whole number of at least 2, got 1"),
+        ({"mean": 2}, "mean must be a number above 0 and below 1, got 2"),
+        ({"noise": 0.6}, "noise must be at most 0.49, the most that rewards from 0 to 1 with this mean can have"),
+        ({"gap": 2}, "mean x (1 + gap) must stay below reward_max, got 1.2 of 1; make reward_max larger"),
+        ({"history": [5.0] * 60}, "a history tells mean and noise; leave --mean and --noise out, or the history"),
+        ({"swing": 2}, "swing must be a number of at least 0 and at most 0.9"),
+        ({"spread": "sideways"}, "no spread named 'sideways'"),
+    ],
+)  # fmt: skip
+def test_a_wrong_call_is_refused_with_a_sentence(wrong: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(BadValue) as refusal:
+        plan(**EASY | wrong)
+    assert sentence in str(refusal.value)
