@@ -13,6 +13,8 @@ from afterglow import Agent, Estimate, Estimates, Policy, errors, theory
 from afterglow.cli.app import commands
 from afterglow.engine.outcome import Outcome
 from afterglow.engine.simulate import TIERS, simulate
+from afterglow.lab.results import Results
+from afterglow.lab.study import Study
 from afterglow.policies import named, names
 from afterglow.theory import trim
 from afterglow.worlds.rewards import FORMS
@@ -184,6 +186,17 @@ def test_every_function_of_the_theory_is_listed_with_its_arguments() -> None:
     for function in found:
         written = f"`{function.__name__}({', '.join(inspect.signature(function).parameters)})`"
         assert function.__name__.startswith("_") or written in page, f"{written} is not in the reference"
+
+
+@pytest.mark.parametrize("kind", [Study, Results], ids=["Study", "Results"])
+def test_every_part_of_a_study_is_in_the_reference(kind: type) -> None:
+    own = {name for name in vars(kind) if not name.startswith("_")} | set(inspect.signature(kind).parameters)
+    assert own <= names_in_tables(REFERENCE / "studies.md")
+
+
+def test_every_field_of_a_study_is_in_the_guide() -> None:
+    known = names_in_tables(GUIDES / "first-study.md")
+    assert {field.name for field in fields(Study)} - {"source"} <= known
 
 
 # Commands

@@ -79,7 +79,7 @@ def test_numpy_is_the_only_requirement_of_the_core() -> None:
     assert [re.split(r"\W", requirement)[0] for requirement in PROJECT["dependencies"]] == ["numpy"]
 
 
-@pytest.mark.parametrize("extra", ["lab", "gym", "live", "dask", "postgres", "all", "dev"])
+@pytest.mark.parametrize("extra", ["lab", "tables", "gym", "live", "dask", "postgres", "all", "dev"])
 def test_every_extra_is_there(extra: str) -> None:
     assert extra in (metadata("afterglow").get_all("Provides-Extra") or [])
 

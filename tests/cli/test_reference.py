@@ -17,5 +17,6 @@ def test_every_option_of_every_command_is_documented() -> None:
     for name, command in commands().commands.items():
         chapter = page.split(f"\n## afterglow {name}\n")[1].split("\n## ")[0]
         for option in command.params:
-            assert option.name == "help" or f"| `{option.opts[0]}" in chapter, f"{name} {option.opts[0]}"
+            written = option.metavar if option.param_type_name == "argument" else option.opts[0]
+            assert option.name == "help" or f"| `{written}" in chapter, f"{name} {written}"
             assert option.name == "help" or option.help, f"{name} {option.opts[0]} says nothing"

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from afterglow.errors import MissingExtra
 
-LAB = {"jinja2", "llvmlite", "matplotlib", "numba", "rich", "scipy", "typer"}
+LAB = {"jinja2", "llvmlite", "matplotlib", "numba", "pyarrow", "rich", "scipy", "typer"}
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 import afterglow
-from afterglow.cli import bounds, compare, policies, simulate
+from afterglow.cli import bounds, compare, fit, init, plan, policies, run_study, simulate
 from afterglow.cli.failures import verdict
 from afterglow.cli.messages import one_line, shown
 
@@ -18,7 +18,17 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
-for name, module in (("compare", compare), ("simulate", simulate), ("bounds", bounds), ("policies", policies)):
+COMMANDS = {
+    "compare": compare,
+    "simulate": simulate,
+    "bounds": bounds,
+    "policies": policies,
+    "init": init,
+    "run": run_study,
+    "plan": plan,
+    "fit": fit,
+}
+for name, module in COMMANDS.items():
     app.command(name)(module.command)
 
 

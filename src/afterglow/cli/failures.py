@@ -27,7 +27,9 @@ def usage(failure: Any) -> str:
         known = [name for option in context.command.params for name in option.opts] if context else []
         return str(UnknownName("option", failure.option_name, [*known, "--help"], help_))
     if kind == "MissingParameter":
-        return f"{path} needs {failure.param.opts[0]}; `{path} --help` says what it takes"
+        name = failure.param.opts[0]
+        needed = name if name.startswith("-") else failure.param.metavar or name
+        return f"{path} needs {needed}; `{path} --help` says what it takes"
     if context is not None and failure.message.startswith("No such command"):
         known = list(context.command.commands)
         return str(UnknownName("command", failure.message.split("'")[1], known, help_))

@@ -20,6 +20,10 @@ EXAMPLES = {
     "\\\n    --window 10 --spread hoard --horizon 1e6 --runs 20 --json",
     "bounds": "afterglow bounds --policy phased-ucb --arms 5 --horizon 1e6 --window 10 --gaps 0.1,0.2,0.3,0.4",
     "policies": "afterglow policies --json",
+    "init": "afterglow init small.toml",
+    "run": "afterglow run small.toml --out small --threads 2",
+    "plan": "afterglow plan --arms 3 --window 24 --horizon 2000 --gap 0.05 --mean 0.4 --noise 0.1 --season 24",
+    "fit": "afterglow fit steps.csv --window 2 --reward-max 9",
 }
 NOTES = {
     "compare": "Writes `index.html`, a page that needs no network, `results.json` with every number, setting and "
@@ -33,6 +37,42 @@ NOTES = {
     "phased-ucb are `hold`, `log_delta`, `theorem_1_paper`, `theorem_1_corrected` and `regret_as_set`; those of the "
     "elimination family `schedule` and `theorem_2_paper`, for phased-elimination `theorem_2_sharper` too.",
     "policies": "`needs` is what must be known before the start; `settings` may be given with `--set`.",
+    "init": "An existing file is left alone.",
+    "run": "Finished runs are in the folder at once. A run that was stopped, killed too, goes on where it was, and the "
+    "tables come out byte for byte as if it had not been stopped, whatever `--threads` and `--dask` were. A changed "
+    "study is refused, with what differs. The JSON object has `study`, `versions`, `folder`, `cells` (the summary) and "
+    "its `caption`. See the guide [Your first study](../guides/first-study.md).",
+    "plan": "See the guide [Plan an experiment](../guides/plan.md). The JSON object has the fields of "
+    "`afterglow.lab.plan.Plan`: `verdict`, `answer`, `policy`, `settings`, `season`, `first_hold`, `found`, "
+    "`found_interval`, `lost`, `lost_share`, `lost_by_rotation`, `switches`, `smallest_gap` and `shortest_horizon` (by "
+    "probability), `longest_tried`, `rule`, `why`, `advice`, `candidates`, what was planned, `history` and `notes`.",
+    "fit": "Columns may have other names that say the same, any order, or no header; see the guide "
+    "[Look into recorded steps](../guides/fit.md). With `--out` it writes `kernels`, `means` and `timeline` as SVG and "
+    "PNG. The JSON object has `window`, `reward_max`, `confidence`, `means` (`mean` with `low` and `high`, "
+    "`proved_low` and `proved_high`, `pulls`, `runs`), `kernels` (by arm and lags the `excess` over the average arm at "
+    "each lag), `check` (`verdict`, `p`, `most`, `suggested`, `sentence`, `tests`, `alarm`), `steps` and `notes`.",
+}
+
+BEFORE = {
+    "fit": """\
+<!-- file: steps.csv -->
+```text
+step,arm,total
+0,A,5
+1,A,5
+2,A,4
+3,B,5
+4,B,7
+5,B,7
+6,B,6
+7,A,5
+8,A,4
+9,A,5
+10,B,6
+11,B,7
+```
+
+"""
 }
 
 MORE = {
@@ -67,14 +107,15 @@ def chapter(name: str, command: Any) -> str:
     """One command: what it does, an example, its options."""
     rows = "".join(row(option) for option in command.params if option.name != "help")
     return (
-        f"\n## afterglow {name}\n\n{command.help.strip()}\n\n```sh\n{EXAMPLES[name]}\n```\n\n"
+        f"\n## afterglow {name}\n\n{command.help.strip()}\n\n{BEFORE.get(name, '')}```sh\n{EXAMPLES[name]}\n```\n\n"
         f"| option | |\n|---|---|\n{rows}\n{fill(NOTES[name], 120, break_on_hyphens=False)}\n{MORE.get(name, '')}"
     )
 
 
 def row(option: Any) -> str:
     """One option: how it is written, what it does, what it is if left out."""
-    written = " ".join([option.opts[0], option.metavar or ""]).strip().replace("|", "\\|")
+    flag = "" if option.param_type_name == "argument" else option.opts[0]
+    written = " ".join([flag, option.metavar or ""]).strip().replace("|", "\\|")
     default = "Required." if option.required else f"Default: `{option.default}`." if shown(option.default) else ""
     text = " ".join(part for part in (option.help, default) if part)
     return f"| `{written}` | {text} |\n"

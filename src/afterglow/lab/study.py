@@ -1,0 +1,136 @@
+"""A study: policies × worlds × horizons, described in a few lines and played as a grid.
+
+    name = "delay"
+    horizon = [1e4, 1e5]
+    runs = 200
+
+    [[policies]]
+    policy = ["trim-ucb", "leak-ucb"]
+
+    [[policies]]
+    policy = "phased-ucb"
+    constants = ["paper", "corrected"]
+
+    [[worlds]]
+    rewards = [0.9, 0.8, 0.7]
+    window = [4, 16, 64]
+    spread = ["uniform", "hoard"]
+
+Where a field is a list, the study has a cell for each of its values. Run r of a seed meets the same rewards in every
+cell of a world, so cells can be compared run by run.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from afterglow.errors import BadValue
+from afterglow.lab import study_fields as check
+from afterglow.lab.grid import Cell, cells_of
+from afterglow.policies.policy import Policy
+from afterglow.worlds.files import only, read_toml
+from afterglow.worlds.world import World
+
+if TYPE_CHECKING:
+    from afterglow.lab.results import Results
+    from afterglow.lab.schedule import Progress
+
+
+@dataclass(frozen=True)
+class Study:
+    """What is played. A field may be a list, and the study is the grid.
+
+    `policies` are names, paths of Python files, `Policy` objects, or tables with `policy`, its options, and
+    `label` and `runs` if you like. `worlds` are `World` objects, or tables with `rewards` (one for each arm),
+    `window`, `spread`, `baseline`, and `arms` where the last reward is that of all further arms. `checkpoints` is
+    how many points a curve has, or a list of steps. `told_window` is what the policies are told in place of the
+    world's: steps, or a multiple such as "x1/8".
+
+    >>> study = Study(policies=["trim-ucb", "leak-ucb"], worlds=[{"rewards": [0.9, 0.8], "window": [4, 8]}],
+    ...               horizon=1e4, runs=10)
+    >>> [cell.title for cell in study.cells][:2]
+    ['trim-ucb, uniform, window 4, 10,000 steps', 'leak-ucb, uniform, window 4, 10,000 steps']
+    """
+
+    policies: Sequence[str | Policy[Any, Any] | Mapping[str, Any]]
+    worlds: Sequence[World | Mapping[str, Any]]
+    horizon: Any
+    runs: Any = 100
+    seed: Any = 1
+    checkpoints: Any = 40
+    told_window: Any = "world"
+    told_horizon: Any = True
+    engine: Any = "auto"
+    season: Any = 1
+    refused: str = "stop"  # at a cell that its policy refuses; or "leave out"
+    name: str = "study"
+    source: str = field(default="", repr=False, compare=False)  # the file, for messages
+
+    def __post_init__(self) -> None:
+        """Find every mistake before anything runs."""
+        _ = self.cells
+
+    @classmethod
+    def read(cls, path: str | Path, seed: int | None = None) -> "Study":
+        """The study that a TOML file describes; `seed` takes the place of the file's own."""
+        found = read_toml(path)
+        known = tuple(one.name for one in fields(cls) if one.name != "source")
+        only(path, "key", found, known)
+        for key in ("policies", "worlds", "horizon"):
+            if key not in found:
+                raise BadValue(f"{path} has no {key}; `afterglow init` writes an example")
+        own = {"name": Path(path).stem} | found | ({} if seed is None else {"seed": seed})
+        return cls(**own, source=str(path))
+
+    @cached_property
+    def grid(self) -> tuple[list[Cell], list[str]]:
+        with check.naming(self.source):
+            entries = check.entries(self.policies, self.source)
+            worlds = check.worlds(self.worlds)
+            axes = {
+                "horizon": check.axis("horizon", self.horizon, check.steps),
+                "runs": check.axis("runs", self.runs, check.count),
+                "seed": check.axis("seed", self.seed, check.seed),
+                "told_window": check.axis("told_window", self.told_window, check.told_window),
+                "told_horizon": check.axis("told_horizon", self.told_horizon, check.flag),
+                "engine": check.axis("engine", self.engine, check.engine),
+                "season": check.axis("season", self.season, check.season),
+            }
+            check.one_of("refused", self.refused, ["stop", "leave out"])
+            check.folder_name(self.name)
+            marks = check.checkpoints(self.checkpoints)
+            made = cells_of(entries, worlds, axes, marks, self.refused == "leave out")
+            if not made[0]:
+                raise BadValue("the study has no cell that its policies accept")
+            return made
+
+    @property
+    def cells(self) -> list[Cell]:
+        """Every combination, in the order of the tables."""
+        return self.grid[0]
+
+    @property
+    def left_out(self) -> list[str]:
+        """The combinations that their policies refuse, with the reason."""
+        return self.grid[1]
+
+    def as_data(self) -> dict[str, Any]:
+        """The fields as plain data: what results keep, and what a later run must match."""
+        return {one.name: check.plain(getattr(self, one.name)) for one in fields(self) if one.name != "source"}
+
+    def run(
+        self,
+        out: str | Path | None = None,
+        threads: int | None = None,
+        dask: str | None = None,
+        tell: "Callable[[Progress], None] | None" = None,
+    ) -> "Results":
+        """Play what is missing in the folder `out` (`results/NAME` unless given), on threads or a Dask cluster."""
+        from afterglow.lab.results import Results  # noqa: PLC0415
+        from afterglow.lab.runner import run  # noqa: PLC0415
+
+        folder = Path(out) if out is not None else Path("results") / self.name
+        run(self, folder, threads, dask, tell)
+        return Results(folder)
