@@ -33,6 +33,10 @@ WorldFile = Annotated[
 Spread = Annotated[
     str | None, Option(metavar="NAME", help="When a reward arrives: uniform (the default), last, hoard, …")
 ]
+Baseline = Annotated[
+    str | None, Option(metavar="TEXT", help="Income that no arm causes, such as seasonal:0.1,0.3 or constant:0.2.")
+]
+Season = Annotated[str | None, Option(metavar="P", help="Length of a cycle in steps: whole cycles are counted.")]
 Runs = Annotated[str, Option(metavar="N", help="How many independent runs.")]
 Seed = Annotated[str, Option(metavar="S", help="The same seed gives the same results.")]
 Engine = Annotated[str, Option(metavar="TIER", help="auto, skip, hold or step.")]

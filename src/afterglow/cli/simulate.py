@@ -1,5 +1,6 @@
 """`afterglow simulate`: many runs of one policy in one world."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from afterglow.cli import options
@@ -19,6 +20,8 @@ def command(
     world: options.WorldFile = None,
     window: options.WindowIfAny = None,
     spread: options.Spread = None,
+    baseline: options.Baseline = None,
+    season: options.Season = None,
     settings: options.Settings = None,
     runs: options.Runs = "100",
     seed: options.Seed = "1",
@@ -32,7 +35,8 @@ def command(
 
     chosen = policy_from(policy)
     given = assignments(chosen, settings or [])
-    place = world_of(means, arm, world, window, spread)
+    place = world_of(means, arm, world, window, spread, baseline)
+    cycle = 1 if season is None else count("season", season)
     steps, times = count("horizon", horizon), count("runs", runs)
     numbered = count("seed", seed, 0)
     workers = None if threads is None else count("threads", threads)
@@ -41,7 +45,7 @@ def command(
     from afterglow.engine.simulate import log_marks, simulate  # noqa: PLC0415  Numba takes a second to load
 
     marks = log_marks(steps, points) if points else ()
-    outcome = simulate(chosen, place, steps, times, numbered, given, engine, workers, marks)
+    outcome = simulate(chosen, place, steps, times, numbered, given, engine, workers, marks, season=cycle)
     found = outcome.summary() | {"options": given, "rewards": [law.text for law in place.rewards]}
     if points:
         found["curve"] = curve_of(outcome)
@@ -54,7 +58,12 @@ def command(
 
 
 def world_of(
-    means: str | None, arm: list[str] | None, world: str | None, window: str | None, spread: str | None
+    means: str | None,
+    arm: list[str] | None,
+    world: str | None,
+    window: str | None,
+    spread: str | None,
+    baseline: str | None = None,
 ) -> "World":
     """The world that the options describe."""
     given = [name for name, value in (("--means", means), ("--arm", arm), ("--world", world)) if value]
@@ -65,12 +74,19 @@ def world_of(
     if world:
         from afterglow.worlds.files import read_world  # noqa: PLC0415
 
-        return read_world(world, steps, spread)
+        return with_baseline(read_world(world, steps, spread), baseline)
     if steps is None:
         raise BadValue("give --window, the steps over which one pull pays (1 = paid at once)")
     from afterglow.worlds.world import World  # noqa: PLC0415
 
-    return World.of(arm or bernoulli(means or ""), steps, spread or "uniform")
+    return World.of(arm or bernoulli(means or ""), steps, spread or "uniform", baseline)
+
+
+def with_baseline(world: "World", text: str | None) -> "World":
+    """The world, with a baseline in place of its own if one is given."""
+    from afterglow.worlds.baseline import baseline  # noqa: PLC0415
+
+    return world if text is None else replace(world, baseline=baseline(text))
 
 
 def bernoulli(text: str) -> list[float]:
@@ -108,6 +124,7 @@ def show(found: dict[str, Any]) -> None:
         ("policy", " ".join([found["policy"], *(f"{name}={value}" for name, value in found["options"].items())])),
         ("rewards", "  ".join(found["rewards"])),
         ("spread", f"{found['spread']}, window {found['window']:,}"),
+        *([("baseline", found["baseline"])] if "baseline" in found else []),
         ("steps", f"{found['horizon']:,}, {found['runs']:,} runs, seed {found['seed']}"),
         ("engine", f"{found['engine']}, {found['threads']} threads, {found['seconds']:.3g} s"),
         ("regret", f"[bold]{plus_minus(found['regret']['mean'], found['regret']['se'])}[/bold]"),

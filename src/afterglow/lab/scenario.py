@@ -55,7 +55,9 @@ def law(scenario: Scenario, mean: float) -> Reward:
     if scenario.history is not None:
         return Discrete((mean,), (1.0,))
     size = mean * (1 - mean) / scenario.noise**2 - 1
-    return Beta(mean * size, (1 - mean) * size) if size > 1e-6 else Bernoulli(mean)
+    if size < 0.01 / min(mean, 1 - mean):  # within a hundredth of the largest variance there is
+        return Bernoulli(mean)
+    return Beta(mean * size, (1 - mean) * size) if size < 1e6 else Discrete((mean,), (1.0,))
 
 
 def baseline_of(scenario: Scenario) -> Baseline:

@@ -1,0 +1,73 @@
+"""`afterglow plan`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from afterglow.cli import run
+from afterglow.lab.plan import plan
+
+PLACE = ["plan", "--arms", "2", "--window", "4", "--horizon", "400", "--runs", "40"]
+KNOWN = [*PLACE, "--gap", "20%", "--mean", "0.4", "--noise", "0.1"]
+
+
+def test_json_has_the_fields_of_the_python_call_and_so_has_the_file(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert run([*KNOWN, "--json", "--out", str(tmp_path / "new")]) == 0
+    told = json.loads(capsys.readouterr().out)
+    found = plan(2, 4, 400, 0.2, 0.4, 0.1, runs=40)
+    assert told == json.loads(json.dumps(found.as_dict()))
+    assert json.loads((tmp_path / "new" / "plan.json").read_text(encoding="utf-8")) == told
+
+
+def test_the_answer_comes_first_and_every_candidate_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*KNOWN, "--season", "6"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("Yes: the best of 2 arms is found in ")
+    text = "\n".join(lines)
+    for word in ("whole cycles of 6 steps", "smallest gap", "shortest run", "trim-ucb", "lean-ucb", "rotation", "q = "):
+        assert word in text
+
+
+def test_a_hopeless_plan_says_what_would_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*PLACE, "--gap", "0.01"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("Hopeless: ")
+    assert "would help" in text
+    assert "note: the noise is taken as the largest possible" in text
+
+
+def test_a_history_is_read_and_shown(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "totals.csv"
+    rows = [f"2026-01-{1 + hour // 24:02d} {hour % 24:02d}:00;{500 + (hour * 37) % 41}" for hour in range(240)]
+    path.write_text("hour;sales\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    assert run([*PLACE, "--gap", "0.1", "--history", str(path)]) == 0
+    assert "240 totals: level 520, noise " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        (["--gap", "much"], "gap must be a number, got 'much'"),
+        (["--gap", "0"], "gap must be a number above 0 (relative to the mean, 0.05 = 5 %), got 0.0"),
+        (["--gap", "0.1", "--arms", "1"], "arms must be a whole number of at least 2, got 1"),
+        (["--gap", "0.1", "--history", "none.csv"], "none.csv"),
+        ([], "afterglow plan needs --gap"),
+    ],
+)
+def test_a_wrong_call_exits_with_a_sentence(
+    wrong: list[str], sentence: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run([*PLACE, *wrong]) in (1, 2)
+    assert sentence in capsys.readouterr().err
+
+
+def test_simulate_takes_a_baseline_and_a_season(capsys: pytest.CaptureFixture[str]) -> None:
+    call = ["simulate", "--policy", "washout-ucb", "--means", "0.9,0.5", "--window", "4", "--horizon", "500"]
+    assert run([*call, "--runs", "3", "--baseline", "seasonal:0.5,0.25", "--season", "2", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["baseline"] == "seasonal:0.5,0.25"
+    assert told["settings"]["season"] == 2
