@@ -1,0 +1,66 @@
+"""`afterglow fit`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from afterglow.cli import run
+from afterglow.lab.fit import fit
+from recorded_steps import as_csv, recorded
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "steps.csv"
+    path.write_text(as_csv(recorded(1, 3000, 60)), encoding="utf-8")
+    return path
+
+
+def test_the_verdict_comes_first_then_means_then_kernels(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["fit", str(table), "--window", "24", "--reward-max", "1"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("a window of 24 is long enough as far as can be seen")
+    assert [line[0] for line in said.splitlines() if line[:2] in ("A ", "B ", "C ")] == ["C", "B", "A"]
+    assert "16–23" in said
+
+
+def test_json_is_the_whole_fit_and_notes_go_to_stderr(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["fit", str(table), "--window", "24", "--json"]) == 0
+    said = capsys.readouterr()
+    assert json.loads(said.out) == json.loads(json.dumps(fit(table, 24).as_data()))
+    assert "note: reward_max is not given" in said.err
+
+
+def test_figures_go_where_they_are_wanted(table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "new" / "figures"
+    assert run(["fit", str(table), "--window", "24", "--out", str(folder)]) == 0
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "kernels.png", "kernels.svg", "means.png", "means.svg", "timeline.png", "timeline.svg",
+    ]  # fmt: skip
+    assert f"figures: {folder}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "sentence"),
+    [
+        ("step,arm,total\n1,A,3\n2,B,x\n3,A,1\n", 1, "bad.csv, row 3, column 'total': 'x' is no number"),
+        ("step,arm,total\n1,A,3\n2,A,4\n", 2, "a fit needs at least two arms, the table has 'A'"),
+        (None, 2, "can't be read: no such file or directory"),
+    ],
+)
+def test_what_cant_be_fitted_is_one_sentence(
+    text: str | None, code: int, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "bad.csv"
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+    assert run(["fit", str(path)]) == code
+    assert sentence in capsys.readouterr().err
+
+
+def test_options_are_checked(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["fit", str(table), "--window", "0"]) == 2
+    assert "window must be a whole number of at least 1" in capsys.readouterr().err
+    assert run(["fit", str(table), "--reward-max", "none"]) == 2
+    assert "reward_max must be a number above 0, got 'none'" in capsys.readouterr().err
