@@ -107,3 +107,18 @@ def test_an_address_where_nobody_answers_is_named(tmp_path: Path, monkeypatch: p
 def test_a_worker_with_other_versions_is_refused() -> None:
     with pytest.raises(BadValue, match=r"a worker has numpy \S+, this machine 0.1; numbers would differ"):
         play_elsewhere([], 1.0, identity.versions() | {"numpy": "0.1"})
+
+
+def test_a_scheduler_that_goes_is_named_and_the_study_goes_on_without_it(cluster: Cluster, tmp_path: Path) -> None:
+    study = study_with(tmp_path / "mine.py")
+    cluster.worker()
+
+    def end(now: Progress) -> None:
+        if now.done:
+            cluster.processes[0].kill()
+
+    with pytest.raises(AfterglowError, match="is gone; what was finished is kept, run again to go on"):
+        study.run(tmp_path / "out", dask=cluster.address, tell=end)
+    begun: list[Progress] = []
+    assert study.run(tmp_path / "out", tell=begun.append).complete
+    assert begun[0].done > 0

@@ -98,6 +98,17 @@ def test_killed_again_and_again_it_ends_in_the_same_bytes(file: Path, untouched:
     assert len(json.loads(done.stdout)["cells"]) == 24
 
 
+def test_ctrl_c_exits_130_and_says_how_to_go_on(file: Path, tmp_path: Path) -> None:
+    command = [*COMMAND, str(file), "--out", str(tmp_path / "out"), "--threads", "2"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        while not (tmp_path / "out" / JOURNAL).exists() and process.poll() is None:
+            pass
+        process.send_signal(signal.SIGINT)
+        printed, said = process.communicate()
+    assert (process.returncode, printed) == (130, "")
+    assert said.splitlines()[-1] == f"stopped; what was finished is in {tmp_path / 'out'}, run again to go on"
+
+
 def test_the_bytes_do_not_depend_on_the_number_of_threads(file: Path, untouched: dict[str, bytes]) -> None:
     Study.read(file).run(file.parent / "three", threads=3)
     assert contents(file.parent / "three") == untouched

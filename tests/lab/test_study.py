@@ -66,6 +66,11 @@ def test_a_multiple_tells_a_part_of_the_window_and_a_number_tells_itself(tmp_pat
     assert told == {(4, 2), (4, 4), (4, 7), (16, 8), (16, 16), (16, 7)}
 
 
+def test_multiples_that_come_to_the_same_window_are_one_cell() -> None:
+    told = [cell.told_window for cell in small(told_window=["x1/8", "x1/4", "x1/2", "world", 4, "x2"]).cells]
+    assert told == [1, 2, 4, 8]
+
+
 def test_labels_name_the_settings_and_a_policy_may_have_its_own_number_of_runs(tmp_path: Path) -> None:
     runs = {cell.label: cell.runs for cell in study_in(tmp_path).cells}
     paper, corrected = "phased-ucb constants=paper", "phased-ucb constants=corrected"

@@ -29,6 +29,7 @@ except ImportError as missing:
 
 log = logging.getLogger("afterglow")
 CONNECT_SECONDS = 10
+CLOSE_SECONDS = 2
 COUNT_SECONDS = 2.0  # how often workers are counted
 MOST_LOST = 20  # tasks that took several workers with them
 
@@ -80,7 +81,7 @@ class Cluster:
         """Drop what is still being played; the cluster is not ours to stop."""
         if self.client.status == "running":
             self.tasks.shutdown(wait=False)
-        self.client.close(timeout=CONNECT_SECONDS)
+        self.client.close(timeout=CLOSE_SECONDS)
 
 
 def parcel(cell: Cell) -> Cell:

@@ -94,13 +94,21 @@ def cells_of(
     checkpoints: int | tuple[int, ...],
     leave_out: bool = False,
 ) -> tuple[list[Cell], list[str]]:
-    """The grid, and sentences on the cells left out; `axes` are the study's own fields."""
+    """The grid, and sentences on the cells left out; `axes` are the study's own fields.
+
+    Multiples of a short window may come to the same told window; they are one cell.
+    """
     cells: list[Cell] = []
     refused: list[str] = []
+    had: set[Any] = set()
     for seed, world, horizon, asked, knows, engine, season, runs, entry in product(
         axes["seed"], worlds, axes["horizon"], axes["told_window"], axes["told_horizon"], axes["engine"],
         axes["season"], axes["runs"], entries,
     ):  # fmt: skip
+        place = (seed, id(world), horizon, told(world.window, asked), knows, engine, season, runs, entry.label)
+        if place in had:
+            continue
+        had.add(place)
         cell = Cell(
             len(cells), entry.label, entry.policy, dict(entry.options), world, horizon, told(world.window, asked),
             knows, entry.runs or runs, seed, engine, season, marks_for(horizon, checkpoints),

@@ -6,7 +6,8 @@ import numpy as np
 
 from afterglow.errors import BadValue
 from afterglow.policies.policy import Policy
-from afterglow.worlds.spreads import Numbers, Plan
+from afterglow.worlds.spreads import Numbers, fixed_rows
+from afterglow.worlds.spreads import lag_law as random_lag
 from afterglow.worlds.world import World
 
 KNOWN = ("mean_delay", "delay_variance")  # options that follow from the spread
@@ -22,7 +23,7 @@ def lag_moments(world: World) -> tuple[float, float]:
     >>> lag_moments(World.of([0.9, 0.8], window=5, spread="hoard"))
     (4.0, 4.0)
     """
-    law = lag_law(world.plan(), world.window, world.spread.text)
+    law = lag_law(world)
     if law is None:
         most = world.window - 1
         return float(most), most**2 / 4
@@ -31,16 +32,20 @@ def lag_moments(world: World) -> tuple[float, float]:
     return mean, float(law @ (lags - mean) ** 2)
 
 
-def lag_law(plan: Plan, window: int, text: str) -> Numbers | None:
+def lag_law(world: World) -> Numbers | None:
     """The share of a reward that each lag gets on average; None where there is no such law."""
-    if plan.kind == "custom":
+    text, window = world.spread.text, world.window
+    if world.spread.function is not None:
         raise BadValue(f"the mean delay of spread {text} is not known; give mean_delay and delay_variance as numbers")
-    if plan.kind == "dirichlet":
+    name, _, rest = text.partition(":")
+    if name in ("hoard", "chameleon"):
+        return None
+    if name == "dirichlet":
         return np.full(window, 1.0 / window)
-    if plan.kind == "delay":
-        return np.diff(np.minimum(plan.table[:window], 1.0), prepend=0.0)
-    rows = plan.table[2:].reshape(-1, window + 2)[:, 2:]
-    return None if plan.gather or (rows != rows[0]).any() else rows[0]
+    if name == "delay":
+        return random_lag(text, rest, window)
+    rows = np.array(fixed_rows(text, name, rest, world.arms, world.best, window))
+    return None if (rows != rows[0]).any() else rows[0]
 
 
 def with_lags(policy: Policy[Any, Any], options: dict[str, Any], world: World) -> dict[str, Any]:
