@@ -161,6 +161,13 @@ def test_negative_totals_have_no_proved_bounds() -> None:
     assert any("no bounds are proved" in note for note in found.notes)
 
 
+def test_an_arm_that_was_played_once_or_twice_is_not_trusted() -> None:
+    steps = recorded(1, 1000, 60)
+    found = fit(replace(steps, arm=["rare" if 500 <= step < 530 else "usual" for step in steps.step]), window=24)
+    assert any("arm 'rare' was played in one run only: its intervals can't be trusted" in note for note in found.notes)
+    assert any("arm 'usual' was played in two runs only" in note for note in found.notes)
+
+
 def test_without_reward_max_the_largest_total_is_taken_and_said() -> None:
     found = fit(recorded(1, 1000, 60), window=24)
     assert any(note.startswith("reward_max is not given") for note in found.notes)
@@ -169,6 +176,8 @@ def test_without_reward_max_the_largest_total_is_taken_and_said() -> None:
 def test_what_cant_be_fitted_is_refused_with_the_numbers() -> None:
     with pytest.raises(BadValue, match="at least two arms, the table has 'A'"):
         fit(Steps([0, 1], ["A", "A"], [1.0, 2.0], []))
+    with pytest.raises(BadValue, match="needs totals, the 2 steps of the table have none"):
+        fit(Steps([0, 1], ["A", "B"], [float("nan")] * 2, []))
     with pytest.raises(BadValue, match="needs at least four windows, 96 steps, the table has 60"):
         fit(recorded(1, 60, 5), window=24)
     with pytest.raises(BadValue, match="window must be a whole number of at least 1"):

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
+from functools import lru_cache
 from itertools import pairwise
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -36,6 +37,7 @@ OFFSETS = {
 UNIX = {10: 1, 13: 1_000, 16: 1_000_000, 19: 1_000_000_000}  # digits of a date of our time, and parts of a second
 
 
+@lru_cache(maxsize=1 << 17)  # columns are read more than once
 def moment(text: str, day_first: bool = True) -> datetime | None:
     """The time that a text is, None if it is none."""
     text = text.strip()

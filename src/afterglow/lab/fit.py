@@ -29,6 +29,8 @@ from afterglow.lab.window_check import WindowCheck, check_window
 from afterglow.ledger import Ledger
 from afterglow.policies.checks import number, whole
 
+RUNS = 3  # of an arm, below which leaving one out says nothing
+
 
 @dataclass(frozen=True)
 class ArmMean:
@@ -103,6 +105,8 @@ def fit(
     confidence = number("confidence", confidence, 0.5, 1.0)
     told = None if window is None else whole("window", window, 1, "1 = paid at once")
     recorded = Recorded.of(steps)
+    if np.isnan(recorded.total).all():
+        raise BadValue(f"a fit needs totals, the {len(recorded):,} steps of the table have none")
     notes = list(steps.notes)
     ceiling = most_of_a_pull(recorded, reward_max, notes)
     check = check_window(recorded, told, confidence)
@@ -111,6 +115,12 @@ def fit(
         raise BadValue(f"a fit needs at least four windows, {4 * used:,} steps, the table has {len(recorded):,}")
     alarm, bounds = proved(recorded, used, ceiling, confidence, notes)
     means, kernels = regression(recorded, used, confidence, bounds, notes)
+    notes += [
+        f"arm {one.arm!r} was played in {'one run' if one.runs == 1 else 'two runs'} only: its intervals can't be "
+        "trusted, its proved bounds can"
+        for one in means
+        if one.runs < RUNS
+    ]
     return Fit(used, ceiling, confidence, means, kernels, check.with_alarm(alarm), len(recorded), notes, recorded)
 
 
@@ -119,10 +129,12 @@ def most_of_a_pull(recorded: Recorded, reward_max: float | None, notes: list[str
     if reward_max is not None:
         return number("reward_max", reward_max, above=0.0)
     largest = float(np.nanmax(recorded.total))
+    if largest <= 0:
+        return 1.0
     notes.append(
         f"reward_max is not given; {largest:,.4g}, the largest total, is taken, and the proved bounds rest on it"
     )
-    return largest if largest > 0 else 1.0
+    return largest
 
 
 def proved(
