@@ -124,6 +124,14 @@ def test_a_cell_that_its_policy_refuses_stops_the_study_or_is_left_out_as_asked(
     assert [text.split(",")[0] for text in study.left_out] == ["odaaf"]
 
 
+def test_what_policies_warn_of_is_kept_with_the_cell_and_does_not_interrupt(tmp_path: Path) -> None:
+    study = small(policies=["phased-ucb", "trim-ucb"], worlds=[{"rewards": [0.9, 0.8], "window": 200}])
+    assert len(study.cells) == 2
+    (sentence,) = study.warned
+    assert sentence.startswith("phased-ucb, uniform, window 200, 1,000 steps: phased-ucb needs 2 arms x")
+    assert study.run(tmp_path).complete  # warnings are errors in these tests
+
+
 # The mean delay
 
 

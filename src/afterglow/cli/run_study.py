@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 File = Annotated[Path, Argument(metavar="STUDY.toml", help="The study; `afterglow init` writes one to begin with.")]
 Folder = Annotated[Path | None, Option("--out", metavar="DIR", help="Where results go; `results/NAME` unless set.")]
 Dask = Annotated[str | None, Option(metavar="ADDRESS", help="Play on the workers of this Dask scheduler instead.")]
+WARNINGS = 3  # that are told in full
 Seed = Annotated[str | None, Option(metavar="S", help="In place of the study's own.")]
 
 
@@ -41,6 +42,10 @@ def command(
     runs = sum(cell.runs for cell in chosen.cells)
     for sentence in chosen.left_out:
         one_line(f"left out: {sentence}")
+    for sentence in chosen.warned[:WARNINGS]:
+        one_line(f"warning: {sentence}")
+    if len(chosen.warned) > WARNINGS:
+        one_line(f"warning: and {len(chosen.warned) - WARNINGS:,} cells more")
     one_line(f"{chosen.name}: {len(chosen.cells):,} cells, {runs:,} runs, seed {chosen.seed}")
     try:
         with study_progress() as tell:

@@ -1,5 +1,6 @@
 """The cells of a study: every combination of what its fields list."""
 
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
@@ -7,7 +8,7 @@ from itertools import product
 from typing import Any
 
 from afterglow.engine.simulate import log_marks, tier_for
-from afterglow.errors import BadValue
+from afterglow.errors import AfterglowWarning, BadValue
 from afterglow.lab.lags import with_lags
 from afterglow.policies.policy import Policy
 from afterglow.policies.season import seasonal
@@ -87,40 +88,55 @@ def marks_for(horizon: int, checkpoints: int | tuple[int, ...]) -> tuple[int, ..
     return (*(mark for mark in checkpoints if mark < horizon), horizon)
 
 
-def cells_of(
+@dataclass(frozen=True)
+class Grid:
+    """The cells of a study, and sentences about some."""
+
+    cells: list[Cell] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)  # what a policy refuses
+    warned: list[str] = field(default_factory=list)  # what a policy plays but warns of
+
+    def add(self, cell: Cell, leave_out: bool) -> None:
+        """Add a cell if its policy accepts it."""
+        try:
+            with warnings.catch_warnings(record=True) as said:
+                warnings.simplefilter("always", AfterglowWarning)
+                cell.options.update(with_lags(cell.policy, cell.options, cell.world))
+                cell.settings()
+        except BadValue as problem:
+            if not leave_out:
+                way_out = 'take it out of the study, or set refused = "leave out"'
+                raise BadValue(f"{cell.title}: {problem}; {way_out}") from None
+            self.left_out.append(f"{cell.title}: {problem}")
+        else:
+            self.cells.append(cell)
+            self.warned.extend(f"{cell.title}: {one.message}" for one in said)
+
+
+def grid_of(
     entries: list[Entry],
     worlds: list[World],
     axes: Mapping[str, Any],
     checkpoints: int | tuple[int, ...],
     leave_out: bool = False,
-) -> tuple[list[Cell], list[str]]:
-    """The grid, and sentences on the cells left out; `axes` are the study's own fields.
+) -> Grid:
+    """Every combination; `axes` are the study's own fields.
 
     Multiples of a short window may come to the same told window; they are one cell.
     """
-    cells: list[Cell] = []
-    refused: list[str] = []
+    grid = Grid()
     had: set[Any] = set()
     for seed, world, horizon, asked, knows, engine, season, runs, entry in product(
         axes["seed"], worlds, axes["horizon"], axes["told_window"], axes["told_horizon"], axes["engine"],
         axes["season"], axes["runs"], entries,
     ):  # fmt: skip
-        place = (seed, id(world), horizon, told(world.window, asked), knows, engine, season, runs, entry.label)
-        if place in had:
-            continue
-        had.add(place)
-        cell = Cell(
-            len(cells), entry.label, entry.policy, dict(entry.options), world, horizon, told(world.window, asked),
-            knows, entry.runs or runs, seed, engine, season, marks_for(horizon, checkpoints),
-        )  # fmt: skip
-        try:
-            cell.options.update(with_lags(entry.policy, cell.options, world))
-            cell.settings()
-        except BadValue as problem:
-            if not leave_out:
-                way_out = 'take it out of the study, or set refused = "leave out"'
-                raise BadValue(f"{cell.title}: {problem}; {way_out}") from None
-            refused.append(f"{cell.title}: {problem}")
-        else:
-            cells.append(cell)
-    return cells, refused
+        window = told(world.window, asked)
+        place = (seed, id(world), horizon, window, knows, engine, season, runs, entry.label)
+        if place not in had:
+            had.add(place)
+            cell = Cell(
+                len(grid.cells), entry.label, entry.policy, dict(entry.options), world, horizon, window, knows,
+                entry.runs or runs, seed, engine, season, marks_for(horizon, checkpoints),
+            )  # fmt: skip
+            grid.add(cell, leave_out)
+    return grid

@@ -1,6 +1,7 @@
 """Play a study into a folder, and go on where an earlier run of it ended."""
 
 import time
+import warnings
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
 from pathlib import Path
@@ -8,7 +9,7 @@ from threading import Event
 from typing import Any, Protocol
 
 from afterglow.engine.work import processors
-from afterglow.errors import BadValue
+from afterglow.errors import AfterglowWarning, BadValue
 from afterglow.lab.identity import identity, refuse_other
 from afterglow.lab.journal import Journal, described
 from afterglow.lab.play import Piece, Played, play
@@ -79,7 +80,8 @@ def run(
             tell(Progress(total, total, 0.0, 0.0, ""))
         return
     folder.mkdir(parents=True, exist_ok=True)
-    with Journal(journal, said) as kept:
+    with Journal(journal, said) as kept, warnings.catch_warnings():
+        warnings.simplefilter("ignore", AfterglowWarning)  # the study has them all
         write_cells(folder, study.cells, said)
         schedule_out(study, kept, crew_of(threads, dask), tell)
         write_runs(folder, journal, kept.stretches, study.cells, said)

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 from afterglow.errors import BadValue
 from afterglow.lab import study_fields as check
-from afterglow.lab.grid import Cell, cells_of
+from afterglow.lab.grid import Cell, Grid, grid_of
 from afterglow.policies.policy import Policy
 from afterglow.worlds.files import only, read_toml
 from afterglow.worlds.world import World
@@ -85,7 +85,8 @@ class Study:
         return cls(**own, source=str(path))
 
     @cached_property
-    def grid(self) -> tuple[list[Cell], list[str]]:
+    def grid(self) -> Grid:
+        """The cells, and what is said about them."""
         with check.naming(self.source):
             entries = check.entries(self.policies, self.source)
             worlds = check.worlds(self.worlds)
@@ -101,20 +102,25 @@ class Study:
             check.one_of("refused", self.refused, ["stop", "leave out"])
             check.folder_name(self.name)
             marks = check.checkpoints(self.checkpoints)
-            made = cells_of(entries, worlds, axes, marks, self.refused == "leave out")
-            if not made[0]:
+            made = grid_of(entries, worlds, axes, marks, self.refused == "leave out")
+            if not made.cells:
                 raise BadValue("the study has no cell that its policies accept")
             return made
 
     @property
     def cells(self) -> list[Cell]:
         """Every combination, in the order of the tables."""
-        return self.grid[0]
+        return self.grid.cells
 
     @property
     def left_out(self) -> list[str]:
         """The combinations that their policies refuse, with the reason."""
-        return self.grid[1]
+        return self.grid.left_out
+
+    @property
+    def warned(self) -> list[str]:
+        """The cells that are played although their policies warn of them, with the warning."""
+        return self.grid.warned
 
     def as_data(self) -> dict[str, Any]:
         """The fields as plain data: what results keep, and what a later run must match."""
