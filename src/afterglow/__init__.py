@@ -20,6 +20,8 @@ LATER = {"World": "afterglow.worlds.world", "simulate": "afterglow.engine.simula
 
 
 def __getattr__(name: str) -> Any:
+    if name == "live":
+        return import_module("afterglow.live")
     if name in LATER:
         return getattr(import_module(LATER[name]), name)
     raise AttributeError(f"module 'afterglow' has no attribute {name!r}")

@@ -5,7 +5,10 @@
     │   └── UnknownName                   no policy, spread, reward or setting of that name
     ├── OutOfTurn (also RuntimeError)     a call that doesn't fit what was called before
     │   └── HorizonReached                the experiment has played all its steps
+    ├── Conflict (also ValueError)        told before, and differently: a key, a step, a name
+    ├── InUse (also RuntimeError)         another process writes the database
     ├── BadFormat (also ValueError)       stored text that isn't what it should be
+    │   └── BadDatabase                   a database of another layout, or with a log that doesn't fit together
     ├── Disagreement (also RuntimeError)  a policy acts differently in plain Python and compiled
     └── MissingExtra (also ImportError)   a part that needs `pip install "afterglow[...]"`
 
@@ -45,6 +48,18 @@ class HorizonReached(OutOfTurn):
 
 class BadFormat(AfterglowError, ValueError):
     """Stored text that isn't what it should be."""
+
+
+class BadDatabase(BadFormat):
+    """A database of another layout, or with a log that doesn't fit together."""
+
+
+class Conflict(AfterglowError, ValueError):
+    """Told before, and differently: a key, a step, a name."""
+
+
+class InUse(AfterglowError, RuntimeError):
+    """Another process writes the database."""
 
 
 class Disagreement(AfterglowError, RuntimeError):

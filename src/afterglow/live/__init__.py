@@ -1,0 +1,34 @@
+"""Run an experiment for real: one variant at a time for everybody, anonymous amounts, nothing else.
+
+    >>> import afterglow
+    >>> from tempfile import TemporaryDirectory
+    >>> folder = TemporaryDirectory()
+    >>> experiments = afterglow.live.open(folder.name + "/experiments.db")
+    >>> shipping = experiments.create("shipping", variants=["49", "59", "69"], window=24, reward_max=1200.0)
+    >>> shipping.current()
+    '49'
+    >>> shipping.reward(12.5).accepted
+    1
+    >>> shipping.close_step()
+    >>> shipping
+    <Experiment shipping: 3 variants, trim-ucb, step 1, running>
+    >>> experiments.close()
+    >>> folder.cleanup()
+
+Standard library only. Every call that changes something is on the disk when it returns.
+"""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from afterglow.live.experiment import Decision, Experiment, Receipt
+from afterglow.live.experiments import Experiments
+from afterglow.live.store.sqlite import SqliteStore
+
+__all__ = ["Decision", "Experiment", "Experiments", "Receipt", "open"]
+
+
+def open(path: str | Path, *, read_only: bool = False, clock: Callable[[], float] = time.time) -> Experiments:  # noqa: A001
+    """The experiments in a SQLite file, which is created if need be. One process at a time may write to it."""
+    return Experiments(SqliteStore(path, read_only), clock)

@@ -1,0 +1,29 @@
+"""Amounts as whole micro-units, so that a sum does not depend on the order of its parts."""
+
+from numbers import Real
+from typing import Any
+
+from afterglow.errors import BadValue
+
+MICRO = 1_000_000
+MOST = 10**12  # of window x reward_max, so that sums of micro-units fit 64 bits
+
+
+def micros(name: str, amount: object, most: int) -> int:
+    """An amount in micro-units, if it lies between 0 and `most` micro-units."""
+    if isinstance(amount, bool) or not isinstance(amount, Real) or amount != amount:
+        raise BadValue(f"{name} must be a number, got {amount!r}")
+    value: Any = amount
+    if value < 0:
+        raise BadValue(f"{name} must not be negative, got {amount!r}; shift rewards so that the least is 0")
+    if value * MICRO > most + 0.5:
+        raise BadValue(
+            f"{name} must be at most window x reward_max = {units(most):,g}, got {amount!r}; "
+            "if it is right, reward_max or the window is too small"
+        )
+    return min(most, value * MICRO if isinstance(value, int) else round(float(value) * MICRO))
+
+
+def units(amount: int) -> float:
+    """Micro-units in the unit of the experiment."""
+    return amount / MICRO

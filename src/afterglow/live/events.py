@@ -1,0 +1,182 @@
+"""What each event does to the state. Nothing here reads a clock, a file or a random number.
+
+Whatever an operator orders takes effect with the next step: during a step everybody gets the same variant. A step
+outside the plan interrupts the hold in hand, which goes on after a wash-out of window - 1 steps on its variant.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from afterglow.live import plan as plans
+from afterglow.live.spec import Spec
+from afterglow.live.state import Phase, Role, State
+
+Body = Mapping[str, Any]
+
+
+def apply(spec: Spec, state: State, kind: str, body: Body) -> None:
+    """Let an event happen."""
+    KINDS[kind](spec, state, body)
+
+
+def create(spec: Spec, state: State, body: Body) -> None:
+    """The first event, whose body is the spec."""
+
+
+def start(spec: Spec, state: State, body: Body) -> None:
+    state.phase = Phase.RUNNING
+    open_step(spec, state)
+
+
+def open_step(spec: Spec, state: State) -> None:
+    """Decide the variant of the step in hand."""
+    left = None if spec.horizon is None else spec.horizon - state.step
+    state.planned = state.plan.current(state.step, left)
+    paused = state.phase is Phase.PAUSED
+    base = safe(spec, state) if state.shadow else state.planned
+    if state.pinned >= 0:
+        state.served = state.pinned
+    else:
+        state.served = safe(spec, state) if paused else base
+    if paused or state.served != base:
+        state.role = Role.OUTSIDE
+    elif state.washout > 0:
+        state.role = Role.WASHOUT
+    else:
+        state.role = Role.SHADOW if state.shadow else Role.PLAN
+
+
+def safe(spec: Spec, state: State) -> int:
+    """The control, or the first variant that is not disabled."""
+    allowed = [arm for arm in range(len(spec.variants)) if arm not in state.disabled]
+    return spec.control if spec.control in allowed else allowed[0]
+
+
+def close(spec: Spec, state: State, body: Body) -> None:
+    """A step ends with its total."""
+    total, void, most = body["total"], body["void"], spec.most
+    if total > most:
+        total = most
+        state.capped += 1
+    if state.role is Role.OUTSIDE:
+        leave_plan(spec, state)
+        state.excluded += 1
+    else:
+        if void:
+            state.books.lose(state.served)
+        else:
+            state.books.record(state.served, total / spec.unit)
+        if state.role is Role.WASHOUT:
+            state.washout -= 1
+            state.excluded += 1
+        else:
+            state.excluded += void
+            state.learned += not void
+            if state.plan.take(state.step, total, void):
+                state.books.settle()
+    go_on(spec, state, 1)
+
+
+def missed(spec: Spec, state: State, body: Body) -> None:
+    """Steps passed in which nobody asked and nobody reported, the one in hand first."""
+    leave_plan(spec, state)
+    state.excluded += body["count"]
+    go_on(spec, state, body["count"])
+
+
+def leave_plan(spec: Spec, state: State) -> None:
+    state.washout = spec.window - 1
+    state.books.interrupt()
+    state.plan.pause()
+
+
+def go_on(spec: Spec, state: State, steps: int) -> None:
+    """The next step, or the end."""
+    state.step += steps
+    if state.step == spec.horizon:
+        end(state, state.pinned if state.pinned >= 0 else recommended(state))
+    else:
+        open_step(spec, state)
+
+
+def end(state: State, keep: int) -> None:
+    state.plan.cut()
+    state.books.settle()
+    state.phase = Phase.OVER
+    state.served = state.planned = keep
+
+
+def recommended(state: State) -> int:
+    """The variant to keep, as things stand."""
+    if state.shadow:
+        return state.served
+    return state.plan.recommend([tally.pulls for tally in state.books.tallies])
+
+
+def void(spec: Spec, state: State, body: Body) -> None:
+    """A step of the hold in hand is taken back; the hold gets one more."""
+    hold, step = state.plan.hold, body["step"]
+    if hold is None:
+        return
+    total = hold.totals.pop(hold.place(step))
+    hold.voided = sorted([*hold.voided, step])
+    state.books.retract(total / spec.unit, state.step - step)
+    state.learned -= 1
+    state.excluded += 1
+
+
+def pin(spec: Spec, state: State, body: Body) -> None:
+    state.pinned = body["variant"]
+
+
+def unpin(spec: Spec, state: State, body: Body) -> None:
+    state.pinned = -1
+
+
+def pause(spec: Spec, state: State, body: Body) -> None:
+    state.phase = Phase.PAUSED
+
+
+def resume(spec: Spec, state: State, body: Body) -> None:
+    state.phase = Phase.RUNNING
+
+
+def disable(spec: Spec, state: State, body: Body) -> None:
+    state.disabled = tuple(sorted({*state.disabled, body["variant"]}))
+    restart(spec, state)
+
+
+def enable(spec: Spec, state: State, body: Body) -> None:
+    state.disabled = tuple(arm for arm in state.disabled if arm != body["variant"])
+    restart(spec, state)
+
+
+def go_live(spec: Spec, state: State, body: Body) -> None:
+    state.shadow = False
+    restart(spec, state)
+
+
+def restart(spec: Spec, state: State) -> None:
+    """A new plan with what is allowed now: a policy can't be asked to forget an arm. The step in hand is left out."""
+    arms = [arm for arm in range(len(spec.variants)) if arm not in state.disabled]
+    state.restarts += 1
+    began = state.phase is not Phase.DRAFT
+    best = max(arms, key=lambda arm: (state.books.tallies[arm].pulls > 0, mean(state, arm), arm == spec.control))
+    state.plan = plans.fresh(spec, arms, state.step + began, state.restarts, best)
+    if began:
+        state.role = Role.OUTSIDE
+
+
+def mean(state: State, arm: int) -> float:
+    return state.books.mean(arm) if state.books.tallies[arm].pulls else 0.0
+
+
+def stop(spec: Spec, state: State, body: Body) -> None:
+    """The end, now; the step in hand is not learned from."""
+    end(state, body["keep"])
+
+
+KINDS: Mapping[str, Callable[[Spec, State, Body], None]] = {
+    each.__name__: each
+    for each in (create, start, close, missed, void, pin, unpin, pause, resume, disable, enable, go_live, stop)
+}

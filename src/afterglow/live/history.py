@@ -1,0 +1,175 @@
+"""A copy of an experiment's state that follows its log, and what the log says in words."""
+
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from afterglow.errors import BadDatabase, BadFormat, OutOfTurn
+from afterglow.live.amounts import units
+from afterglow.live.events import apply
+from afterglow.live.log import NOTHING, Record, body_of, chained, read_body
+from afterglow.live.orders import Event
+from afterglow.live.rows import Close, Open, Void, changes
+from afterglow.live.spec import Spec, read_spec
+from afterglow.live.state import State, initial, restored
+from afterglow.live.status import Explanation, explanation
+from afterglow.live.store.contract import Reading, Snapshot, Writing
+
+EVERY = 1000  # records between snapshots, more where they are large
+BYTES = 50  # of snapshots for each record
+
+
+class Step(NamedTuple):
+    step: int
+    variant: str
+    planned: str
+    role: str
+    total: float | None  # None while it is open
+    void: bool
+
+
+class Happening(NamedTuple):
+    seq: int
+    at: float  # seconds since 1970
+    kind: str
+    body: dict[str, Any]
+    hash: str
+
+
+class Follower:
+    """The state after record `seq`. `follow` reads on, `happen` adds records."""
+
+    spec: Spec
+    state: State
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.forget()
+
+    def forget(self) -> None:
+        self.seq, self.hash, self.latest = -1, NOTHING, 0
+        self.kept_seq = self.kept_size = 0  # of the last snapshot
+        self.dirty = False
+
+    def doubt(self) -> None:
+        """A change did not come through: if it has reached this copy, read it again."""
+        if self.dirty:
+            self.forget()
+
+    def follow(self, log: Reading) -> None:
+        """Take in what others, or an earlier process, have added."""
+        last, _ = log.head()
+        if last == self.seq:
+            return
+        if self.seq < 0:
+            self.begin(log)
+        for record in log.records(self.seq):
+            self.take(record)
+
+    def begin(self, log: Reading, step: int | None = None) -> None:
+        """Read the spec and the last snapshot; the last one of at most a step."""
+        first = next(log.records(count=1), None)
+        if first is None or first.kind != "create":
+            raise BadDatabase(f"the log of {self.name!r} doesn't begin with its creation; go back to a backup")
+        self.spec = read_spec(first.body)
+        snapshot = log.snapshot(step)
+        if snapshot is None:
+            self.state = initial(self.spec)
+            return
+        record = next(log.records(snapshot.seq - 1, 1), None)
+        if record is None or snapshot.check != check(record.hash, snapshot.state):
+            raise BadDatabase(f"snapshot {snapshot.seq:,} of {self.name!r} was changed; go back to a backup")
+        self.state = restored(self.spec, snapshot.state)
+        self.seq, self.hash, self.latest = record.seq, record.hash, record.at
+        self.kept_seq, self.kept_size = snapshot.seq, len(snapshot.state)
+
+    def take(self, record: Record) -> None:
+        """Apply one record, if it continues the chain."""
+        seq, at, kind, body, mark = record
+        if seq != self.seq + 1 or chained(self.hash, seq, at, kind, body) != mark:
+            raise BadDatabase(
+                f"record {seq:,} of {self.name!r} doesn't follow from the one before; go back to a backup"
+            )
+        try:
+            apply(self.spec, self.state, kind, read_body(body))
+        except (LookupError, TypeError, ValueError) as error:
+            if isinstance(error, BadFormat):
+                raise
+            raise BadDatabase(
+                f"record {seq:,} of {self.name!r} can't be read: {error!r}; go back to a backup"
+            ) from error
+        self.seq, self.hash, self.latest = seq, mark, max(at, self.latest)
+
+    def happen(self, log: Writing, at: int, events: list[Event]) -> bool:
+        """Add events to the log and the state; whether keys were erased on the way."""
+        for kind, values in events:
+            self.dirty = True
+            body = body_of(values)
+            mark = chained(self.hash, self.seq + 1, at, kind, body)
+            log.append([Record(self.seq + 1, at, kind, body, mark)])
+            before = self.state.step
+            ended = list(changes(self.spec, self.state, kind, values))
+            apply(self.spec, self.state, kind, values)
+            write(log, ended)
+            if self.state.phase != "over" and (kind == "start" or self.state.step > before):
+                state = self.state
+                write(log, [Open(state.step, state.served, state.planned, str(state.role))])
+            self.seq, self.hash, self.latest = self.seq + 1, mark, at
+        if not events:
+            return False
+        self.keep(log)
+        over = self.state.phase == "over"
+        return log.forget(self.state.step + 1 if over else self.state.step - self.spec.remember)
+
+    def keep(self, log: Writing) -> None:
+        """A snapshot now and then."""
+        if self.seq - self.kept_seq >= max(EVERY, self.kept_size // BYTES):
+            text = self.state.text()
+            log.put_snapshot(Snapshot(self.seq, self.state.step, text, check(self.hash, text)))
+            self.kept_seq, self.kept_size = self.seq, len(text)
+
+    def explain(self, log: Reading, step: int) -> Explanation:
+        """Why a step has its variant: the log is replayed up to it."""
+        now = self.state
+        if now.phase == "draft" or not 0 <= step <= now.step or (now.phase == "over" and step == now.step):
+            raise OutOfTurn(f"step {step:,} of {self.name!r} has no decision yet; it is at step {now.step:,}")
+        past = Follower(self.name)
+        past.begin(log, step - 1)
+        for record in log.records(past.seq):
+            past.take(record)
+            if past.state.step >= step and past.state.phase != "draft":
+                break
+        if past.state.step != step:
+            raise OutOfTurn(f"step {step:,} of {self.name!r} was missed: nobody asked for a variant in it")
+        return explanation(past.spec, past.state)
+
+
+def write(log: Writing, made: list[Open | Close | Void]) -> None:
+    for one in made:
+        if isinstance(one, Open):
+            log.put_steps([one.row()])
+        elif isinstance(one, Close):
+            log.end_step(*one)
+        else:
+            log.void_step(one.step)
+
+
+def check(mark: bytes, state: str) -> bytes:
+    """Ties a snapshot to its place in the log."""
+    return sha256(mark + state.encode()).digest()
+
+
+def steps_of(spec: Spec, log: Reading, first: int, count: int | None) -> list[Step]:
+    return [
+        Step(
+            row.step, spec.variants[row.served], spec.variants[row.planned], row.role,
+            None if row.total is None else units(row.total), bool(row.void),
+        )
+        for row in log.steps(first, count)
+    ]  # fmt: skip
+
+
+def happenings(log: Reading, after: int, count: int | None) -> list[Happening]:
+    return [
+        Happening(one.seq, one.at / 1000, one.kind, read_body(one.body), one.hash.hex())
+        for one in log.records(after, count)
+    ]

@@ -1,0 +1,38 @@
+"""The log of an experiment: everything that happened, in order, chained by hashes.
+
+A record's hash covers the hash before it, so nothing can be changed, left out or put in between without changing all
+that follow. Bodies are JSON in its plainest writing; what is hashed is the text as it is stored.
+"""
+
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+NOTHING = bytes(32)  # the hash before the first record
+
+
+class Record(NamedTuple):
+    seq: int  # 0, 1, 2, …
+    at: int  # milliseconds since 1970, as the clock of the experiment said
+    kind: str
+    body: str
+    hash: bytes
+
+
+DECODE = json.JSONDecoder().raw_decode
+
+
+def read_body(body: str) -> dict[str, Any]:
+    """The values of a body, which has no space around it."""
+    values: dict[str, Any] = DECODE(body)[0]
+    return values
+
+
+def body_of(values: Mapping[str, Any]) -> str:
+    return json.dumps(values, separators=(",", ":"), sort_keys=True, allow_nan=False)
+
+
+def chained(before: bytes, seq: int, at: int, kind: str, body: str) -> bytes:
+    """The hash of a record."""
+    return sha256(before + f"{seq}\n{at}\n{kind}\n{body}".encode()).digest()

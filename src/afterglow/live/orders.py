@@ -1,0 +1,158 @@
+"""What may be asked of an experiment, and the event that it becomes. A refusal changes nothing."""
+
+from typing import Any, NamedTuple
+
+from afterglow.errors import BadValue, Conflict, HorizonReached, OutOfTurn
+from afterglow.live.amounts import micros, units
+from afterglow.live.events import safe
+from afterglow.live.spec import Spec
+from afterglow.live.state import Phase, State
+
+
+class Event(NamedTuple):
+    kind: str
+    body: dict[str, Any]
+
+
+class Reported(NamedTuple):
+    """What was reported in the step in hand."""
+
+    reports: int
+    total: int  # micro-units
+
+
+def started(spec: Spec, state: State) -> None:
+    """Refuse what needs a step in hand."""
+    if state.phase is Phase.DRAFT:
+        raise OutOfTurn(f"experiment {spec.name!r} is not started; call start()")
+    if state.phase is Phase.OVER:
+        if state.step == spec.horizon:
+            raise HorizonReached(
+                f"all {spec.horizon:,} steps of {spec.name!r} are played; recommend() names the variant"
+            )
+        raise OutOfTurn(f"experiment {spec.name!r} was stopped at step {state.step:,}; create a new one")
+
+
+def start(spec: Spec, state: State) -> Event:
+    if state.phase is not Phase.DRAFT:
+        raise OutOfTurn(f"experiment {spec.name!r} is started already; it is {state.phase}")
+    return Event("start", {})
+
+
+def amount(spec: Spec, value: object) -> int:
+    """A reward in micro-units."""
+    return micros("amount", value, spec.most)
+
+
+def close(spec: Spec, state: State, told: object, reported: Reported) -> Event:
+    """End the step in hand with a total told, or with the sum of what was reported in it."""
+    started(spec, state)
+    total = reported.total if told is None else micros("total", told, spec.most)
+    if reported.reports and total != reported.total:
+        raise Conflict(
+            f"step {state.step:,} has {reported.reports:,} rewards that add up to {units(reported.total):,g}, got "
+            f"total {told!r}; leave the total out, or report everything one way"
+        )
+    void = spec.heartbeat and told is None and not reported.reports
+    return Event("close", {"step": state.step, "served": state.served, "total": total, "void": void})
+
+
+def passed(spec: Spec, state: State, now: int, reported: Reported) -> list[Event]:
+    """The steps that have ended by the clock: the one in hand with its total, those that nobody was there for."""
+    if state.phase in (Phase.DRAFT, Phase.OVER):
+        return []
+    last = step_at(spec, now)
+    if spec.horizon is not None:
+        last = min(last, spec.horizon)
+    if last <= state.step:
+        return []
+    events = [close(spec, state, None, reported)]
+    gone = last - state.step - 1
+    if gone:
+        events.append(Event("missed", {"first": state.step + 1, "count": gone}))
+    return events
+
+
+def step_at(spec: Spec, now: int) -> int:
+    """The number of the step at a time, by the clock: computed, never counted."""
+    return (now - spec.starts_ms) // spec.step_ms
+
+
+def void(spec: Spec, state: State, step: object, why: str) -> list[Event]:
+    """Take a step back, as long as the policy has not learned it; nothing if that is done already."""
+    started(spec, state)
+    hold = state.plan.hold
+    if isinstance(step, bool) or not isinstance(step, int):
+        raise BadValue(f"step must be a whole number, got {step!r}")
+    first = state.step if hold is None or hold.fresh < 0 else hold.fresh
+    if not first <= step < state.step:
+        may = f"steps {first:,} to {state.step - 1:,} can be" if first < state.step else "no step can be now"
+        raise OutOfTurn(f"step {step:,} can't be voided: it is not a closed step of the hold in hand; {may}")
+    if hold is None or step in hold.voided:
+        return []
+    return [Event("void", {"step": step, "total": hold.totals[hold.place(step)], "reason": reason(why)})]
+
+
+def pin(spec: Spec, state: State, variant: object, why: str) -> list[Event]:
+    started(spec, state)
+    arm = spec.variant(variant)
+    if arm in state.disabled:
+        raise OutOfTurn(f"variant {variant!r} is disabled; enable() it first")
+    return [Event("pin", {"variant": arm, "reason": reason(why)})] if arm != state.pinned else []
+
+
+def unpin(spec: Spec, state: State, why: str) -> list[Event]:
+    started(spec, state)
+    return [Event("unpin", {"reason": reason(why)})] if state.pinned >= 0 else []
+
+
+def pause(spec: Spec, state: State, why: str) -> list[Event]:
+    started(spec, state)
+    return [Event("pause", {"reason": reason(why)})] if state.phase is Phase.RUNNING else []
+
+
+def resume(spec: Spec, state: State, why: str) -> list[Event]:
+    started(spec, state)
+    return [Event("resume", {"reason": reason(why)})] if state.phase is Phase.PAUSED else []
+
+
+def disable(spec: Spec, state: State, variant: object, why: str) -> list[Event]:
+    started(spec, state)
+    arm = spec.variant(variant)
+    if arm in state.disabled:
+        return []
+    if len(state.disabled) == len(spec.variants) - 1:
+        raise OutOfTurn(f"variant {variant!r} is the last one left; stop() the experiment instead")
+    if arm == state.pinned:
+        raise OutOfTurn(f"variant {variant!r} is pinned; unpin() it first")
+    return [Event("disable", {"variant": arm, "reason": reason(why)})]
+
+
+def enable(spec: Spec, state: State, variant: object, why: str) -> list[Event]:
+    started(spec, state)
+    arm = spec.variant(variant)
+    return [Event("enable", {"variant": arm, "reason": reason(why)})] if arm in state.disabled else []
+
+
+def go_live(spec: Spec, state: State, why: str) -> list[Event]:
+    started(spec, state)
+    return [Event("go_live", {"reason": reason(why)})] if state.shadow else []
+
+
+def stop(spec: Spec, state: State, keep: object, why: str, reported: Reported) -> Event:
+    """End it now. `keep` is served from then on; if it is None, what is pinned or else the control."""
+    started(spec, state)
+    if keep is None:
+        arm = state.pinned if state.pinned >= 0 else safe(spec, state)
+    else:
+        arm = spec.variant(keep)
+    if arm in state.disabled:
+        raise OutOfTurn(f"variant {keep!r} is disabled; keep another, or enable() it first")
+    body = {"step": state.step, "served": state.served, "total": reported.total, "keep": arm, "reason": reason(why)}
+    return Event("stop", body)
+
+
+def reason(why: object) -> str:
+    if not isinstance(why, str) or not why.strip() or len(why) > 1000:
+        raise BadValue(f"reason must be a sentence of at most 1,000 characters, got {why!r}")
+    return why.strip()

@@ -1,0 +1,156 @@
+"""A policy at work in a running experiment: the hold in hand, and the totals that it will be told.
+
+Totals are kept one by one until the hold is learned, as whole micro-units: a step can be voided until then, and the
+policy is told exactly the hold that it asked for, later if steps were void or outside the plan. Only the end of the
+experiment cuts a hold short.
+"""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from afterglow import stored
+from afterglow.counter import POLICY, key
+from afterglow.errors import AfterglowWarning, BadValue
+from afterglow.holding import Holding
+from afterglow.live.spec import Spec, policy_of
+
+
+@dataclass(slots=True)
+class Hold:
+    """A hold in hand. A *stretch* is a part of it that nothing outside the plan interrupted."""
+
+    arm: int  # of the plan's arms
+    steps: int
+    split: int
+    since: int  # the step in which it was decided
+    totals: list[int] = field(default_factory=list)  # of the steps that count
+    fresh: int = -1  # first step of the stretch; -1 before it
+    base: int = 0  # totals of earlier stretches
+    voided: list[int] = field(default_factory=list)  # steps of the stretch that don't count
+
+    def place(self, step: int) -> int:
+        """Where the total of a step of this stretch is kept."""
+        return self.base + step - self.fresh - sum(1 for void in self.voided if void < step)
+
+
+@dataclass(slots=True)
+class Plan:
+    """`current` is the hold in hand, `take` ends a step of it, `cut` ends it early, `pause` begins a new stretch."""
+
+    arms: list[int]  # variants that it chooses among, by number
+    holding: Holding | None  # None where there is nothing to choose
+    unit: float
+    hold: Hold | None = None
+    learned: int = 0  # holds so far
+
+    def current(self, step: int, left: int | None) -> int:
+        """The variant planned for a step."""
+        if self.holding is None:
+            return self.arms[0]
+        if self.hold is None:
+            asked = self.holding.current(left)
+            self.hold = Hold(asked.arm, asked.steps, asked.split, step)
+        return self.arms[self.hold.arm]
+
+    def take(self, step: int, total: int, void: bool) -> bool:
+        """End a step that was played as planned; whether the hold is learned now."""
+        hold = self.hold
+        if hold is None:
+            return True
+        if hold.fresh < 0:
+            hold.fresh, hold.base = step, len(hold.totals)
+        if void:
+            hold.voided.append(step)
+            return False
+        hold.totals.append(total)
+        if len(hold.totals) < hold.steps:
+            return False
+        self.cut()
+        return True
+
+    def pause(self) -> None:
+        """The plan was left: what was played of the hold is final, the rest follows after a wash-out."""
+        if self.hold is not None:
+            self.hold.fresh = -1
+            self.hold.voided.clear()
+
+    def cut(self) -> None:
+        """End the hold: the policy learns what counts of it."""
+        hold, holding = self.hold, self.holding
+        if hold is None or holding is None:
+            return
+        steps, split = len(hold.totals), min(hold.split, len(hold.totals))
+        self.hold = holding.hold = None
+        if steps:
+            head, body = sum(hold.totals[:split]) / self.unit, sum(hold.totals[split:]) / self.unit
+            holding.policy.learn(holding.settings, holding.state, hold.arm, steps, split, head, body)
+            self.learned += 1
+
+    def recommend(self, pulls: Sequence[int]) -> int:
+        """The variant to keep: the policy's, or the one played most while it has none."""
+        holding = self.holding
+        if holding is not None and holding.policy.recommend is not None and self.learned:
+            return self.arms[holding.policy.recommend(holding.settings, holding.state)]
+        return max(self.arms, key=lambda arm: (pulls[arm], -arm))
+
+    def values(self) -> dict[str, Any]:
+        """All of it as JSON values."""
+        hold, holding = self.hold, self.holding
+        return {
+            "arms": self.arms[:],
+            "learned": self.learned,
+            "hold": hold and [hold.arm, hold.steps, hold.split, hold.since, hold.fresh, hold.base],
+            "totals": hold.totals[:] if hold else [],
+            "voided": hold.voided[:] if hold else [],
+            "opened": holding.opened if holding else 0,
+            "stream": holding.stream if holding else 0,
+            "settings": holding and stored.plain(holding.settings, "settings:"),
+            "state": holding and stored.plain(holding.state, "state:"),
+        }
+
+
+def fresh(spec: Spec, arms: list[int], step: int, restarts: int, best: int) -> Plan:
+    """The policy's plan from a step on, over some of the variants; `best` for good if it has no choice or no time."""
+    left = None if spec.horizon is None else spec.horizon - step
+    policy = policy_of(spec)
+    if len(arms) < 2:
+        return Plan([best], None, spec.unit)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AfterglowWarning)
+        try:
+            settings = policy.settings(len(arms), spec.window, left, spec.options)
+        except BadValue:  # too few steps are left for this policy
+            return Plan([best], None, spec.unit)
+    if not restarts:
+        settings = stored.like(settings, spec.settings, f"settings of {policy.name}")
+    stream = key(spec.seed, restarts, POLICY)
+    return Plan(arms, Holding(policy, settings, policy.start(settings), len(arms), stream), spec.unit)
+
+
+def resumed(spec: Spec, values: Mapping[str, Any]) -> Plan:
+    """The plan that `Plan.values` wrote down."""
+    if values["settings"] is None:
+        return Plan(values["arms"], None, spec.unit)
+    policy = policy_of(spec)
+    settings = stored_settings(spec, policy, values)
+    state = stored.like(policy.start(settings), values["state"], f"state of {policy.name}")
+    holding = Holding(policy, settings, state, len(values["arms"]), values["stream"], values["opened"])
+    plan = Plan(values["arms"], holding, spec.unit, None, values["learned"])
+    if values["hold"]:
+        arm, steps, split, since, began, base = values["hold"]
+        plan.hold = Hold(arm, steps, split, since, values["totals"], began, base, values["voided"])
+    return plan
+
+
+def stored_settings(spec: Spec, policy: Any, values: Mapping[str, Any]) -> Any:
+    """Settings as they were; lists may be of any length, so the values themselves are the model."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AfterglowWarning)
+        model = policy.settings(len(spec.variants), spec.window, spec.horizon, spec.options)
+    kept = values["settings"]
+    lists = {name: value for name, value in kept.items() if isinstance(value, list)}
+    for name, value in lists.items():
+        object.__setattr__(model, name, value)
+    return stored.like(model, kept, f"settings of {policy.name}")

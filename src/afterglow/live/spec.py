@@ -1,0 +1,160 @@
+"""What an experiment is: written down once, when it is created, and never changed.
+
+The settings that the policy resolved and its version are part of it, so that a new release with other defaults or
+other decisions can't change an experiment that runs.
+"""
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+from afterglow import stored
+from afterglow.arguments import arm_names, known_options, playable
+from afterglow.errors import BadFormat, BadValue, UnknownName
+from afterglow.live.amounts import MICRO, MOST
+from afterglow.policies.checks import choice, number, whole
+from afterglow.policies.policy import Policy
+from afterglow.policies.registry import WHERE, named
+from afterglow.policies.season import seasonal
+
+MODES = ("manual", "clock")
+ARGUMENTS = (
+    "variants", "window", "horizon", "reward_max", "policy", "seed", "confidence", "season", "control", "step_seconds",
+    "starts", "heartbeat", "shadow", "remember", "start",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Spec:
+    name: str
+    variants: tuple[str, ...]
+    window: int
+    horizon: int | None
+    reward_max: float
+    policy: str
+    policy_version: int
+    options: Mapping[str, Any]
+    settings: Mapping[str, Any]  # as the policy resolved them
+    seed: int
+    confidence: float
+    season: int  # 1 = none
+    control: int  # the variant served when the plan is not
+    step_ms: int  # 0 = manual: the caller closes each step
+    starts_ms: int  # when step 0 begins, by the clock
+    heartbeat: bool  # a step without a report is void
+    shadow: bool  # decide and log, serve the control
+    remember: int  # steps for which keys are kept after theirs has closed
+    release: str  # that created it
+
+    @property
+    def mode(self) -> str:
+        return MODES[self.step_ms > 0]
+
+    @cached_property
+    def most(self) -> int:
+        """The largest total of a step, in micro-units."""
+        return round(self.window * self.reward_max * MICRO)
+
+    @cached_property
+    def unit(self) -> float:
+        """Micro-units that make a reward of 1 for the policy."""
+        return self.reward_max * MICRO
+
+    def variant(self, name: object) -> int:
+        """The number of a variant."""
+        if name not in self.variants:
+            raise UnknownName("variant", str(name), self.variants, f"they are {', '.join(self.variants)}")
+        return self.variants.index(str(name))
+
+    def text(self) -> str:
+        return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def specify(
+    name: str,
+    variants: Iterable[str],
+    window: int,
+    horizon: int | None = None,
+    *,
+    reward_max: float = 1.0,
+    policy: str = "trim-ucb",
+    seed: int = 0,
+    confidence: float = 0.95,
+    season: int = 1,
+    control: str | None = None,
+    step_seconds: float | None = None,
+    starts: float = 0.0,
+    heartbeat: bool = False,
+    shadow: bool = False,
+    remember: int = 1,
+    release: str = "",
+    **options: Any,
+) -> Spec:
+    """A checked spec; `starts` and `step_seconds` in seconds."""
+    names = variant_names(variants)
+    window = whole("window", window, 1, "1 = paid at once")
+    limit = None if horizon is None else whole("horizon", horizon, 1)
+    most = number("reward_max", reward_max, 0, math.inf, "the most that one step's pull brings in all")
+    if not 1 <= window * most * MICRO <= MOST * MICRO:
+        raise BadValue(f"window x reward_max must be from 0.000001 to {MOST:,}, got {window * most:,g}")
+    season = whole("season", season, 1, "1 = none")
+    if not isinstance(policy, str):
+        raise BadValue(f"policy must be the name of one of Afterglow's policies, got {policy!r}")
+    found = seasonal(playable(policy), season)
+    given = known_options(found, options, ARGUMENTS)
+    settings = found.settings(len(names), window, limit, given)
+    step_ms = 0 if step_seconds is None else round(1000 * number("step_seconds", step_seconds, 0.0005))
+    for flag, value in (("heartbeat", heartbeat), ("shadow", shadow)):
+        if not isinstance(value, bool):
+            raise BadValue(f"{flag} must be True or False, got {value!r}")
+    made = Spec(
+        experiment_name(name), names, window, limit, most, policy, found.version, given,
+        stored.plain(settings, f"settings of {policy}:"), whole("seed", seed, 0),
+        number("confidence", confidence, 0, 1), season, 0, step_ms, round(1000 * number("starts", starts)), heartbeat,
+        shadow, whole("remember", remember, 0), release,
+    )  # fmt: skip
+    return made if control is None else with_control(made, control)
+
+
+def with_control(spec: Spec, control: str) -> Spec:
+    return Spec(**{**asdict(spec), "control": spec.variant(control)})
+
+
+def experiment_name(name: object) -> str:
+    """A name that can stand in an address and a file."""
+    plain = isinstance(name, str) and 0 < len(name) <= 100 and name.replace("-", "").replace("_", "").isalnum()
+    if not plain or not str(name).isascii():
+        raise BadValue(f"name must be 1 to 100 letters, digits, '-' or '_', got {name!r}")
+    return str(name)
+
+
+def variant_names(variants: Iterable[str]) -> tuple[str, ...]:
+    names = arm_names(variants)
+    for name in names:
+        if not isinstance(name, str) or not 0 < len(name) <= 100:
+            raise BadValue(f"variants must have strings of 1 to 100 characters as names, got {name!r}")
+    return tuple(str(name) for name in names)
+
+
+def read_spec(text: str) -> Spec:
+    """The spec that `Spec.text` wrote down."""
+    try:
+        values = json.loads(text)
+        return Spec(**{**values, "variants": tuple(values["variants"])})
+    except (ValueError, TypeError, LookupError) as error:
+        raise BadFormat(f"the experiment's spec can't be read: {error}; it was stored by other code") from error
+
+
+def policy_of(spec: Spec) -> Policy[Any, Any]:
+    """The policy that the experiment was created with, if this release still decides as it did."""
+    choice("policy", spec.policy, list(WHERE))
+    policy = seasonal(named(spec.policy), spec.season)
+    if policy.version != spec.policy_version:
+        raise BadFormat(
+            f"experiment {spec.name!r} runs version {spec.policy_version} of {spec.policy}, this release has version "
+            f"{policy.version}, which decides otherwise; go on with afterglow {spec.release} or create a new one"
+        )
+    return policy

@@ -1,0 +1,85 @@
+"""Where an experiment stands: a value that follows from its spec and its log alone."""
+
+import json
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from afterglow.live import plan as plans
+from afterglow.live.books import Books
+from afterglow.live.plan import Plan
+from afterglow.live.spec import Spec
+
+
+class Phase(StrEnum):
+    DRAFT = "draft"  # created, not started
+    RUNNING = "running"
+    PAUSED = "paused"  # serves the control and learns nothing
+    OVER = "over"  # the horizon is reached or somebody stopped it
+
+
+class Role(StrEnum):
+    """What a step is for."""
+
+    PLAN = "plan"  # the policy learns from it
+    WASHOUT = "washout"  # as planned, but still paid by what was not
+    OUTSIDE = "outside"  # pinned or paused: something else than the plan
+    SHADOW = "shadow"  # the control is served, the plan only logged
+    MISSED = "missed"  # nobody was there
+    LAST = "last"  # was open when the experiment was stopped
+
+
+@dataclass(slots=True)
+class State:
+    plan: Plan
+    books: Books
+    step: int = 0  # in hand
+    phase: Phase = Phase.DRAFT
+    served: int = 0  # the variant of the step in hand, or after the end
+    planned: int = 0
+    role: Role = Role.PLAN
+    shadow: bool = False
+    pinned: int = -1
+    disabled: tuple[int, ...] = ()
+    washout: int = 0  # steps still to be played before the plan counts again
+    restarts: int = 0
+    capped: int = 0  # steps whose total was larger than the window and reward_max allow
+    learned: int = 0  # steps that the policy was told or will be
+    excluded: int = 0  # steps that it won't
+
+    def text(self) -> str:
+        """All of it, to go on from later."""
+        values = {
+            "plan": self.plan.values(),
+            "books": self.books.values(),
+            **{name: getattr(self, name) for name in PLAIN},
+        }
+        return json.dumps(values, separators=(",", ":"), sort_keys=True)
+
+
+PLAIN = (
+    "step", "phase", "served", "planned", "role", "shadow", "pinned", "disabled", "washout", "restarts", "capped",
+    "learned", "excluded",
+)  # fmt: skip
+
+
+def initial(spec: Spec) -> State:
+    """Before anything has happened."""
+    everyone = list(range(len(spec.variants)))
+    books = Books(len(spec.variants), spec.window, spec.confidence)
+    plan = plans.fresh(spec, everyone, 0, 0, spec.control)
+    return State(plan, books, served=spec.control, planned=spec.control, shadow=spec.shadow)
+
+
+def restored(spec: Spec, text: str) -> State:
+    """The state that `State.text` wrote down."""
+    values: dict[str, Any] = json.loads(text)
+    books = Books(len(spec.variants), spec.window, spec.confidence)
+    books.restore(values["books"])
+    plain = {name: values[name] for name in PLAIN}
+    plain |= {
+        "phase": Phase(values["phase"]),
+        "role": Role(values["role"]),
+        "disabled": tuple(values["disabled"]),
+    }
+    return State(plans.resumed(spec, values["plan"]), books, **plain)

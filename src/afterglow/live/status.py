@@ -1,0 +1,121 @@
+"""What is known so far, in words and numbers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from afterglow.estimates import Estimate, Estimates, read
+from afterglow.live.events import recommended
+from afterglow.live.spec import Spec
+from afterglow.live.state import Phase, Role, State
+
+REASONS = {
+    Role.PLAN: "as planned",
+    Role.WASHOUT: "as planned, not learned from: earlier steps outside the plan may still pay",
+    Role.OUTSIDE: "outside the plan, not learned from",
+    Role.SHADOW: "shadow: the control is served, the plan is only logged",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """`status` is one of exploring, leading, decided (bounds are apart), finished (over and decided), inconclusive
+    (over and not decided)."""
+
+    status: str
+    phase: str  # draft, running, paused, over
+    step: int
+    horizon: int | None
+    variant: str  # live now
+    leader: str | None
+    pinned: str | None
+    disabled: tuple[str, ...]
+    shadow: bool
+    washout: int  # steps to come that won't be learned from
+    learned: int  # steps
+    excluded: int  # steps
+    alarm: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a step got its variant."""
+
+    step: int
+    variant: str
+    planned: str
+    role: str
+    why: str
+    policy: str
+    hold: tuple[int, int] | None  # the step in which it was decided, and steps asked for
+    figures: Mapping[str, Any]  # the policy's state when it decided; by variant where it has one number for each
+    estimates: Estimates  # as they stood when the step began
+
+
+def estimates(spec: Spec, state: State) -> Estimates:
+    """Mean and interval of every variant, in the unit of rewards."""
+    return read(state.books, spec.variants, spec.window, spec.reward_max, spec.confidence)
+
+
+def status(spec: Spec, state: State) -> Status:
+    known = estimates(spec, state)
+    allowed = [one for arm, one in enumerate(known) if arm not in state.disabled]
+    leader = separated(allowed, halfway=False) or None
+    over = state.phase is Phase.OVER
+    word = ("finished" if leader else "inconclusive") if over else "decided" if leader else "exploring"
+    if not over and leader is None:
+        leader = separated(allowed, halfway=True)
+        word = "leading" if leader else word
+    if over and leader is None and state.learned:
+        leader = known[spec.variants[recommended(state)]]
+    return Status(
+        word, str(state.phase), state.step, spec.horizon, spec.variants[state.served],
+        str(leader.arm) if leader else None, spec.variants[state.pinned] if state.pinned >= 0 else None,
+        tuple(spec.variants[arm] for arm in state.disabled), state.shadow, state.washout, state.learned,
+        state.excluded, alarm(spec, state, known),
+    )  # fmt: skip
+
+
+def separated(allowed: list[Estimate], halfway: bool) -> Estimate | None:
+    """The variant whose lower bound is above all others' upper bounds; `halfway`, above their means."""
+    for one in allowed:
+        others = [other for other in allowed if other is not one]
+        if one.contradiction or not one.pulls:
+            continue
+        if all(one.low > (other.mean if halfway and other.pulls else other.high) for other in others):
+            return one
+    return None
+
+
+def alarm(spec: Spec, state: State, known: Estimates) -> str | None:
+    """What contradicts the experiment's own words."""
+    if state.capped:
+        return (
+            f"{state.capped:,} steps brought more than window x reward_max = {spec.window * spec.reward_max:,g} and "
+            "were counted as that: reward_max or the window is too small"
+        )
+    return known.alarm
+
+
+def explanation(spec: Spec, state: State) -> Explanation:
+    """Why the step in hand has its variant."""
+    hold, holding, step = state.plan.hold, state.plan.holding, state.step
+    why = REASONS.get(state.role, "")
+    if state.role is Role.OUTSIDE:
+        why = f"{'paused' if state.phase is Phase.PAUSED else 'pinned'}: {why}"
+    if holding is None:
+        policy, figures = "none: there is nothing to choose", dict[str, Any]()
+    else:
+        policy = f"{spec.policy} (version {spec.policy_version})"
+        names = [spec.variants[arm] for arm in state.plan.arms]
+        figures = {each.name: by_variant(names, getattr(holding.state, each.name)) for each in fields(holding.state)}
+    return Explanation(
+        step, spec.variants[state.served], spec.variants[state.planned], str(state.role), why, policy,
+        (hold.since, hold.steps) if hold else None, figures, estimates(spec, state),
+    )  # fmt: skip
+
+
+def by_variant(names: list[str], value: Any) -> Any:
+    if isinstance(value, list):
+        return dict(zip(names, value, strict=True)) if len(value) == len(names) else value[:]
+    return value

@@ -1,0 +1,115 @@
+"""What a store must do. One suite, tests/contracts/test_stores.py, holds every store to it.
+
+A store keeps the log of each experiment, one row for each step, snapshots of the state, and for as long as they are
+needed the digests by which a repeated reward is recognised. It knows nothing of policies.
+
+- `reading` sees one consistent moment. `writing` and `creating` are alone: while one is open nobody else appends to
+  that experiment. What was done in them is durable when they end, and undone if they end by an exception.
+- Records are only ever appended, with seq 0, 1, 2, …; a step has one row, inserted when its variant is decided.
+- After `forget` and the end of its transaction, `tidy` leaves no byte of the forgotten digests and salts.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+from typing import NamedTuple, Protocol
+
+from afterglow.live.log import Record
+
+
+class StepRow(NamedTuple):
+    step: int
+    served: int
+    planned: int
+    role: str
+    total: int | None = None  # None until it is closed
+    void: int = 0
+
+
+class Snapshot(NamedTuple):
+    seq: int  # of the last record in it
+    step: int  # in hand then
+    state: str
+    check: bytes
+
+
+class Reading(Protocol):
+    """One experiment at one moment."""
+
+    def head(self) -> tuple[int, bytes]:
+        """Seq and hash of the last record; (-1, NOTHING) before the first."""
+
+    def records(self, after: int = -1, count: int | None = None, kind: str | None = None) -> Iterator[Record]:
+        """Records with seq > after, in order; of one kind if it is named."""
+
+    def steps(self, first: int = 0, count: int | None = None) -> Iterator[StepRow]:
+        """Rows of steps from `first` on, in order."""
+
+    def snapshot(self, step: int | None = None) -> Snapshot | None:
+        """The last snapshot; the last one of at most a step."""
+
+    def snapshots(self) -> Iterator[Snapshot]:
+        """All snapshots, in order."""
+
+    def reported(self, step: int) -> tuple[int, int]:
+        """How many rewards a step has, and their sum."""
+
+    def salt(self, step: int) -> bytes | None:
+        """What the digests of a step are salted with; None once it is forgotten."""
+
+    def amount(self, step: int, digest: bytes) -> int | None:
+        """The amount reported under a digest, if there is one."""
+
+
+class Writing(Reading, Protocol):
+    """The same, alone, with what may be changed."""
+
+    def append(self, records: Iterable[Record]) -> None:
+        """Add records to the log."""
+
+    def put_steps(self, rows: Iterable[StepRow]) -> None:
+        """Insert rows of steps."""
+
+    def end_step(self, step: int, total: int, role: str, void: int) -> None:
+        """Fill in the row of a step that has ended."""
+
+    def void_step(self, step: int) -> None:
+        """Mark a step's row as void."""
+
+    def put_snapshot(self, snapshot: Snapshot) -> None:
+        """Keep a snapshot."""
+
+    def put_salt(self, step: int, salt: bytes) -> None:
+        """Keep a step's salt."""
+
+    def put_rewards(self, step: int, rewards: Iterable[tuple[bytes, int]]) -> None:
+        """Keep (digest, amount) of new rewards."""
+
+    def forget(self, before: int) -> bool:
+        """Erase digests and salts of all steps before this one; whether there were any."""
+
+
+class Store(Protocol):
+    """All experiments of a database."""
+
+    alone: bool  # nobody else can write as long as this store is open
+
+    def names(self) -> list[str]:
+        """The experiments, oldest first."""
+
+    def creating(self, name: str) -> AbstractContextManager[Writing]:
+        """A new experiment; Conflict if there is one of that name."""
+
+    def reading(self, name: str) -> AbstractContextManager[Reading]:
+        """UnknownName if there is none."""
+
+    def writing(self, name: str) -> AbstractContextManager[Writing]:
+        """UnknownName if there is none."""
+
+    def tidy(self) -> None:
+        """Leave no trace of what was forgotten."""
+
+    def backup(self, path: str) -> None:
+        """Copy everything, while it is in use, to a new file."""
+
+    def close(self) -> None:
+        """Let go of the database."""

@@ -1,0 +1,128 @@
+"""Replay a log from its first record and compare everything that was kept beside it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from afterglow.errors import AfterglowError
+from afterglow.live.events import apply
+from afterglow.live.history import check
+from afterglow.live.log import NOTHING, Record, chained, read_body
+from afterglow.live.rows import Close, changes
+from afterglow.live.spec import Spec, read_spec
+from afterglow.live.state import State, initial
+from afterglow.live.store.contract import Reading, Snapshot, StepRow
+
+ENOUGH = 20  # faults, then it stops
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was compared, and what is wrong."""
+
+    experiment: str
+    records: int
+    steps: int
+    snapshots: int
+    faults: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        return not self.faults
+
+    def __str__(self) -> str:
+        compared = f"{self.records:,} records, {self.steps:,} steps, {self.snapshots:,} snapshots"
+        return "\n".join([f"{self.experiment}: {compared}, {'all as logged' if self.ok else 'faults:'}", *self.faults])
+
+
+class Audit:
+    """One pass over a log, with the tables beside it."""
+
+    def __init__(self, name: str, log: Reading) -> None:
+        self.name = name
+        self.log = log
+        self.faults: list[str] = []
+        self.records = self.steps = self.snapshots = 0
+        self.voided = {read_body(one.body)["step"] for one in log.records(kind="void")}
+        self.rows: Iterator[StepRow] = log.steps()
+        self.kept: Iterator[Snapshot] = log.snapshots()
+        self.opened = (0, 0, 0)  # step, served, planned
+
+    def run(self) -> Verdict:
+        spec: Spec | None = None
+        state: State | None = None
+        before, snapshot = NOTHING, next(self.kept, None)
+        for record in self.log.records():
+            seq, at, kind, body, mark = record
+            if seq != self.records or chained(before, seq, at, kind, body) != mark:
+                self.faults.append(f"record {seq:,}: its hash doesn't follow from the record before")
+                break
+            before = mark
+            self.records += 1
+            if spec is None or state is None:
+                spec = read_spec(body)
+                state = initial(spec)
+            self.replay(spec, state, record)
+            while snapshot is not None and snapshot.seq <= seq:
+                self.compare_snapshot(snapshot, state, mark)
+                snapshot = next(self.kept, None)
+            if len(self.faults) >= ENOUGH:
+                break
+        if not self.faults and state is not None:
+            self.compare_rest(state, snapshot)
+        return Verdict(self.name, self.records, self.steps, self.snapshots, tuple(self.faults))
+
+    def replay(self, spec: Spec, state: State, record: Record) -> None:
+        """Apply a record; compare the decision in it with the one that follows from the log."""
+        kind, values = record.kind, read_body(record.body)
+        if kind in ("close", "stop") and (values["step"], values["served"]) != (state.step, state.served):
+            self.faults.append(
+                f"record {record.seq:,}: says step {values['step']:,} served {values['served']}, "
+                f"the log leads to step {state.step:,} and {state.served}"
+            )
+        if kind in ("close", "missed", "stop"):
+            for change in changes(spec, state, kind, values):
+                if isinstance(change, Close):
+                    self.compare_row(change)
+        was = state.step
+        apply(spec, state, kind, values)
+        if kind == "start" or state.step > was:
+            self.opened = (state.step, state.served, state.planned)
+
+    def compare_row(self, end: Close) -> None:
+        self.steps += 1
+        row = next(self.rows, None)
+        _, served, planned = self.opened
+        void = end.void or end.step in self.voided
+        if row != (end.step, served, planned, end.role, end.total, void):
+            self.faults.append(
+                f"step {end.step:,}: the table has {tuple(row) if row else 'no row'}, the log leads to "
+                f"{(end.step, served, planned, end.role, end.total, void)}"
+            )
+
+    def compare_snapshot(self, snapshot: Snapshot, state: State, mark: bytes) -> None:
+        self.snapshots += 1
+        text = state.text()
+        if snapshot.state != text or snapshot.check != check(mark, text):
+            self.faults.append(f"snapshot {snapshot.seq:,}: it is not the state that the log leads to")
+
+    def compare_rest(self, state: State, snapshot: Snapshot | None) -> None:
+        """The step in hand has its row, and there is nothing beyond."""
+        row = next(self.rows, None)
+        if state.phase in ("running", "paused"):
+            if row is None or row[:3] != self.opened or row.total is not None:
+                self.faults.append(f"step {state.step:,}: the table has {row}, the log leads to {self.opened}")
+            row = next(self.rows, None)
+        if row is not None:
+            self.faults.append(f"step {row.step:,}: the table has a row that is not in the log")
+        if snapshot is not None:
+            self.faults.append(f"snapshot {snapshot.seq:,}: it is not in the log")
+
+
+def verify(name: str, log: Reading) -> Verdict:
+    """Compare hashes, decisions, totals and snapshots with what follows from the log."""
+    audit = Audit(name, log)
+    try:
+        return audit.run()
+    except (AfterglowError, LookupError, TypeError, ValueError) as error:
+        faults = (*audit.faults, f"record {audit.records - 1:,}: can't be replayed: {error}")
+        return Verdict(name, audit.records, audit.steps, audit.snapshots, faults)

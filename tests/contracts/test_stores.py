@@ -1,0 +1,183 @@
+"""What every store of experiments promises."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from afterglow.errors import Conflict, UnknownName
+from afterglow.live.log import NOTHING, Record, chained
+from afterglow.live.store.contract import Snapshot, StepRow, Store, Writing
+from afterglow.live.store.sqlite import SqliteStore
+
+Opener = Callable[[], Store]
+
+
+@pytest.fixture(params=["sqlite"])
+def opener(request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
+    """Opens the same database again and again."""
+    return {"sqlite": lambda: SqliteStore(tmp_path / "experiments.db")}[request.param]
+
+
+@pytest.fixture
+def store(opener: Opener) -> Iterator[Store]:
+    made = opener()
+    yield made
+    made.close()
+
+
+def chain(count: int, first: int = 0, before: bytes = NOTHING) -> list[Record]:
+    made = []
+    for seq in range(first, first + count):
+        before = chained(before, seq, 10 * seq, "close", f'{{"step":{seq}}}')
+        made.append(Record(seq, 10 * seq, "close", f'{{"step":{seq}}}', before))
+    return made
+
+
+def test_an_empty_store_has_no_experiment_and_says_so(store: Store) -> None:
+    assert store.names() == []
+    for opened in (store.reading, store.writing):
+        with pytest.raises(UnknownName, match="no experiment named 'x'; there is none"), opened("x"):
+            pass
+
+
+def test_a_name_is_taken_once(store: Store) -> None:
+    for name in ("one", "two"):
+        with store.creating(name):
+            pass
+    with pytest.raises(Conflict, match="an experiment named 'one' already"), store.creating("one"):
+        pass
+    assert store.names() == ["one", "two"]
+    with pytest.raises(UnknownName, match="did you mean 'two'"), store.reading("twoo"):
+        pass
+
+
+def test_records_come_back_in_order_as_they_were(store: Store) -> None:
+    records = chain(5)
+    with store.creating("one") as log:
+        assert log.head() == (-1, NOTHING)
+        log.append(records)
+        assert log.head() == (4, records[-1].hash)
+    with store.reading("one") as log:
+        assert list(log.records()) == records
+        assert list(log.records(after=2)) == records[3:]
+        assert list(log.records(after=0, count=2)) == records[1:3]
+        assert list(log.records(kind="void")) == []
+        assert list(log.records(kind="close", count=1)) == records[:1]
+
+
+def test_a_record_is_never_replaced(store: Store) -> None:
+    with store.creating("one") as log:
+        log.append(chain(3))
+    with pytest.raises(Exception, match=r"(?i)unique|duplicate"), store.writing("one") as log:
+        log.append(chain(1, first=2))
+    with store.reading("one") as log:
+        assert list(log.records()) == chain(3)
+
+
+def spoil(log: Writing) -> None:
+    """Write everywhere, then fail."""
+    log.append(chain(3))
+    log.put_steps([StepRow(0, 1, 1, "plan")])
+    log.put_salt(0, b"salt")
+    log.put_rewards(0, [(b"digest", 5)])
+    raise ZeroDivisionError
+
+
+def test_what_fails_leaves_nothing_behind(store: Store) -> None:
+    with pytest.raises(ZeroDivisionError), store.creating("one") as log:
+        spoil(log)
+    assert store.names() == []
+    with store.creating("one"):
+        pass
+    with pytest.raises(ZeroDivisionError), store.writing("one") as log:
+        spoil(log)
+    with store.reading("one") as log:
+        assert (log.head(), list(log.steps()), log.salt(0), log.reported(0)) == ((-1, NOTHING), [], None, (0, 0))
+
+
+def test_what_was_written_is_there_for_the_next_process(opener: Opener) -> None:
+    first = opener()
+    with first.creating("one") as log:
+        log.append(chain(2))
+        log.put_steps([StepRow(0, 1, 2, "plan"), StepRow(1, 0, 0, "washout")])
+        log.end_step(0, 7, "outside", 0)
+        log.put_snapshot(Snapshot(1, 1, "{}", b"check"))
+    first.close()
+    second = opener()
+    with second.reading("one") as log:
+        assert list(log.records()) == chain(2)
+        assert list(log.steps()) == [StepRow(0, 1, 2, "outside", 7, 0), StepRow(1, 0, 0, "washout")]
+        assert log.snapshot() == Snapshot(1, 1, "{}", b"check")
+    second.close()
+
+
+def test_a_step_has_one_row_which_ends_and_may_be_voided(store: Store) -> None:
+    with store.creating("one") as log:
+        log.put_steps(StepRow(step, step % 3, 0, "plan") for step in range(10))
+        log.end_step(4, 10**15, "plan", 0)
+        log.void_step(4)
+        assert next(log.steps(4, 1)) == StepRow(4, 1, 0, "plan", 10**15, 1)
+        assert [row.step for row in log.steps(7)] == [7, 8, 9]
+        assert [row.step for row in log.steps(2, 2)] == [2, 3]
+    with pytest.raises(Exception, match=r"(?i)unique|duplicate"), store.writing("one") as log:
+        log.put_steps([StepRow(3, 0, 0, "plan")])
+
+
+def test_the_last_snapshot_before_a_step_is_found(store: Store) -> None:
+    with store.creating("one") as log:
+        assert log.snapshot() is None
+        kept = [Snapshot(seq, seq - 5, str(seq), bytes([seq])) for seq in (10, 20, 30)]
+        for one in kept:
+            log.put_snapshot(one)
+        assert list(log.snapshots()) == kept
+        assert [log.snapshot(step) for step in (4, 5, 20, 24, 99)] == [None, kept[0], kept[1], kept[1], kept[2]]
+        assert log.snapshot() == kept[2]
+
+
+def test_rewards_add_up_and_are_found_by_their_digest(store: Store) -> None:
+    with store.creating("one") as log:
+        log.put_salt(3, b"salt of 3")
+        log.put_rewards(3, [(bytes([j]), j * 10**12) for j in range(100)])
+        log.put_rewards(4, [(bytes([7]), 1)])
+    with store.reading("one") as log:
+        assert log.reported(3) == (100, 4950 * 10**12)
+        assert (log.amount(3, bytes([7])), log.amount(4, bytes([7])), log.amount(4, bytes([8]))) == (
+            7 * 10**12,
+            1,
+            None,
+        )
+        assert (log.salt(3), log.salt(4)) == (b"salt of 3", None)
+
+
+def test_a_digest_counts_once_in_a_step(store: Store) -> None:
+    with store.creating("one") as log:
+        log.put_rewards(0, [(b"x", 1)])
+    with pytest.raises(Exception, match=r"(?i)unique|duplicate"), store.writing("one") as log:
+        log.put_rewards(0, [(b"x", 1)])
+
+
+def test_forgetting_erases_all_before_a_step_and_nothing_after(store: Store) -> None:
+    with store.creating("one") as log:
+        for step in range(4):
+            log.put_salt(step, b"salt")
+            log.put_rewards(step, [(b"x", step)])
+        assert log.forget(2)
+        assert not log.forget(2)
+    store.tidy()
+    with store.reading("one") as log:
+        assert [log.salt(step) is None for step in range(4)] == [True, True, False, False]
+        assert [log.reported(step)[0] for step in range(4)] == [0, 0, 1, 1]
+
+
+def test_experiments_of_one_database_don_t_see_each_other(store: Store) -> None:
+    for name, count in (("one", 2), ("two", 3)):
+        with store.creating(name) as log:
+            log.append(chain(count))
+            log.put_salt(0, b"salt")
+            log.put_rewards(0, [(b"x", count)])
+    with store.writing("one") as log:
+        assert len(list(log.records())) == 2
+        log.forget(1)
+    with store.reading("two") as log:
+        assert (len(list(log.records())), log.reported(0)) == (3, (1, 3))
