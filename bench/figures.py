@@ -54,7 +54,7 @@ class Item:
         return cls(**plain | {"figures": [Figure(**figure) for figure in plain["figures"]]})
 
     def markdown(self) -> str:
-        parts = [f"### {self.title}"]
+        parts = [f"## {self.title}"]
         if self.figures:
             parts.append(table(COLUMNS, [figure.cells() for figure in self.figures]))
         if self.rows:
