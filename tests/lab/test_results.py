@@ -185,8 +185,17 @@ def test_a_sheet_prints_what_is_common_above_and_what_its_intervals_are_below(re
 def test_in_a_notebook_results_are_a_table_that_escapes_what_it_shows(results: Results) -> None:
     page = results._repr_html_()
     assert page.count("<tr>") == 49
+    assert page.count("<svg") == 48  # each interval is drawn
     assert "interval of the mean" in page
-    assert "<b>" not in Sheet([{"label": "<b>"}], "")._repr_html_()
+    assert "<b>" not in Sheet([{"label": "<b>"}], "<b>")._repr_html_()
+
+
+def test_intervals_are_drawn_on_one_scale_and_what_is_unknown_is_left_out() -> None:
+    rows = [{"regret": value, "low": low, "high": 8.0} for value, low in ((4.0, 0.0), (6.0, 4.0), (5.0, None))]
+    page = Sheet(rows, "")._repr_html_()
+    assert page.count("<svg") == 2
+    assert 'x1="5.0" x2="145.0"' in page
+    assert 'x1="75.0" x2="145.0"' in page
 
 
 def test_figures_are_short() -> None:

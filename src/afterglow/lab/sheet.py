@@ -1,6 +1,5 @@
 """A table of answers: plain rows, with a caption that says exactly what its intervals are."""
 
-import html
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,6 +7,7 @@ from textwrap import fill
 from typing import Any
 
 from afterglow.errors import MissingExtra
+from afterglow.lab.sheet_page import page
 
 PLACE = (
     "label", "arms", "rewards", "spread", "baseline", "window", "horizon", "told_window", "told_horizon", "season",
@@ -80,17 +80,8 @@ class Sheet:
 
     def _repr_html_(self) -> str:
         columns = self.columns()
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in columns)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(figure(row[name]))}</td>" for name in columns) + "</tr>"
-            for row in self.rows
-        )
-        caption = ". ".join(text for text in (self.head(), self.caption) if text)
-        style = "caption-side:bottom;text-align:left;max-width:50em;opacity:.75"
-        return (
-            f'<table><caption style="{style}">{html.escape(caption)}</caption>'
-            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-        )
+        texts = [[figure(row[name]) for name in columns] for row in self.rows]
+        return page(self.head(), columns, self.rows, texts, self.caption)
 
 
 def aligned(cells: list[str], widths: list[int], left: list[bool]) -> str:
