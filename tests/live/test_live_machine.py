@@ -1,7 +1,5 @@
 """Random operations, on the disk and in a plain reference model: both must agree after every one of them."""
 
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +14,12 @@ from afterglow.live import history
 from afterglow.live.log import NOTHING, chained
 from afterglow.policies.registry import named
 from live_by_the_text import Reference
+from quick_disk import quick_folder
 
 NAMES = ("A", "B", "C")
 POLICIES: dict[str, dict[str, Any]] = {
     "trim-ucb": {}, "leak-ucb": {}, "ucb1": {}, "composite-exp3": {}, "washout-ucb": {}, "phased-ucb": {"hold": 3},
 }  # fmt: skip
-ROOM = Path("/dev/shm") if os.access("/dev/shm", os.W_OK) else None  # where flushing to the disk costs nothing
 
 
 class Machine(RuleBasedStateMachine):
@@ -36,7 +34,7 @@ class Machine(RuleBasedStateMachine):
     def create(
         self, policy: str, window: int, horizon: int | None, control: int, shadow: bool, heartbeat: bool
     ) -> None:
-        self.folder = tempfile.TemporaryDirectory(dir=ROOM)
+        self.folder = quick_folder()
         self.path = Path(self.folder.name) / "experiments.db"
         horizon = horizon or (40 if "horizon" in named(policy).needs() else None)
         self.now = 1000.0

@@ -251,13 +251,11 @@ class Experiment:
                     self._copy.follow(log)
                     yield log
             except BaseException:
-                self._tidy = False
                 self._copy.doubt()
                 raise
             self._copy.dirty = False
             if self._tidy:
-                self._tidy = False
-                self._store.tidy()
+                self._tidy = not self._store.tidy()
 
     def __repr__(self) -> str:
         spec, state = self.spec, self._copy.state

@@ -10,7 +10,7 @@ from afterglow.live.log import NOTHING, Record, body_of, chained, read_body
 from afterglow.live.orders import Event
 from afterglow.live.rows import Close, Open, Void, changes
 from afterglow.live.spec import Spec, read_spec
-from afterglow.live.state import State, initial, restored
+from afterglow.live.state import Role, State, initial, restored
 from afterglow.live.status import Explanation, explanation
 from afterglow.live.store.contract import Reading, Snapshot, Writing
 
@@ -132,14 +132,15 @@ class Follower:
         now = self.state
         if now.phase == "draft" or not 0 <= step <= now.step or (now.phase == "over" and step == now.step):
             raise OutOfTurn(f"step {step:,} of {self.name!r} has no decision yet; it is at step {now.step:,}")
+        row = next(log.steps(step, 1), None)
+        if row is None or row.role == Role.MISSED:
+            raise OutOfTurn(f"step {step:,} of {self.name!r} was missed: nobody asked for a variant in it")
         past = Follower(self.name)
         past.begin(log, step - 1)
         for record in log.records(past.seq):
             past.take(record)
-            if past.state.step >= step and past.state.phase != "draft":
+            if past.state.step == step and past.state.phase != "draft":
                 break
-        if past.state.step != step:
-            raise OutOfTurn(f"step {step:,} of {self.name!r} was missed: nobody asked for a variant in it")
         return explanation(past.spec, past.state)
 
 

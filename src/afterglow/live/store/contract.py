@@ -105,8 +105,8 @@ class Store(Protocol):
     def writing(self, name: str) -> AbstractContextManager[Writing]:
         """UnknownName if there is none."""
 
-    def tidy(self) -> None:
-        """Leave no trace of what was forgotten."""
+    def tidy(self) -> bool:
+        """Leave no trace of what was forgotten; False if that has to wait for a reader."""
 
     def backup(self, path: str) -> None:
         """Copy everything, while it is in use, to a new file."""

@@ -12,7 +12,8 @@ from afterglow.live.store import schema
 from afterglow.live.store.contract import Snapshot, StepRow
 from afterglow.live.store.writer import Writer
 
-PATIENCE = 30.0  # seconds to wait for a reader's or a backup's lock
+PATIENCE = 30.0  # seconds to wait for another's lock
+GLANCE = 0.05  # where it can be done later
 
 
 class SqliteStore:
@@ -29,6 +30,8 @@ class SqliteStore:
         try:
             self.base = connect(self.path, read_only)
             prepare(self.base, self.path, read_only)
+            if not read_only:
+                self.tidy()  # an earlier process may have been killed before it could
         except BaseException:
             if self.writer:
                 self.writer.release()
@@ -77,10 +80,13 @@ class SqliteStore:
             raise UnknownName("experiment", name, known, f"there are {', '.join(known)}" if known else "there is none")
         return SqliteLog(self.base, found[0])
 
-    def tidy(self) -> None:
-        """Empty the write-ahead log; a reader that is still at it delays this to the next time."""
+    def tidy(self) -> bool:
+        """Empty the write-ahead log, which has copies of what was deleted; a reader at work delays that."""
         with self.turn:
-            self.base.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            self.base.execute(f"PRAGMA busy_timeout = {round(1000 * GLANCE)}").fetchall()
+            ((busy, _, _),) = self.base.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            self.base.execute(f"PRAGMA busy_timeout = {round(1000 * PATIENCE)}").fetchall()
+            return not busy
 
     def backup(self, path: str | Path) -> None:
         copy = Path(path)

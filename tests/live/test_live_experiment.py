@@ -1,0 +1,357 @@
+"""A running experiment, used from Python."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import afterglow
+from afterglow.errors import BadFormat, BadValue, Conflict, HorizonReached, OutOfTurn, UnknownName
+from afterglow.live import Experiment, Experiments
+from afterglow.policies import registry
+from quick_disk import quick_folder
+
+ASKED: dict[str, Any] = {"variants": ["49", "59", "69"], "window": 4, "reward_max": 10.0}
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    with quick_folder() as made:
+        yield Path(made)
+
+
+@pytest.fixture
+def experiments(folder: Path) -> Iterator[Experiments]:
+    with afterglow.live.open(folder / "experiments.db", clock=lambda: 1000.0) as made:
+        yield made
+
+
+@pytest.fixture
+def experiment(experiments: Experiments) -> Experiment:
+    return experiments.create("shipping", **ASKED, policy="ucb1")
+
+
+def close(experiment: Experiment, steps: int, total: float = 1.0) -> list[str]:
+    """Close steps; their roles."""
+    first = experiment.decision().step
+    for _ in range(steps):
+        experiment.close_step(total)
+    return [one.role for one in experiment.steps(first, steps)]
+
+
+def test_an_experiment_serves_one_variant_until_its_step_is_closed(experiment: Experiment) -> None:
+    assert [experiment.current() for _ in range(3)] == ["49"] * 3
+    experiment.close_step(3.0)
+    assert experiment.current() == "59"
+    assert experiment.decision() == (1, "59", "59", "plan", None)
+
+
+def test_amounts_of_a_step_add_up_exactly_in_any_order(experiments: Experiments) -> None:
+    amounts = [0.1, 0.2, 0.3, 1e-6, 7.7] * 4
+    totals = []
+    for name, order in (("forward", amounts), ("backward", amounts[::-1])):
+        experiment = experiments.create(name, **ASKED)
+        for amount in order:
+            experiment.reward(amount)
+        experiment.close_step()
+        totals.append(experiment.steps(count=1)[0].total)
+    assert totals == [33.200004, 33.200004]
+
+
+def test_a_reward_sent_again_with_its_key_counts_once(experiment: Experiment) -> None:
+    assert experiment.reward(2.5, "key") == (0, 1, 0)
+    assert experiment.reward(2.5, "key") == (0, 0, 1)
+    with pytest.raises(Conflict, match=r"key 'key' came with amount 2.5 before, now with 2.6; a new reward needs"):
+        experiment.reward(2.6, "key")
+    assert experiment.rewards([("a", 1), ("a", 1), ("key", 2.5), ("b", 0)]) == (0, 2, 2)
+    experiment.close_step()
+    assert experiment.reward(2.5, "key") == (1, 0, 1)  # one step later it is still known
+    experiment.close_step()
+    assert [one.total for one in experiment.steps()] == [3.5, 0.0, None]
+
+
+def test_a_batch_is_taken_whole_or_not_at_all(experiment: Experiment) -> None:
+    experiment.reward(1.0, "known")
+    for batch in ([("new", 1.0), ("known", 2.0)], [("new", 1.0), ("x", -1.0)], [("new", 1.0), ("", 1.0)]):
+        with pytest.raises((BadValue, Conflict)):
+            experiment.rewards(batch)
+    experiment.close_step()
+    assert experiment.steps(count=1)[0].total == 1.0
+
+
+@pytest.mark.parametrize(
+    ("amount", "said"),
+    [
+        (-0.5, "amount must not be negative, got -0.5"),
+        (float("nan"), "amount must be a number, got nan"),
+        (float("inf"), r"amount must be at most window x reward_max = 40, got inf"),
+        (40.001, r"amount must be at most window x reward_max = 40, got 40.001"),
+        ("3", "amount must be a number, got '3'"),
+        (True, "amount must be a number, got True"),
+    ],
+)
+def test_an_impossible_amount_is_refused_by_value(experiment: Experiment, amount: Any, said: str) -> None:
+    with pytest.raises(BadValue, match=said):
+        experiment.reward(amount)
+    with pytest.raises(BadValue, match=said.replace("amount", "total")):
+        experiment.close_step(amount)
+
+
+def test_closing_a_step_again_is_harmless_and_another_total_is_refused(experiment: Experiment) -> None:
+    experiment.close_step(3.0, step=0)
+    experiment.close_step(3.0, step=0)
+    with pytest.raises(Conflict, match=r"step 0 was closed with 3, got 4.0; the first stays"):
+        experiment.close_step(4.0, step=0)
+    with pytest.raises(OutOfTurn, match="step 5 is not the one to close; that is step 1"):
+        experiment.close_step(4.0, step=5)
+    assert experiment.decision().step == 1
+
+
+def test_a_total_that_contradicts_the_rewards_of_its_step_is_refused(experiment: Experiment) -> None:
+    experiment.reward(1.5)
+    with pytest.raises(Conflict, match=r"step 0 has 1 rewards that add up to 1.5, got total 2"):
+        experiment.close_step(2)
+    experiment.close_step(1.5)
+
+
+def test_a_pin_is_served_from_the_next_step_and_washed_out_after(experiment: Experiment) -> None:
+    close(experiment, 2)
+    experiment.pin("49", "the other two are broken")
+    assert experiment.current() == "69"
+    assert close(experiment, 1) == ["plan"]
+    assert experiment.current() == "49"
+    assert experiment.status().pinned == "49"
+    assert close(experiment, 2)[-1] == "outside"
+    experiment.unpin("mended")
+    assert close(experiment, 5) == ["outside", "washout", "washout", "washout", "plan"]
+    kept = [one for one in experiment.steps(count=experiment.decision().step) if one.role == "plan"]
+    assert experiment.status().learned == len(kept)
+
+
+def test_a_pin_on_what_is_planned_anyway_costs_nothing(experiments: Experiments) -> None:
+    experiment = experiments.create("long-holds", **ASKED, policy="trim-ucb")
+    experiment.pin(experiment.current(), "just to be sure")
+    assert set(close(experiment, 5)) == {"plan"}
+    experiment.unpin("sure")
+    assert set(close(experiment, 5)) == {"plan"}
+
+
+def test_a_pause_serves_the_control_and_learns_nothing(experiments: Experiments) -> None:
+    experiment = experiments.create("paused", **ASKED, policy="ucb1", control="69")
+    experiment.pause("stocktaking")
+    assert close(experiment, 4) == ["plan", "outside", "outside", "outside"]
+    assert experiment.current() == "69"
+    assert experiment.status().phase == "paused"
+    experiment.resume("done")
+    assert close(experiment, 5) == ["outside", "washout", "washout", "washout", "plan"]
+    assert experiment.status().learned == 2
+
+
+def test_a_disabled_variant_is_not_served_again_until_it_is_enabled(experiment: Experiment) -> None:
+    close(experiment, 10)
+    experiment.disable("59", "out of stock")
+    close(experiment, 1)
+    assert "59" not in [one.variant for one in experiment.steps(11)]
+    close(experiment, 30)
+    assert {one.variant for one in experiment.steps(11)} == {"49", "69"}
+    assert experiment.status().disabled == ("59",)
+    with pytest.raises(OutOfTurn, match="variant '59' is disabled; enable"):
+        experiment.pin("59", "why not")
+    experiment.enable("59", "in stock")
+    close(experiment, 20)
+    assert "59" in [one.variant for one in experiment.steps(41)]
+
+
+def test_the_last_variant_can_t_be_disabled(experiment: Experiment) -> None:
+    experiment.disable("49", "no")
+    experiment.disable("59", "no")
+    with pytest.raises(OutOfTurn, match="'69' is the last one left; stop"):
+        experiment.disable("69", "no")
+    close(experiment, 9)
+    assert experiment.current() == "69"
+
+
+def test_a_void_step_makes_the_hold_longer(experiments: Experiments) -> None:
+    experiment = experiments.create("phased", **ASKED, horizon=100, policy="phased-ucb", hold=5)
+    close(experiment, 3)
+    experiment.void(1, "the till was broken")
+    experiment.void(1, "twice is the same")
+    assert experiment.steps(1, 1)[0].void
+    close(experiment, 2)
+    assert experiment.current() == "49"  # five steps, one of them void
+    close(experiment, 1)
+    assert experiment.current() == "59"
+    with pytest.raises(OutOfTurn, match="step 2 can't be voided: it is not a closed step of the hold in hand; no step"):
+        experiment.void(2, "too late")
+
+
+def test_with_heartbeat_a_step_without_a_report_is_void(experiments: Experiments) -> None:
+    experiment = experiments.create("beating", **ASKED, heartbeat=True)
+    experiment.close_step()
+    experiment.reward(0.0)
+    experiment.close_step()
+    experiment.close_step(0.0)
+    assert [one.void for one in experiment.steps(count=3)] == [True, False, False]
+    assert experiment.status().learned == 2
+
+
+def test_shadow_serves_the_control_and_logs_the_plan(experiments: Experiments) -> None:
+    experiment = experiments.create("shadowed", **ASKED, policy="ucb1", shadow=True, control="59")
+    close(experiment, 12)
+    shown = experiment.steps(count=12)
+    assert {one.variant for one in shown} == {"59"}
+    assert {one.planned for one in shown} == {"49", "59", "69"}
+    assert [one.pulls for one in experiment.estimates()] == [0, 12, 0]
+    experiment.go_live("looks good")
+    assert close(experiment, 5) == ["outside", "washout", "washout", "washout", "plan"]
+    assert experiment.current() != experiment.steps(16, 1)[0].variant  # ucb1 tries all
+
+
+def test_at_its_horizon_an_experiment_keeps_what_it_recommends(experiments: Experiments) -> None:
+    experiment = experiments.create("short", **ASKED, horizon=40, policy="trim-ucb", level="plus")
+    while experiment.status().phase != "over":
+        experiment.close_step(40.0 if experiment.current() == "59" else 0.0)
+    assert experiment.current() == experiment.recommend()
+    assert experiment.status().status == "inconclusive"
+    for call in (lambda: experiment.close_step(1.0), lambda: experiment.reward(1.0), lambda: experiment.pin("49", "x")):
+        with pytest.raises(HorizonReached, match=r"all 40 steps of 'short' are played; recommend\(\)"):
+            call()
+    experiment.close_step(experiment.steps(39)[0].total, step=39)
+
+
+def test_stopping_keeps_the_control_unless_another_is_named(experiments: Experiments) -> None:
+    for name, keep, kept in (("one", None, "49"), ("two", "69", "69")):
+        experiment = experiments.create(name, **ASKED, policy="ucb1")
+        close(experiment, 5)
+        experiment.reward(2.5)
+        experiment.stop("enough", keep)
+        assert experiment.current() == experiment.recommend() == kept
+        assert experiment.steps(5) == [(5, "69", "69", "last", 2.5, False)]
+        with pytest.raises(OutOfTurn, match="was stopped at step 5; create a new one"):
+            experiment.reward(1.0)
+        assert experiment.verify().ok
+
+
+def test_a_clear_difference_is_leading_then_decided_then_finished(experiments: Experiments) -> None:
+    experiment = experiments.create("clear", ["49", "59"], 2, 4000, policy="trim-ucb")
+    seen = [experiment.status().status]
+    for _ in range(4000):
+        experiment.close_step(1.0 if experiment.current() == "59" else 0.0)
+        now = experiment.status().status if experiment.decision().step % 20 == 0 else seen[-1]
+        if now != seen[-1]:
+            seen.append(now)
+        if now == "decided":
+            break
+    assert seen == ["exploring", "leading", "decided"]
+    assert experiment.status().leader == "59"
+    experiment.stop("decided", keep="59")
+    assert (experiment.status().status, experiment.status().leader) == ("finished", "59")
+
+
+def test_totals_above_what_was_said_are_counted_as_the_most_and_raise_the_alarm(experiments: Experiments) -> None:
+    experiment = experiments.create("loud", **ASKED)
+    assert experiment.status().alarm is None
+    for _ in range(3):
+        experiment.reward(30.0)
+    experiment.close_step()
+    assert experiment.steps(count=1)[0].total == 90.0
+    assert "1 steps brought more than window x reward_max = 40" in str(experiment.status().alarm)
+
+
+def test_an_explanation_has_the_numbers_at_the_time_of_the_decision(experiment: Experiment) -> None:
+    told = []
+    for step in range(30):
+        told.append((experiment.explain(step), experiment.current()))
+        experiment.close_step(float(step % 3))
+    for step, (before, variant) in enumerate(told):
+        now = experiment.explain(step)
+        assert (now.step, now.variant, now.figures) == (step, variant, before.figures)
+        assert str(now.estimates) == str(before.estimates)
+        assert sum(now.figures["pulls"].values()) == step
+    assert "ucb1 (version 1)" in now.policy
+    with pytest.raises(OutOfTurn, match="step 31 of 'shipping' has no decision yet; it is at step 30"):
+        experiment.explain(31)
+
+
+def test_a_draft_waits_for_its_start(experiments: Experiments) -> None:
+    experiment = experiments.create("draft", **ASKED, start=False)
+    for call in (lambda: experiment.reward(1.0), lambda: experiment.pause("x"), lambda: experiment.explain(0)):
+        with pytest.raises(OutOfTurn):
+            call()
+    experiment.start()
+    experiment.reward(1.0)
+    with pytest.raises(OutOfTurn, match="is started already; it is running"):
+        experiment.start()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"name": "a b"}, "name must be 1 to 100 letters, digits, '-' or '_', got 'a b'"),
+        ({"variants": ["49"]}, "arms must be at least 2"),
+        ({"variants": [49, 59]}, "variants must have strings"),
+        ({"window": 0}, "window must be a whole number of at least 1"),
+        ({"reward_max": 0}, "reward_max must be a number above 0"),
+        ({"reward_max": 1e13}, "window x reward_max must be from 0.000001 to 1,000,000,000,000"),
+        ({"policy": "trim-ucv"}, "no policy named 'trim-ucv'; did you mean 'trim-ucb'"),
+        ({"policy": "attributed-ucb"}, "is told each pull's own reward"),
+        ({"rewardmax": 3}, "no setting of trim-ucb named 'rewardmax'; did you mean 'reward_max'"),
+        ({"control": "79"}, "no variant named '79'; did you mean '49'|no variant named '79'"),
+        ({"heartbeat": 1}, "heartbeat must be True or False, got 1"),
+        ({"step_seconds": 0}, "step_seconds must be a number above"),
+    ],
+)
+def test_a_wrong_spec_is_refused_and_nothing_is_created(
+    experiments: Experiments, wrong: dict[str, Any], said: str
+) -> None:
+    with pytest.raises((BadValue, UnknownName), match=said):
+        experiments.create(**{"name": "wrong", **ASKED, **wrong})
+    assert experiments.names() == []
+
+
+@pytest.mark.parametrize("reason", ["", "  ", None, "x" * 1001])
+def test_an_order_needs_a_reason(experiment: Experiment, reason: Any) -> None:
+    with pytest.raises(BadValue, match="reason must be a sentence"):
+        experiment.pin("59", reason)
+
+
+def test_an_upgrade_that_decides_otherwise_does_not_touch_a_running_experiment(
+    experiments: Experiments, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dataclasses import replace
+
+    experiments.create("old", **ASKED, policy="ucb1").close_step(1.0)
+    experiments.close()
+    newer = replace(registry.named("ucb1"), version=2)
+    monkeypatch.setattr("afterglow.live.spec.named", lambda name: newer)
+    with (
+        afterglow.live.open(folder / "experiments.db") as again,
+        pytest.raises(BadFormat, match="runs version 1 of ucb1"),
+    ):
+        again.get("old")
+
+
+def test_the_log_names_everything_that_happened_and_why(experiment: Experiment) -> None:
+    experiment.pin("59", "a visit")
+    experiment.close_step(2.0)
+    shown = experiment.events()
+    assert [one.kind for one in shown] == ["create", "start", "pin", "close"]
+    assert shown[2].body == {"variant": 1, "reason": "a visit"}
+    assert shown[3].body == {"step": 0, "served": 0, "total": 2_000_000, "void": False}
+    assert [one.kind for one in experiment.events(after=1, count=1)] == ["pin"]
+    assert shown[2].at == 1000.0
+
+
+def test_experiments_are_listed_and_found_again(experiments: Experiments) -> None:
+    for name in ("one", "two"):
+        experiments.create(name, **ASKED)
+    assert experiments.names() == ["one", "two"]
+    assert [repr(one) for one in experiments] == [
+        f"<Experiment {name}: 3 variants, trim-ucb, step 0, running>" for name in ("one", "two")
+    ]
+    assert experiments["two"] is experiments.get("two")
+    assert len(experiments) == 2
+    with pytest.raises(UnknownName, match="no experiment named 'on'; did you mean 'one'"):
+        experiments.get("on")
+    assert all(verdict.ok for verdict in experiments.verify())

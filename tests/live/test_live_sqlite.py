@@ -1,0 +1,293 @@
+"""Experiments in a file: one writer, many readers, no trace of a key, no silent damage."""
+
+import json
+import os
+import socket
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import afterglow
+from afterglow.errors import BadDatabase, BadValue, InUse, OutOfTurn
+from afterglow.live.keys import digest_of
+from afterglow.live.store import schema
+
+ASKED: dict[str, Any] = {"variants": ["49", "59", "69"], "window": 4, "reward_max": 10.0}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "experiments.db"
+
+
+def bytes_beside(path: Path) -> bytes:
+    """Everything that is on the disk: the database, its write-ahead log, whatever else."""
+    return b"".join(each.read_bytes() for each in sorted(path.parent.iterdir()))
+
+
+# One writer
+
+
+def elsewhere(path: Path, code: str) -> subprocess.CompletedProcess[str]:
+    """Run code in a process of its own."""
+    begin = f"import afterglow, sys\npath = {str(path)!r}\n"
+    return subprocess.run([sys.executable, "-c", begin + code], capture_output=True, text=True, check=False)
+
+
+def test_a_second_writing_process_is_refused_by_a_sentence_that_names_the_first(path: Path) -> None:
+    with afterglow.live.open(path) as experiments:
+        experiments.create("shipping", **ASKED)
+        done = elsewhere(path, "afterglow.live.open(path)")
+        assert done.returncode == 1
+        said = done.stderr.splitlines()[-1]
+        assert f"is being written by process {os.getpid()} on {socket.gethostname()} since 20" in said
+        assert said.endswith("; stop it, or open with read_only=True")
+    assert elsewhere(path, "afterglow.live.open(path).close()").returncode == 0
+
+
+def test_one_process_can_t_open_a_file_for_writing_twice(path: Path) -> None:
+    with afterglow.live.open(path), pytest.raises(InUse, match=f"written by process {os.getpid()}"):
+        afterglow.live.open(path)
+
+
+def test_the_lock_of_a_killed_process_is_free(path: Path) -> None:
+    code = "import os, signal\nkept = afterglow.live.open(path)\nos.kill(os.getpid(), signal.SIGKILL)"
+    assert elsewhere(path, code).returncode < 0
+    afterglow.live.open(path).close()
+
+
+# Readers
+
+
+def test_readers_in_other_processes_see_what_was_acknowledged(path: Path) -> None:
+    with afterglow.live.open(path) as experiments:
+        experiment = experiments.create("shipping", **ASKED, policy="ucb1")
+        experiment.close_step(3.0)
+        code = "e = afterglow.live.open(path, read_only=True)['shipping']\n"
+        code += "print(e.decision().step, e.current(), e.verify().ok)"
+        assert elsewhere(path, code).stdout.split() == ["1", "59", "True"]
+
+
+def test_a_reader_follows_the_writer_and_changes_nothing(path: Path) -> None:
+    with afterglow.live.open(path) as experiments, afterglow.live.open(path, read_only=True) as others:
+        written = experiments.create("shipping", **ASKED, policy="ucb1")
+        read = others.get("shipping")
+        for step in range(5):
+            assert read.decision() == written.decision()
+            written.close_step(float(step))
+        assert read.steps() == written.steps()
+        with pytest.raises(OutOfTurn, match="was opened to read only; open it without read_only"):
+            read.reward(1.0)
+
+
+def test_there_is_nothing_to_read_in_a_file_that_isn_t_there(path: Path) -> None:
+    with pytest.raises(BadValue, match="doesn't exist, so there is nothing to read"):
+        afterglow.live.open(path, read_only=True)
+    assert not path.exists()
+
+
+# Privacy
+
+
+@pytest.mark.parametrize("remember", [0, 1, 2])
+def test_a_key_is_never_on_the_disk_and_its_digest_not_after_sealing(path: Path, remember: int) -> None:
+    keys = [f"order-{number:04d}-of-somebody" for number in range(300)]
+    with afterglow.live.open(path) as experiments:
+        experiment = experiments.create("shipping", **ASKED, remember=remember)
+        for first in range(0, 300, 60):
+            experiment.rewards([(key, 0.01) for key in keys[first : first + 60]])
+        with experiments._store.reading("shipping") as log:
+            salt = log.salt(0) or b""
+        digests = [digest_of(key.encode(), salt) for key in keys]
+        assert sum(digest in bytes_beside(path) for digest in digests) == 300
+        for _ in range(remember + 1):
+            assert salt in bytes_beside(path)
+            experiment.close_step()
+        left = bytes_beside(path)
+        assert [mark for mark in (salt, *digests) if mark in left] == []
+        assert [key for key in keys if key.encode() in left] == []
+        assert experiment.steps(count=1)[0].total == 3.0
+        assert experiment.verify().ok
+
+
+def test_a_process_killed_before_it_could_tidy_leaves_no_digest_to_the_next(path: Path) -> None:
+    code = """
+import os, signal
+from afterglow.live.store.sqlite import SqliteStore
+experiment = afterglow.live.open(path).create("shipping", ["49", "59"], 4, remember=0)
+experiment.reward(0.5, "the key")
+with experiment._store.reading("shipping") as log:
+    print(log.salt(0).hex(), flush=True)
+SqliteStore.tidy = lambda self: os.kill(os.getpid(), signal.SIGKILL)
+experiment.close_step()
+"""
+    salt = bytes.fromhex(elsewhere(path, code).stdout.strip())
+    digest = digest_of(b"the key", salt)
+    assert digest in bytes_beside(path)
+    with afterglow.live.open(path) as experiments:
+        assert digest not in bytes_beside(path)
+        assert salt not in bytes_beside(path)
+        assert experiments["shipping"].steps(count=1)[0].total == 0.5
+
+
+def test_a_reader_delays_the_erasing_and_does_not_stop_the_experiment(path: Path) -> None:
+    with afterglow.live.open(path) as experiments, afterglow.live.open(path, read_only=True) as others:
+        experiment = experiments.create("shipping", **ASKED, remember=0)
+        experiment.reward(0.5, "the key")
+        with experiments._store.reading("shipping") as log:
+            salt = log.salt(0) or b""
+        with others._store.reading("shipping") as log:
+            assert log.salt(0) == salt
+            experiment.close_step()
+            assert salt in bytes_beside(path)
+        experiment.close_step()
+        assert salt not in bytes_beside(path)
+
+
+# Layout
+
+
+def rewrite(path: Path, statement: str) -> None:
+    base = sqlite3.connect(path)
+    base.execute(statement)
+    base.commit()
+    base.close()
+
+
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [
+        (
+            0,
+            r"has schema version 0, this release needs 1; run `afterglow migrate .*experiments.db`, which makes",
+        ),
+        (2, r"has schema version 2, written by a newer release; .*: run `pip install --upgrade afterglow`"),
+    ],
+)
+@pytest.mark.parametrize("read_only", [False, True])
+def test_another_layout_is_refused_with_the_command_to_run(
+    path: Path, version: int, said: str, read_only: bool
+) -> None:
+    afterglow.live.open(path).close()
+    rewrite(path, f"UPDATE afterglow_schema SET version = {version}")
+    with pytest.raises(BadDatabase, match=said):
+        afterglow.live.open(path, read_only=read_only)
+    rewrite(path, f"UPDATE afterglow_schema SET version = {schema.VERSION}")
+    afterglow.live.open(path).close()
+
+
+def test_the_layout_of_every_release_is_kept(path: Path) -> None:
+    """A change of the tables is a new version, with its own file here and a way to it."""
+    afterglow.live.open(path).close()
+    base = sqlite3.connect(path)
+    made = [statement for (statement,) in base.execute("SELECT sql FROM sqlite_master WHERE type = 'table'")]
+    base.close()
+    kept = (Path(__file__).parent / f"schema-{schema.VERSION}.sql").read_text(encoding="utf-8")
+    assert ";\n".join(made) + ";\n" == kept
+
+
+@pytest.mark.parametrize("content", [b"step,total\n0,3.5\n" * 100, b"SQLite format 3\0" + bytes(4000)])
+def test_a_file_that_is_something_else_is_left_alone(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    with pytest.raises(BadDatabase, match="can't be used as a database"):
+        afterglow.live.open(path)
+    assert path.read_bytes() == content
+
+
+def test_a_database_of_somebody_else_is_refused(path: Path) -> None:
+    rewrite(path, "CREATE TABLE orders (id INTEGER)")
+    with pytest.raises(BadDatabase, match="holds something else than Afterglow's experiments"):
+        afterglow.live.open(path)
+
+
+# Damage
+
+
+def damage_by(statement: str) -> Callable[[Path], None]:
+    return lambda path: rewrite(path, statement)
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        ("UPDATE events SET body = replace(body, '3000000', '9000000') WHERE seq = 7", "record 7: its hash doesn't"),
+        ("DELETE FROM events WHERE seq = 7", "record 8: its hash doesn't"),
+        ("UPDATE events SET at = at + 1 WHERE seq = 7", "record 7: its hash doesn't"),
+        ("UPDATE steps SET total = total + 1 WHERE step = 5", "step 5: the table has"),
+        ("UPDATE steps SET served = 0 WHERE step = 7", "step 7: the table has"),
+        ("DELETE FROM steps WHERE step = 5", "step 5: the table has"),
+        ("INSERT INTO steps VALUES (1, 99, 0, 0, 'plan', 0, 0)", "step 99: the table has a row that is not in the log"),
+        ("UPDATE snapshots SET state = replace(state, '1', '2')", "snapshot 10: it is not the state"),
+        ("INSERT INTO snapshots VALUES (1, 999, 0, '', '')", "snapshot 999: it is not in the log"),
+    ],
+)
+def test_verify_finds_every_change(path: Path, monkeypatch: pytest.MonkeyPatch, damage: str, said: str) -> None:
+    monkeypatch.setattr("afterglow.live.history.EVERY", 10)
+    with afterglow.live.open(path) as experiments:
+        experiment = experiments.create("shipping", **ASKED, policy="ucb1")
+        for _ in range(15):
+            experiment.close_step(3.0)
+        assert experiment.verify().ok
+        rewrite(path, damage)
+        verdict = experiment.verify()
+        assert not verdict.ok
+        assert verdict.faults[0].startswith(said)
+        assert "faults:" in str(verdict)
+
+
+def test_a_decision_that_does_not_follow_from_the_log_is_found(path: Path) -> None:
+    """A forger who renews all hashes still has to make the policy decide as he wishes."""
+    from afterglow.live.log import NOTHING, chained
+
+    with afterglow.live.open(path) as experiments:
+        experiment = experiments.create("shipping", **ASKED, policy="ucb1")
+        for _ in range(60):
+            experiment.close_step(3.0)
+        store: Any = experiments._store
+        with store.writing("shipping") as log:
+            before = NOTHING
+            for seq, at, kind, body, _ in list(log.records()):
+                forged = json.dumps(json.loads(body) | {"total": 40_000_000}) if seq == 7 else body
+                before = chained(before, seq, at, kind, forged)
+                log.base.execute("UPDATE events SET body = ?, hash = ? WHERE seq = ?", (forged, before, seq))
+        faults = experiment.verify().faults
+        assert faults[0].startswith("step 5: the table has")
+        assert any("the log leads to step" in fault for fault in faults)
+
+
+def test_a_damaged_log_or_snapshot_is_not_gone_on_from(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("afterglow.live.history.EVERY", 10)
+    with afterglow.live.open(path) as experiments:
+        experiment = experiments.create("shipping", **ASKED, policy="ucb1")
+        for _ in range(15):
+            experiment.close_step(3.0)
+    for statement in ("UPDATE events SET at = 0 WHERE seq = 14", "UPDATE snapshots SET state = '{}'"):
+        rewrite(path, statement)
+        with afterglow.live.open(path) as again, pytest.raises(BadDatabase, match="go back to a backup"):
+            again.get("shipping")
+
+
+# Backup
+
+
+def test_a_backup_of_a_running_experiment_goes_on_by_itself(path: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.db"
+    with afterglow.live.open(path) as experiments:
+        experiment = experiments.create("shipping", **ASKED, policy="ucb1")
+        for _ in range(5):
+            experiment.close_step(3.0)
+        experiments.backup(str(copy))
+        with pytest.raises(BadValue, match="exists; name a new file"):
+            experiments.backup(str(copy))
+        with afterglow.live.open(copy) as others:
+            other = others.get("shipping")
+            assert other.verify().ok
+            for _ in range(9):
+                experiment.close_step(3.0)
+                other.close_step(3.0)
+            assert other.steps() == experiment.steps()
