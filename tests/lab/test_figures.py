@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from afterglow.lab.compare import ENTRIES
-from afterglow.lab.figures import brief, figures, png, short, svg
+from afterglow.lab.drawing import brief, png, short, svg
+from afterglow.lab.figures import figures
 from afterglow.lab.palette import OTHERS, STROKES, stroke
 from small_study import LABELS, SMALL, small
 

@@ -12,7 +12,7 @@ import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
-from afterglow.lab.figures import STYLE, png, svg
+from afterglow.lab.drawing import STYLE, png, svg
 from afterglow.lab.fit import Fit
 from afterglow.lab.palette import BLUE, GREEN, GREY, ORANGE, PAPER, PINK, RED, SKY, VARIABLES
 

@@ -4,6 +4,7 @@ Figures are drawn in the light colours. On a page every colour stands for a vari
 lighter ones for dark screens.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 INK, GREY, PALE, RULE, PAPER = "#1d1f24", "#767b85", "#b9bdc6", "#dfe1e6", "#fefefe"
@@ -39,3 +40,12 @@ OTHERS = Stroke(PALE, width=0.8)
 def stroke(label: str) -> Stroke:
     """A policy's line; those not told apart are pale."""
     return STROKES.get(label, OTHERS)
+
+
+def strokes(labels: Sequence[str]) -> dict[str, Stroke]:
+    """A line for each label, the first told apart: its usual one if it has one, else one that is free."""
+    own = {label: STROKES[label] for label in labels if label in STROKES}
+    free = [look for look in STROKES.values() if look not in own.values()]
+    rest = [label for label in labels if label not in own]
+    found = own | dict(zip(rest, free, strict=False))
+    return {label: found.get(label, OTHERS) for label in labels}

@@ -10,13 +10,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 import afterglow
 from afterglow.lab import figures
-from afterglow.lab.compare import ADVERSARIAL, LEVEL, QUICK, Comparison, Standing
-from afterglow.lab.inline import inline
-from afterglow.lab.palette import OTHERS, STROKES, VARIABLES, Stroke
+from afterglow.lab.compare import ADVERSARIAL, QUICK, Comparison, Standing
+from afterglow.lab.drawing import save, slug, svg
+from afterglow.lab.page import placed, render, swatch
+from afterglow.lab.palette import OTHERS, STROKES
 from afterglow.policies.registry import named
 from afterglow.worlds.spreads import NAMES
 
@@ -34,14 +33,10 @@ def write(comparison: Comparison, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     data = json.dumps(results(comparison), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     (folder / "results.json").write_text(data, encoding="utf-8")
-    drawn = {name: (figure, figures.svg(figure)) for name, figure in figures.figures(comparison).items()}
-    (folder / "figures").mkdir(exist_ok=True)
-    for name, (figure, text) in drawn.items():
-        if not name.endswith("-narrow"):
-            (folder / "figures" / f"{name}.svg").write_text(text, encoding="utf-8")
-            (folder / "figures" / f"{name}.png").write_bytes(figures.png(figure))
+    drawn = figures.figures(comparison)
+    save(drawn, folder / "figures", ("svg", "png"))
     path = folder / "index.html"
-    path.write_text(page(comparison, {name: text for name, (_, text) in drawn.items()}), encoding="utf-8")
+    path.write_text(page(comparison, {name: svg(figure) for name, figure in drawn.items()}), encoding="utf-8")
     return path
 
 
@@ -69,26 +64,19 @@ def versions() -> dict[str, str]:
 def page(comparison: Comparison, drawn: dict[str, str]) -> str:
     """The page as HTML with everything inside; `drawn` are the figures as SVG."""
     study = comparison.study
-    environment = Environment(
-        loader=PackageLoader("afterglow.lab", "pages"), autoescape=True, trim_blocks=True, lstrip_blocks=True,
-        undefined=StrictUndefined,
-    )  # fmt: skip
-    environment.filters["count"] = lambda value: f"{value:,.0f}"
-    environment.globals["needs"] = lambda standing: ", ".join(named(standing.entry.policy).needs()) or "nothing"
     ranking = comparison.ranking()
-    return environment.get_template("comparison.html").render(
+    return render(
+        "comparison.html",
         comparison=comparison,
         study=study,
-        level=f"{LEVEL:.0%}".replace("%", " %"),
         ranking=ranking,
         winner=next(place for place in ranking if place.entry.kind != "reference"),
         paper=[place for place in ranking if place.entry.kind == "paper"],
         benign=[spread for spread in study.spreads if spread not in ADVERSARIAL],
         adversarial=[spread for spread in study.spreads if spread in ADVERSARIAL],
-        svg={name: inline(text, name, describe(name)) for name, text in drawn.items()},
-        legend=[
-            (label, figures.slug(label), swatch(look)) for label, look in {**STROKES, "the others": OTHERS}.items()
-        ],
+        needs=lambda standing: ", ".join(named(standing.entry.policy).needs()) or "nothing",
+        svg=placed(drawn, {name: describe(name) for name in drawn}),
+        legend=[(label, slug(label), swatch(look)) for label, look in {**STROKES, "the others": OTHERS}.items()],
         arrivals={spread: arrival(spread) for spread in study.spreads},
         theorems=theorems(ranking, comparison),
         versions=versions(),
@@ -111,12 +99,6 @@ def arrival(spread: str) -> str:
     """When a reward arrives under a spread, in words."""
     known = {name.partition(":")[0]: text for name, text in NAMES.items()}
     return known.get(spread.partition(":")[0], "").partition(" (")[0]
-
-
-def swatch(look: Stroke) -> dict[str, Any]:
-    """A piece of a line, for the legend."""
-    dash = " ".join(f"{part * look.width:g}" for part in look.dash)
-    return {"colour": VARIABLES[look.colour], "dash": dash, "width": look.width + 0.4}
 
 
 def theorems(ranking: list[Standing], comparison: Comparison) -> list[dict[str, Any]]:

@@ -1,0 +1,173 @@
+"""Results put in order for a report: the scenes in which policies met, and how they rank over them.
+
+A scene is everything but the policy: rewards, spread, window, horizon and what the policies are told. Its scale is the
+regret of choosing arms at random, so regret in scenes of any size can be averaged as a share of that.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, reduce
+from typing import Any
+
+import numpy as np
+
+from afterglow.errors import AfterglowError
+from afterglow.lab.answers import best_arms
+from afterglow.lab.compare import LEVEL
+from afterglow.lab.results import Results
+from afterglow.lab.sheet import PLACE
+from afterglow.lab.statistics import Interval, mean_interval
+from afterglow.policies.registry import named, names
+from afterglow.theory import bounds
+
+Row = dict[str, Any]
+AXES = (
+    "rewards", "baseline", "spread", "window", "told", "horizon", "told_horizon", "season", "engine", "seed",
+)  # fmt: skip
+SAID = {
+    "rewards": "rewards {}", "spread": "{}", "window": "window {:,}", "told": "told ×{}", "horizon": "{:,} steps",
+    "season": "season {}", "seed": "seed {}", "baseline": "baseline {}", "engine": "engine {}",
+    "told_horizon": "horizon told: {}",
+}  # fmt: skip
+THEOREMS = {"phased-elimination": "theorem_2_paper", "trim-ucb": "regret_as_set"}
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One place with its policies: the rows of its cells by label."""
+
+    place: Row
+    cells: dict[str, Row]
+
+    @property
+    def gaps(self) -> list[float]:
+        means = next(iter(self.cells.values()))["means"]
+        return [round(max(means) - mean, 15) for mean in means]
+
+    @property
+    def at_random(self) -> float:
+        """Regret of choosing arms at random."""
+        return float(self.place["horizon"] * sum(self.gaps) / len(self.gaps)) or 1.0
+
+    def without(self, *axes: str) -> tuple[Any, ...]:
+        """What it has in common with scenes that differ in these alone."""
+        return tuple(value for name, value in self.place.items() if name not in axes)
+
+    def said(self, axes: Sequence[str]) -> str:
+        """In words, by the axes that matter."""
+        return ", ".join(SAID[axis].format(self.place[axis]) for axis in axes if self.place[axis] != "")
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A policy's place in the ranking."""
+
+    label: str
+    share: Interval  # of random play's regret, averaged over the scenes that all share
+    worst: Scene
+    worst_regret: Interval
+    best_arm: float  # share of steps on it, averaged
+    found: float  # how often it was recommended at the end, averaged
+    needs: str
+    reference: bool  # told what the setting denies
+
+
+class Scenes:
+    """The scenes of a study and what is read off them."""
+
+    def __init__(self, results: Results) -> None:
+        self.results = results
+        found: dict[Any, Scene] = {}
+        for cell in results.played():
+            place = place_of(cell)
+            found.setdefault(tuple(place.values()), Scene(place, {})).cells[cell["label"]] = cell
+        self.all = list(found.values())
+        self.labels = [label for label in results.labels if any(label in scene.cells for scene in self.all)]
+        self.varying = [axis for axis in AXES if len(self.values(axis)) > 1]
+
+    def values(self, axis: str) -> list[Any]:
+        """The values of an axis, in the order of the study."""
+        return list(dict.fromkeys(scene.place[axis] for scene in self.all))
+
+    def title(self, scene: Scene, *but: str) -> str:
+        return scene.said([axis for axis in self.varying if axis not in but]) or scene.said(("spread", "window"))
+
+    def regret(self, scene: Scene, label: str) -> Interval:
+        """Mean regret of a cell with its interval."""
+        return mean_interval(self.results.runs_of(scene.cells[label]["cell"])["regret"], LEVEL)
+
+    def of(self, label: str) -> list[Scene]:
+        return [scene for scene in self.all if label in scene.cells]
+
+    @cached_property
+    def shared(self) -> list[Scene]:
+        """The scenes that have every policy; all, if there are none."""
+        return [scene for scene in self.all if len(scene.cells) == len(self.labels)] or self.all
+
+    def share(self, label: str, scenes: Sequence[Scene]) -> Interval:
+        """Regret as a share of random play's, averaged over scenes run by run, with the interval of its mean."""
+        runs = [self.results.runs_of(scene.cells[label]["cell"]) for scene in scenes]
+        common = reduce(np.intersect1d, [one["run"] for one in runs])
+        parts = [
+            one["regret"][np.isin(one["run"], common)] / scene.at_random
+            for one, scene in zip(runs, scenes, strict=True)
+        ]
+        return mean_interval(np.mean(parts, axis=0), LEVEL)
+
+    @cached_property
+    def ranking(self) -> list[Standing]:
+        """The policies, the least average share first."""
+        return sorted((self.standing(label) for label in self.labels), key=lambda one: one.share.value)
+
+    def standing(self, label: str) -> Standing:
+        scenes = [scene for scene in self.shared if label in scene.cells]
+        worst = max(scenes, key=lambda scene: self.regret(scene, label).value / scene.at_random)
+        cells = [scene.cells[label] for scene in scenes]
+        runs = [self.results.runs_of(cell["cell"]) for cell in cells]
+        best = [
+            one["pulls"][:, best_arms(cell)].sum(axis=1).mean() / cell["horizon"]
+            for one, cell in zip(runs, cells, strict=True)
+        ]
+        hits = [np.isin(one["recommended"], best_arms(cell)).mean() for one, cell in zip(runs, cells, strict=True)]
+        policy = named(cells[0]["policy"]) if cells[0]["policy"] in names() else None
+        return Standing(
+            label, self.share(label, scenes), worst, self.regret(worst, label), float(np.mean(best)),
+            float(np.mean(hits)), ", ".join(policy.needs()) if policy else "", bool(policy and policy.privileged),
+        )  # fmt: skip
+
+    def bound(self, scene: Scene, label: str) -> float | None:
+        """The theorem's bound on the regret of a cell, where its assumptions hold."""
+        cell = scene.cells[label]
+        if cell["baseline"] or cell["season"] > 1 or cell["told_window"] < cell["window"] or not cell["told_horizon"]:
+            return None
+        options, theorem = json.loads(cell["options"]), THEOREMS.get(cell["policy"], "")
+        if cell["policy"] == "phased-ucb":
+            theorem = f"theorem_1_{options.get('constants', 'paper')}"
+        if not theorem:
+            return None
+        try:
+            place = (cell["arms"], cell["horizon"], cell["told_window"])
+            found = bounds(cell["policy"], *place, scene.gaps, options)
+        except AfterglowError:
+            return None
+        value: float | None = found.get(theorem)
+        return value
+
+
+def place_of(cell: Row) -> Row:
+    """What makes a cell's scene; the window that is told as a multiple of the true one."""
+    told = str(Fraction(cell["told_window"], cell["window"]))
+    return {name: cell[name] for name in PLACE if name not in ("label", "told_window")} | {"told": told}
+
+
+def picked(things: Sequence[Any], most: int) -> list[Any]:
+    """At most so many of them, evenly from the first to the last.
+
+    >>> picked(range(10), 4)
+    [0, 3, 6, 9]
+    """
+    if len(things) <= most:
+        return list(things)
+    return [things[round(number * (len(things) - 1) / (most - 1))] for number in range(most)]

@@ -1,0 +1,162 @@
+"""A study's results as a page, a PDF or figures.
+
+>>> from tempfile import mkdtemp
+>>> from afterglow.lab.study import Study
+>>> study = Study(policies=["trim-ucb", "ucb1"], worlds=[{"rewards": [0.9, 0.5], "window": 4}], horizon=500, runs=4)
+>>> results = study.run(mkdtemp())
+>>> write_report(results, mkdtemp()).name
+'index.html'
+>>> [path.suffix for path in save_figures(results, mkdtemp(), formats=["svg", "pdf"])][:2]
+['.svg', '.pdf']
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from afterglow.errors import BadValue
+from afterglow.lab.compare import ADVERSARIAL, LEVEL
+from afterglow.lab.drawing import MADE, save, slug, svg
+from afterglow.lab.page import placed, render, swatch
+from afterglow.lab.print import print_figures, print_page
+from afterglow.lab.results import Results
+from afterglow.lab.scenes import Scenes
+from afterglow.lab.study_figures import PANELS, Gallery, legend
+from afterglow.lab.toml_text import toml_of
+from afterglow.policies.checks import choice
+
+FORMATS = ("html", "pdf", "png")
+
+
+def write_report(results: Results, folder: str | Path | None = None, format: str = "html") -> Path:  # noqa: A002
+    """Write the report into a folder (`report` beside the tables unless given); the path to look at.
+
+    `html` is `index.html` with the figures inside, `pdf` that page printed by Chromium or, without it, the figures one
+    to a page, and `png` the figures as pictures.
+    """
+    choice("format", format, FORMATS)
+    place = Path(folder) if folder is not None else results.folder / "report"
+    gallery = drawn(results)
+    figures = {name: one.figure for name, one in gallery.made.items()}
+    place.mkdir(parents=True, exist_ok=True)
+    if format == "png":
+        save(figures, place / "figures", ["png"])
+        return place / "figures"
+    page = place / "index.html"
+    page.write_text(page_of(gallery), encoding="utf-8")
+    if format == "html":
+        return page
+    path = place / "report.pdf"
+    if not print_page(page, path):
+        print_figures({name: one for name, one in figures.items() if not name.endswith("-narrow")}, path)
+    return path
+
+
+def save_figures(results: Results, folder: str | Path, formats: Sequence[str] = ("svg", "pdf")) -> list[Path]:
+    """Every figure of the report as a file in each of the formats `svg`, `pdf` and `png`."""
+    for one in formats:
+        choice("format", one, list(MADE))
+    return save({name: one.figure for name, one in drawn(results).made.items()}, Path(folder), formats)
+
+
+def drawn(results: Results) -> Gallery:
+    scenes = Scenes(results)
+    if not scenes.all:
+        raise BadValue(f"{results.folder} has no finished run yet; let `afterglow run` go on for a while")
+    return Gallery(scenes)
+
+
+def page_of(gallery: Gallery) -> str:
+    """The page as HTML with everything inside."""
+    scenes, results = gallery.scenes, gallery.scenes.results
+    texts = {name: svg(one.figure) for name, one in gallery.made.items()}
+    ranking = scenes.ranking
+    rivals = [standing for standing in ranking if not standing.reference] or ranking
+    kinds: dict[str, list[str]] = {}
+    for name, one in gallery.made.items():
+        if not name.endswith("-narrow"):
+            kinds.setdefault(one.kind, []).append(name)
+    played = [cell["runs"] for scene in scenes.all for cell in scene.cells.values()]
+    spreads = scenes.values("spread")
+    return render(
+        "study.html",
+        name=results.study["name"],
+        results=results,
+        scenes=scenes,
+        gallery=gallery,
+        kinds=kinds,
+        ranking=ranking,
+        winner=rivals[0],
+        tied=tied(rivals),
+        runs=(min(played), max(played)),
+        missing=len(scenes.labels) * len(scenes.all) - sum(len(scene.cells) for scene in scenes.all),
+        panels=min(PANELS, len(gallery.panels)),
+        growth=growth(scenes),
+        benign=[spread for spread in spreads if spread not in ADVERSARIAL],
+        adversarial=[spread for spread in spreads if spread in ADVERSARIAL],
+        asked=asked(scenes),
+        svg=placed(texts, {name: one.description for name, one in gallery.made.items()}),
+        legend=[(label, slug(label), swatch(look)) for label, look in legend(gallery)],
+        settings=settings(scenes),
+        study_text=toml_of(results.study),
+        versions=results.versions,
+    )
+
+
+def tied(rivals: Sequence[Any]) -> list[str]:
+    """Those after the first whose intervals overlap the first one's."""
+    first = rivals[0].share
+    return [one.label for one in rivals[1:] if one.share.low <= first.high]
+
+
+def asked(scenes: Scenes) -> list[tuple[str, str]]:
+    """What was played, axis by axis."""
+    found = {"policies": ", ".join(scenes.labels)}
+    found["rewards of the arms"] = "; ".join(dict.fromkeys(scene.place["rewards"] for scene in scenes.all))
+    for axis, name in (("baseline", "baseline"), ("spread", "spreads"), ("window", "window"), ("horizon", "steps")):
+        values = [f"{value:,}" if isinstance(value, int) else value for value in scenes.values(axis) if value]
+        if values:
+            found[name] = ", ".join(values)
+    if "told" in scenes.varying:
+        found["window told"] = ", ".join(f"×{value}" for value in scenes.values("told"))
+    if False in scenes.values("told_horizon"):
+        found["horizon told"] = "yes and no" if "told_horizon" in scenes.varying else "no"
+    return list(found.items())
+
+
+def growth(scenes: Scenes) -> list[dict[str, Any]]:
+    """The exponents of regret along horizon and window, one row for a policy: the one, or the range over places."""
+    found = []
+    for along in ("horizon", "window"):
+        rows: dict[str, list[dict[str, Any]]] = {}
+        try:
+            for row in scenes.results.rate(along, LEVEL):
+                if row["exponent"] is not None and row["points"] > 2:
+                    rows.setdefault(row["label"], []).append(row)
+        except BadValue:
+            continue
+        for standing in scenes.ranking:
+            own = rows.get(standing.label)
+            if own:
+                values = [row["exponent"] for row in own]
+                only = own[0] if len(own) == 1 else None
+                span = {"least": min(values), "most": max(values)}
+                found.append({"along": along, "label": standing.label, "only": only, "places": len(own)} | span)
+    return found
+
+
+def settings(scenes: Scenes) -> list[tuple[str, str]]:
+    """What each policy worked with in the first scene that it was played in; long lists as their length."""
+    found = []
+    for label in scenes.labels:
+        known = json.loads(scenes.of(label)[0].cells[label]["settings"])
+        texts = [f"{key} {value_text(value)}" for key, value in known.items()]
+        found.append((label, ", ".join(texts)))
+    return found
+
+
+def value_text(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{len(value)} numbers]" if len(value) > 6 else f"[{', '.join(map(value_text, value))}]"
+    return f"{value:.6g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
