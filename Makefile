@@ -8,12 +8,13 @@ LOCK := $(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --g
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test check bench install requirements clean
+.PHONY: help run test check docs bench install requirements clean
 
 help:
 	@echo "make run           compare the policies: a table here, a report in out/"
 	@echo "make test          run the tests, the examples in docstrings and every block of the docs"
 	@echo "make check         lint, formatting, strict types, import contracts"
+	@echo "make docs          build the documentation site in site/, with search; it needs no network"
 	@echo "make bench         time the engine beside C and other libraries"
 	@echo "make install       install afterglow into $(VENV), editable"
 	@echo "make requirements  pin the requirements anew; UPGRADE=--upgrade takes the newest"
@@ -31,6 +32,10 @@ check: $(VENV)/dev.stamp
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
 
+docs: $(VENV)/dev.stamp
+	$(VENV)/bin/python docs/build.py site
+	@echo "open site/index.html"
+
 bench: $(BENCH_VENV)/bench.stamp
 	$(BENCH_VENV)/bin/python bench/run.py
 
@@ -44,7 +49,7 @@ requirements: $(VENV)/dev.stamp
 		--output-file requirements/bench.txt
 
 clean:
-	rm -rf $(VENV) $(BENCH_VENV) out bench/out dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(BENCH_VENV) out site bench/out dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # The pins of dev.txt contain those of run.txt, so either set leaves `make run` working.
