@@ -185,18 +185,17 @@ class Experiment:
 
     def explain(self, step: int) -> Explanation:
         """The numbers that drove the decision of a step."""
-        with self._turn, self._store.reading(self.name) as log:
-            self._copy.follow(log)
+        with self._present(), self._reading() as log:
             return self._copy.explain(log, step)
 
     def steps(self, first: int = 0, count: int | None = None) -> list[Step]:
         """What each step served and brought, from `first` on."""
-        with self._reading() as log:
+        with self._present(), self._reading() as log:
             return steps_of(self.spec, log, first, count)
 
     def events(self, after: int = -1, count: int | None = None) -> list[Happening]:
         """The log, from the record behind number `after` on."""
-        with self._reading() as log:
+        with self._present(), self._reading() as log:
             return happenings(log, after, count)
 
     def verify(self) -> Verdict:

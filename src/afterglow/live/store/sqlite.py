@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import RLock
+from weakref import finalize
 
 from afterglow.errors import BadDatabase, BadValue, Conflict, OutOfTurn, UnknownName
 from afterglow.live.log import NOTHING, Record
@@ -32,6 +33,7 @@ class SqliteStore:
             prepare(self.base, self.path, read_only)
             if not read_only:
                 self.tidy()  # an earlier process may have been killed before it could
+            self.closing = finalize(self, let_go, self.base, self.writer)  # also when nobody calls close
         except BaseException:
             if self.writer:
                 self.writer.release()
@@ -102,9 +104,13 @@ class SqliteStore:
 
     def close(self) -> None:
         with self.turn:
-            self.base.close()
-            if self.writer:
-                self.writer.release()
+            self.closing()
+
+
+def let_go(base: sqlite3.Connection, writer: Writer | None) -> None:
+    base.close()
+    if writer:
+        writer.release()
 
 
 def connect(path: Path, read_only: bool) -> sqlite3.Connection:
