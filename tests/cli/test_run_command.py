@@ -92,7 +92,7 @@ def test_a_wrong_call_exits_2_with_one_sentence(
 
 
 def test_a_terminal_shows_bar_rate_time_left_and_cell(here: Path) -> None:
-    (here / "s.toml").write_text(SMALL.replace("leak-ucb", "ucb1").replace("400", "100_000").replace("= 5", "= 30"))
+    (here / "s.toml").write_text(SMALL.replace("leak-ucb", "ucb1").replace("400", "100_000").replace("= 5", "= 12"))
     master, slave = pty.openpty()
     command = [sys.executable, "-c", "from afterglow.cli import main; main()", "run", "s.toml", "--threads", "1"]
     settings = os.environ | {"TERM": "xterm", "COLUMNS": "140"}

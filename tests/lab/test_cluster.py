@@ -74,7 +74,7 @@ def study_with(own: Path) -> Study:
         policies=["ucb1", "trim-ucb", {"policy": str(own), "label": "mine"}],
         worlds=[{"rewards": [0.9, 0.8, 0.7], "window": [4, 8], "spread": ["uniform", "hoard"]}],
         horizon=6_000,
-        runs=80,
+        runs=60,
         checkpoints=6,
     )
 
@@ -92,7 +92,7 @@ def test_two_workers_one_of_them_killed_end_in_the_bytes_of_one_thread(cluster: 
 
     study.run(tmp_path / "there", dask=cluster.address, tell=kill_once)
     assert killed
-    assert killed[0] < 12 * 80
+    assert killed[0] < 12 * 60
     study.run(tmp_path / "here", threads=1)
     assert contents(tmp_path / "there") == contents(tmp_path / "here")
 

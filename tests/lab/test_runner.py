@@ -13,7 +13,8 @@ import pytest
 
 from afterglow.errors import BadFormat, BadValue, OutOfTurn
 from afterglow.lab import runner
-from afterglow.lab.journal import Journal
+from afterglow.lab.identity import identity
+from afterglow.lab.journal import Journal, header
 from afterglow.lab.results import Results
 from afterglow.lab.runner import JOURNAL
 from afterglow.lab.schedule import Progress
@@ -186,10 +187,14 @@ def test_other_versions_are_refused_by_name(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_a_folder_in_use_is_refused(tmp_path: Path) -> None:
-    from afterglow.lab.identity import identity
-
     with Journal(tmp_path / JOURNAL, identity(small())), pytest.raises(OutOfTurn, match="in use by another run"):
         small().run(tmp_path)
+
+
+@pytest.mark.parametrize("length", [0, 1, 100])
+def test_stopped_while_the_journal_is_begun_it_begins_again(tmp_path: Path, length: int) -> None:
+    (tmp_path / JOURNAL).write_bytes(header(identity(small()))[:length])
+    assert small().run(tmp_path).complete
 
 
 def test_a_strange_file_is_left_alone(tmp_path: Path) -> None:

@@ -53,8 +53,8 @@ def command(
     except KeyboardInterrupt:
         one_line(f"stopped; what was finished is in {folder}, run again to go on")
         raise
-    show(results, json)
     one_line(f"results: {folder}")
+    show(results, json)
 
 
 def show(results: "Results", json: bool) -> None:

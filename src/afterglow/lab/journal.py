@@ -118,8 +118,7 @@ class Journal:
 
     def recover(self, head: bytes) -> list[Stretch]:
         """What the file holds, after taking away what isn't whole."""
-        written = self.path.read_bytes()[: len(head)] if self.path.stat().st_size < len(head) else None
-        if written is not None and head.startswith(written):  # new, or ended while the schema was being written
+        if barely_begun(self.path, head):
             self.file.truncate(0)
             self.file.write(head)
             self.sync()
@@ -158,6 +157,11 @@ def header(identity: dict[str, Any]) -> bytes:
     schema = SCHEMA.with_metadata({KEY: json.dumps(identity, sort_keys=True)})
     written: bytes = schema.serialize().to_pybytes()
     return written
+
+
+def barely_begun(path: Path, head: bytes) -> bool:
+    """Whether a journal is new, or was ended while its schema was being written."""
+    return path.stat().st_size < len(head) and head.startswith(path.read_bytes())
 
 
 def batches_at(path: Path, offsets: list[int]) -> list[Any]:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from afterglow.engine.work import processors
 from afterglow.errors import AfterglowWarning, BadValue
 from afterglow.lab.identity import identity, refuse_other
-from afterglow.lab.journal import Journal, described
+from afterglow.lab.journal import Journal, barely_begun, described, header
 from afterglow.lab.play import Piece, Played, play
 from afterglow.lab.schedule import Progress, Schedule
 from afterglow.lab.study import Study
@@ -96,7 +96,7 @@ def finished(folder: Path) -> bool:
 def refuse_other_results(folder: Path, said: dict[str, Any]) -> None:
     """Refuse a folder that holds results of another study."""
     journal = folder / JOURNAL
-    if journal.exists() and journal.stat().st_size:
+    if journal.exists() and not barely_begun(journal, header(said)):
         refuse_other(folder, described(journal), said)
     elif finished(folder):
         refuse_other(folder, table_metadata(folder / "runs.parquet"), said)
