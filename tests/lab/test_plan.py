@@ -10,7 +10,7 @@ import pytest
 
 from afterglow.engine.simulate import simulate
 from afterglow.errors import BadValue
-from afterglow.lab.plan import Plan, plan, verdict_of
+from afterglow.lab.plan import Plan, fewer, plan, verdict_of
 from afterglow.lab.plan_rule import Rule, choose, rule_of
 from afterglow.lab.plan_words import reason
 from afterglow.lab.rotation import rotation
@@ -106,6 +106,15 @@ def test_a_history_tells_mean_noise_and_season(tmp_path: Path) -> None:
     path = tmp_path / "totals.csv"
     path.write_text("total\n" + "\n".join(repr(value) for value in day) + "\n")
     assert plan(3, 4, 800, 0.1, history=path, runs=60) == found
+
+
+def test_a_long_horizon_is_played_less_often_and_says_so() -> None:
+    notes: list[str] = []
+    assert fewer(600, 2_000, notes) == 600
+    assert notes == []
+    assert fewer(600, 100_000, notes) == 100
+    assert fewer(600, 10**7, notes) == 40
+    assert notes[0] == "100 runs are played in place of 600, for the horizon is long"
 
 
 def scenario(**changes: Any) -> Scenario:

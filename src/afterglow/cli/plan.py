@@ -1,6 +1,5 @@
 """`afterglow plan`: will my experiment work?"""
 
-import json as plain_json
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -26,7 +25,7 @@ History = Annotated[
 RewardMax = Annotated[
     str | None, Option(metavar="R", help="The most that one pull can bring; 1, or read from the history, unless set.")
 ]
-Out = Annotated[Path | None, Option(metavar="DIR", help="Also write plan.json there.")]
+Out = Annotated[Path | None, Option(metavar="DIR", help="Also write a page to read and plan.json there.")]
 
 
 def command(
@@ -70,16 +69,17 @@ def command(
 
     with progress() as tell:
         found = plan(**given, progress=tell)
-    if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
-        text = plain_json.dumps(found.as_dict(), indent=2, ensure_ascii=False, allow_nan=False)
-        (out / "plan.json").write_text(text + "\n", encoding="utf-8")
     if json:
         from afterglow.cli.output import print_json  # noqa: PLC0415
 
         print_json(found.as_dict())
     else:
         show(found)
+    if out is not None:
+        from afterglow.cli.messages import one_line  # noqa: PLC0415
+        from afterglow.lab.plan_page import write  # noqa: PLC0415
+
+        one_line(f"report: {write(found, out)}")
 
 
 def share(name: str, text: str) -> float:
@@ -127,8 +127,8 @@ def facts(plan: "Plan") -> list[tuple[str, str]]:
     whole = f", counting whole cycles of {plan.season:,} steps" if plan.season > 1 else ""
     lines = [
         ("planned", planned(plan)),
-        ("use", f"[bold]{plan.policy}[/bold]{settings}{whole}"),
-        ("", f"first hold {plan.first_hold:,} steps, {plan.switches:.0f} changes of arm in all"),
+        ("least bad" if plan.verdict == "hopeless" else "use", f"[bold]{plan.policy}[/bold]{settings}{whole}"),
+        ("", f"first hold {plan.first_hold:,} steps, changes of arm in all: {plan.switches:.0f}"),
         ("why", plan.why),
         ("lost", f"{amount(plan.lost)}, {plan.lost_share:.1%} of what the best arm brings".replace("%", " %")),
         ("", f"a fixed rotation to the end loses {amount(plan.lost_by_rotation)}"),

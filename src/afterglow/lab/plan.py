@@ -29,6 +29,8 @@ from afterglow.policies.checks import number, whole
 LEVELS = {"80 %": 0.8, "95 %": 0.95}
 WORK = 16_000_000  # steps that a single point of a search may play, over all its runs
 SEARCH_RUNS = 300
+LONG = 10_000_000  # steps that a candidate plays over all its runs
+FEWEST = 40  # runs all the same
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,8 @@ class Plan:
     smallest_gap: dict[str, float | None]  # by probability: "80 %", "95 %"
     shortest_horizon: dict[str, int | None]
     longest_tried: int  # horizon
+    gap_curve: list[tuple[float, float]]  # gaps that were tried, with the probability that the best arm is found
+    horizon_curve: list[tuple[int, float]]
     rule: Rule
     why: str
     advice: list[str]
@@ -117,10 +121,19 @@ def plan(
         number("gap", gap, 0, note="relative to the mean, 0.05 = 5 %"), mean, noise, season, swing, past, reward_max,
         spread, notes,
     )  # fmt: skip
-    effort = Effort(whole("runs", runs, 2), whole("seed", seed, 0), threads, Counted(progress))
+    times = fewer(whole("runs", runs, 2), scenario.horizon, notes)
+    effort = Effort(times, whole("seed", seed, 0), threads, Counted(progress))
     known = past is not None or noise is not None
     trials = played(candidates(scenario, known), scenario, effort, notes)
     return decided(scenario, effort, trials, known, past, notes)
+
+
+def fewer(runs: int, horizon: int, notes: list[str]) -> int:
+    """Runs of a candidate: not all that are asked for where the horizon is long, so that a plan stays a plan."""
+    most = max(FEWEST, LONG // horizon)
+    if runs > most:
+        notes.append(f"{most:,} runs are played in place of {runs:,}, for the horizon is long")
+    return min(runs, most)
 
 
 def decided(
@@ -145,7 +158,8 @@ def decided(
         found_interval=chosen.interval(), lost=chosen.lost * unit,
         lost_share=chosen.lost / (scenario.horizon * (scenario.mean + scenario.gain)),
         lost_by_rotation=scenario.gain * scenario.horizon * (scenario.arms - 1) / scenario.arms * unit,
-        switches=chosen.switches, smallest_gap=smallest, shortest_horizon=shortest, longest_tried=longest, rule=rule,
+        switches=chosen.switches, smallest_gap=smallest, shortest_horizon=shortest, longest_tried=longest,
+        gap_curve=gaps.curve(), horizon_curve=[(round(value), share) for value, share in horizons.curve()], rule=rule,
         why=reason(chosen, trials, rule, unit),
         advice=what_helps(verdict, scenario, chosen, smallest, shortest, longest, coarse),
         candidates=[tried(each, unit) for each in trials], arms=scenario.arms, window=scenario.window,

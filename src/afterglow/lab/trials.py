@@ -137,6 +137,10 @@ class Search:
             self.known[value] = self.play(value)
         return self.known[value]
 
+    def curve(self) -> list[tuple[float, float]]:
+        """What was played, in order."""
+        return sorted(self.known.items())
+
     def least(self, target: float) -> float | None:
         """Where `target` is reached: bracketed by doubling, then halved in the logarithm; None if it isn't."""
         below, above = self.bracket(target)

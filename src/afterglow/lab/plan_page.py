@@ -1,0 +1,97 @@
+"""A plan as a page: the answer first, the two curves behind it, the candidates, how to do it again."""
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+from afterglow.lab.drawing import STYLE, short, svg
+from afterglow.lab.page import placed, render
+from afterglow.lab.palette import BLUE, GREY, INK
+from afterglow.lab.plan import LEVELS, Plan
+from afterglow.lab.plan_words import amount
+from afterglow.lab.report import versions
+
+DESCRIBED = {
+    "gaps": "probability that the best arm is found, by the size of the gap",
+    "horizons": "probability that the best arm is found, by the number of steps",
+}
+
+
+def write(plan: Plan, folder: Path) -> Path:
+    """The page's path; beside it `plan.json`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    data = json.dumps(plan.as_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    (folder / "plan.json").write_text(data, encoding="utf-8")
+    path = folder / "index.html"
+    path.write_text(page(plan), encoding="utf-8")
+    return path
+
+
+def page(plan: Plan) -> str:
+    """The page as HTML with everything inside."""
+    drawn = {name: svg(figure) for name, figure in figures(plan).items()}
+    return render(
+        "plan.html",
+        plan=plan,
+        candidates=sorted(plan.candidates, key=lambda each: each.lost),
+        amount=amount,
+        share=lambda value: f"{100 * value:.2g} %",
+        svg=placed(drawn, DESCRIBED),
+        legend=[],
+        call=call(plan),
+        versions=versions(),
+    )
+
+
+def figures(plan: Plan) -> dict[str, Figure]:
+    """The two curves that the searches have played."""
+    gaps, horizons = [(100 * gap, found) for gap, found in plan.gap_curve], plan.horizon_curve
+    return {
+        "gaps": curve(gaps, 100 * plan.gap, 1 / plan.arms, f"gap in %, after {plan.horizon:,} steps", False),
+        "horizons": curve(horizons, plan.horizon, 1 / plan.arms, f"steps, for a gap of {100 * plan.gap:.2g} %", True),
+    }
+
+
+def curve(points: Any, planned: float, guess: float, label: str, counts: bool) -> Figure:
+    """Probability of finding the best arm over a logarithmic axis; what is planned and what guessing gives as lines."""
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(4.6, 2.9), layout="constrained")
+        axes = figure.add_subplot()
+        for level in LEVELS.values():
+            axes.axhline(100 * level, color=GREY, linewidth=0.7, linestyle=(0, (2, 2)), zorder=0)
+        axes.axhline(100 * guess, color=GREY, linewidth=0.7, zorder=0)
+        axes.annotate(
+            "guessing", (1, 100 * guess), xycoords=("axes fraction", "data"), xytext=(0, 3), textcoords="offset points",
+            ha="right", fontsize=8, color=GREY,
+        )  # fmt: skip
+        axes.axvline(planned, color=INK, linewidth=0.9, zorder=1)
+        axes.annotate(
+            "planned", (planned, 1), xycoords=("data", "axes fraction"), xytext=(0, 3), textcoords="offset points",
+            ha="center", fontsize=8, color=INK,
+        )  # fmt: skip
+        values = [value for value, _ in points]
+        axes.plot(values, [100 * found for _, found in points], color=BLUE, marker="o", markersize=3.4, linewidth=1.6)
+        axes.set(xscale="log", ylim=(0, 103), yticks=[0, 50, 80, 95], xlabel=label, ylabel="best arm found, %")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=12))
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.xaxis.set_major_formatter(FuncFormatter(short if counts else lambda value, _: f"{value:g}"))
+    return figure
+
+
+def call(plan: Plan) -> str:
+    """The command that makes this plan; a history's file is the reader's."""
+    parts = ["afterglow", "plan", "--arms", plan.arms, "--window", plan.window, "--horizon", plan.horizon]
+    parts += ["--gap", f"{plan.gap:g}"]
+    if plan.history is None:
+        parts += ["--mean", f"{plan.mean:g}"] + (["--noise", f"{plan.noise:g}"] if plan.noise_known else [])
+        parts += ["--season", plan.season] if plan.season > 1 else []
+    else:
+        parts += ["--history", "totals.csv", "--season", plan.season]
+    parts += ["--reward-max", f"{plan.reward_max:g}"] if plan.reward_max != 1 else []
+    parts += ["--spread", plan.spread] if plan.spread != "uniform" else []
+    return shlex.join(str(part) for part in [*parts, "--runs", plan.runs, "--seed", plan.seed])
