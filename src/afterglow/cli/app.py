@@ -6,7 +6,20 @@ from typing import Annotated, Any
 import typer
 
 import afterglow
-from afterglow.cli import bounds, compare, fit, init, plan, policies, run_study, simulate
+from afterglow.cli import (
+    backup,
+    bounds,
+    compare,
+    export,
+    fit,
+    init,
+    migrate,
+    plan,
+    policies,
+    run_study,
+    simulate,
+    verify,
+)
 from afterglow.cli.failures import verdict
 from afterglow.cli.messages import one_line, shown
 
@@ -27,6 +40,10 @@ COMMANDS = {
     "run": run_study,
     "plan": plan,
     "fit": fit,
+    "verify": verify,
+    "backup": backup,
+    "export": export,
+    "migrate": migrate,
 }
 for name, module in COMMANDS.items():
     app.command(name)(module.command)

@@ -24,6 +24,10 @@ EXAMPLES = {
     "run": "afterglow run small.toml --out small --threads 2",
     "plan": "afterglow plan --arms 3 --window 24 --horizon 2000 --gap 0.05 --mean 0.4 --noise 0.1 --season 24",
     "fit": "afterglow fit steps.csv --window 2 --reward-max 9",
+    "verify": "afterglow verify experiments.db",
+    "backup": "afterglow backup experiments.db copy.db",
+    "export": "afterglow export experiments.db shipping --format jsonl",
+    "migrate": "afterglow migrate copy.db",
 }
 NOTES = {
     "compare": "Writes `index.html`, a page that needs no network, `results.json` with every number, setting and "
@@ -53,9 +57,27 @@ NOTES = {
     "PNG. The JSON object has `window`, `reward_max`, `confidence`, `means` (`mean` with `low` and `high`, "
     "`proved_low` and `proved_high`, `pulls`, `runs`), `kernels` (by arm and lags the `excess` over the average arm at "
     "each lag), `check` (`verdict`, `p`, `most`, `suggested`, `sentence`, `tests`, `alarm`), `steps` and `notes`.",
+    "verify": "Exits 1 if anything differs. The database may be in use. The JSON list has for each experiment "
+    "`records`, `steps`, `snapshots`, `faults` and `ok`.",
+    "backup": "The copy is of one moment. An existing file is left alone.",
+    "export": "Steps have `step`, `variant`, `planned`, `role`, `total` and `void`; events have `seq`, `at`, `kind`, "
+    "`body` and `hash`. See the [reference of live experiments](live.md).",
+    "migrate": "The backup is beside it, with the old version in its name. No process may be writing.",
 }
 
 BEFORE = {
+    "verify": """\
+With an experiment in `experiments.db`, made as in the guide [A first live experiment](../guides/live.md):
+
+```python
+import afterglow
+
+with afterglow.live.open("experiments.db") as experiments:
+    shipping = experiments.create("shipping", ["49", "59", "69"], window=24, reward_max=1200.0)
+    shipping.close_step(310.0)
+```
+
+""",
     "fit": """\
 <!-- file: steps.csv -->
 ```text
@@ -74,7 +96,7 @@ step,arm,total
 11,B,7
 ```
 
-"""
+""",
 }
 
 MORE = {

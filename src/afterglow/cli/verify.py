@@ -1,0 +1,24 @@
+"""`afterglow verify`: replay experiments and compare."""
+
+from dataclasses import asdict
+
+from afterglow import live
+from afterglow.cli import live_options as options
+from afterglow.errors import BadDatabase
+
+
+def command(database: options.Database, experiment: options.OneOrAll = None, json: options.Json = False) -> None:
+    """Replay the log of experiments: hashes, decisions, totals and snapshots must agree."""
+    with live.open(database, read_only=True) as experiments:
+        names = experiments.names() if experiment is None else [experiment]
+        verdicts = [experiments.get(name).verify() for name in names]
+    if json:
+        from afterglow.cli.output import print_json  # noqa: PLC0415
+
+        print_json([asdict(verdict) | {"ok": verdict.ok} for verdict in verdicts])
+    else:
+        for verdict in verdicts:
+            print(verdict)
+    wrong = [verdict.experiment for verdict in verdicts if not verdict.ok]
+    if wrong:
+        raise BadDatabase(f"{', '.join(wrong)} doesn't agree with its log; go back to a backup")
