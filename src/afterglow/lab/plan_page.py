@@ -66,8 +66,8 @@ def curve(points: Any, planned: float, guess: float, label: str, counts: bool) -
             axes.axhline(100 * level, color=GREY, linewidth=0.7, linestyle=(0, (2, 2)), zorder=0)
         axes.axhline(100 * guess, color=GREY, linewidth=0.7, zorder=0)
         axes.annotate(
-            "guessing", (1, 100 * guess), xycoords=("axes fraction", "data"), xytext=(0, 3), textcoords="offset points",
-            ha="right", fontsize=8, color=GREY,
+            "guessing", (0, 100 * guess), xycoords=("axes fraction", "data"), xytext=(4, -10),
+            textcoords="offset points", fontsize=8, color=GREY,
         )  # fmt: skip
         axes.axvline(planned, color=INK, linewidth=0.9, zorder=1)
         axes.annotate(
