@@ -62,6 +62,7 @@ html_theme = "furo"
 html_title = project
 html_static_path = [str(HERE / "assets")]
 html_css_files = ["site.css"]
+html_search_scorer = str(HERE / "scorer.js")
 html_favicon = str(HERE / "assets/mark.svg")
 html_theme_options: dict[str, Any] = {
     "light_css_variables": LIGHT,
