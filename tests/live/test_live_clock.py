@@ -150,6 +150,15 @@ def test_before_its_time_the_first_step_waits(make: Any, clock: Clock) -> None:
     assert experiment.decision().step == 1
 
 
+def test_a_draft_and_a_start_in_the_past_begin_with_the_slot_that_it_is_now(make: Any, clock: Clock) -> None:
+    experiment = make(start=False, starts=clock.now - 10 * 3600 - 60)
+    clock.hours(5)
+    experiment.start()
+    assert experiment.decision() == (0, "49", "49", "plan", clock.now + 3540)
+    clock.hours(1)
+    assert experiment.decision().step == 1
+
+
 def test_a_step_of_the_clock_can_t_be_closed_by_hand(make: Any) -> None:
     with pytest.raises(OutOfTurn, match="the clock closes the steps of 'hourly'; report rewards"):
         make().close_step(1.0)

@@ -1,6 +1,9 @@
 """A running experiment, used from Python."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -293,7 +296,8 @@ def test_a_draft_waits_for_its_start(experiments: Experiments) -> None:
         ({"variants": [49, 59]}, "variants must have strings"),
         ({"window": 0}, "window must be a whole number of at least 1"),
         ({"reward_max": 0}, "reward_max must be a number above 0"),
-        ({"reward_max": 1e13}, "window x reward_max must be from 0.000001 to 1,000,000,000,000"),
+        ({"reward_max": 1e13}, "window x reward_max at most 1,000,000,000,000, got 1e"),
+        ({"reward_max": 1e-5}, "reward_max must be at least 0.001"),
         ({"policy": "trim-ucv"}, "no policy named 'trim-ucv'; did you mean 'trim-ucb'"),
         ({"policy": "attributed-ucb"}, "is told each pull's own reward"),
         ({"rewardmax": 3}, "no setting of trim-ucb named 'rewardmax'; did you mean 'reward_max'"),
@@ -341,6 +345,22 @@ def test_the_log_names_everything_that_happened_and_why(experiment: Experiment) 
     assert shown[3].body == {"step": 0, "served": 0, "total": 2_000_000, "void": False}
     assert [one.kind for one in experiment.events(after=1, count=1)] == ["pin"]
     assert shown[2].at == 1000.0
+
+
+def test_threads_report_at_the_same_time_and_nothing_is_lost(experiment: Experiment) -> None:
+    def report(number: int) -> list[str]:
+        return [experiment.current() for turn in range(20) if experiment.reward(0.01, f"{number} {turn}").accepted]
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(report, range(8))) == [["49"] * 20] * 8
+    experiment.close_step()
+    assert experiment.steps(count=1)[0].total == 1.6
+
+
+def test_a_live_experiment_needs_the_standard_library_alone() -> None:
+    code = "import sys, afterglow; afterglow.live; print(*(set(sys.modules) & {'numpy', 'numba', 'scipy', 'typer'}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
 
 
 def test_experiments_are_listed_and_found_again(experiments: Experiments) -> None:

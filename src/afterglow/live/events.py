@@ -25,6 +25,7 @@ def create(spec: Spec, state: State, body: Body) -> None:
 
 def start(spec: Spec, state: State, body: Body) -> None:
     state.phase = Phase.RUNNING
+    state.starts = body["starts"]
     open_step(spec, state)
 
 

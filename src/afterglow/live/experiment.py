@@ -73,7 +73,7 @@ class Experiment:
         """The live variant, with its step and how it came about."""
         with self._present() as state:
             spec, over = self.spec, state.phase == "over"
-            end = (spec.starts_ms + spec.step_ms * (state.step + 1)) / 1000 if spec.step_ms and not over else None
+            end = (state.starts + spec.step_ms * (state.step + 1)) / 1000 if spec.step_ms and not over else None
             served, planned = spec.variants[state.served], spec.variants[state.planned]
             return Decision(state.step, served, planned, "over" if over else str(state.role), end)
 
@@ -120,7 +120,7 @@ class Experiment:
 
     def start(self) -> None:
         """Begin step 0 of an experiment that was created with `start=False`."""
-        self._order(lambda spec, state: [orders.start(spec, state)])
+        self._order(lambda spec, state: [orders.start(spec, state, self._now())])
 
     def pin(self, variant: str, reason: str) -> None:
         """Serve one variant, whatever the plan, until `unpin`."""
@@ -225,7 +225,7 @@ class Experiment:
         copy = self._copy
         if copy.seq < 0 or not copy.spec.step_ms or copy.state.phase in ("draft", "over"):
             return False
-        return orders.step_at(copy.spec, self._now()) > copy.state.step
+        return orders.step_at(copy.spec, copy.state, self._now()) > copy.state.step
 
     def _catch_up(self, log: Writing) -> None:
         """Close the steps that have ended by the clock."""

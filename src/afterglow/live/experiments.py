@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from afterglow import __version__
+from afterglow.live import orders
 from afterglow.live.experiment import Experiment
 from afterglow.live.history import Follower
 from afterglow.live.log import NOTHING, Record, chained
-from afterglow.live.orders import Event
 from afterglow.live.spec import specify
 from afterglow.live.store.contract import Store
 from afterglow.live.verify import Verdict
@@ -46,7 +46,7 @@ class Experiments:
             copy = Follower(spec.name)
             copy.follow(log)
             if start:
-                copy.happen(log, at, [Event("start", {})])
+                copy.happen(log, at, [orders.start(spec, copy.state, at)])
         return self.get(spec.name)
 
     def get(self, name: str) -> Experiment:

@@ -33,10 +33,12 @@ def started(spec: Spec, state: State) -> None:
         raise OutOfTurn(f"experiment {spec.name!r} was stopped at step {state.step:,}; create a new one")
 
 
-def start(spec: Spec, state: State) -> Event:
+def start(spec: Spec, state: State, now: int) -> Event:
+    """Begin: step 0 is the slot of time that it is now, or the first if that is still to come."""
     if state.phase is not Phase.DRAFT:
         raise OutOfTurn(f"experiment {spec.name!r} is started already; it is {state.phase}")
-    return Event("start", {})
+    gone = max(0, now - spec.starts_ms)
+    return Event("start", {"starts": spec.starts_ms + (gone - gone % spec.step_ms if spec.step_ms else gone)})
 
 
 def amount(spec: Spec, value: object) -> int:
@@ -61,7 +63,7 @@ def passed(spec: Spec, state: State, now: int, reported: Reported) -> list[Event
     """The steps that have ended by the clock: the one in hand with its total, those that nobody was there for."""
     if state.phase in (Phase.DRAFT, Phase.OVER):
         return []
-    last = step_at(spec, now)
+    last = step_at(spec, state, now)
     if spec.horizon is not None:
         last = min(last, spec.horizon)
     if last <= state.step:
@@ -73,9 +75,9 @@ def passed(spec: Spec, state: State, now: int, reported: Reported) -> list[Event
     return events
 
 
-def step_at(spec: Spec, now: int) -> int:
+def step_at(spec: Spec, state: State, now: int) -> int:
     """The number of the step at a time, by the clock: computed, never counted."""
-    return (now - spec.starts_ms) // spec.step_ms
+    return (now - state.starts) // spec.step_ms
 
 
 def void(spec: Spec, state: State, step: object, why: str) -> list[Event]:

@@ -14,7 +14,7 @@ from typing import Any
 from afterglow import stored
 from afterglow.arguments import arm_names, known_options, playable
 from afterglow.errors import BadFormat, BadValue, UnknownName
-from afterglow.live.amounts import MICRO, MOST
+from afterglow.live.amounts import LEAST, MICRO, MOST
 from afterglow.policies.checks import choice, number, whole
 from afterglow.policies.policy import Policy
 from afterglow.policies.registry import WHERE, named
@@ -98,8 +98,11 @@ def specify(
     window = whole("window", window, 1, "1 = paid at once")
     limit = None if horizon is None else whole("horizon", horizon, 1)
     most = number("reward_max", reward_max, 0, math.inf, "the most that one step's pull brings in all")
-    if not 1 <= window * most * MICRO <= MOST * MICRO:
-        raise BadValue(f"window x reward_max must be from 0.000001 to {MOST:,}, got {window * most:,g}")
+    if most < LEAST or window * most > MOST:
+        raise BadValue(
+            f"reward_max must be at least {LEAST:g} (amounts are kept in millionths) and window x reward_max at most "
+            f"{MOST:,}, got {most:,g} with window {window:,}; take another unit"
+        )
     season = whole("season", season, 1, "1 = none")
     if not isinstance(policy, str):
         raise BadValue(f"policy must be the name of one of Afterglow's policies, got {policy!r}")

@@ -34,6 +34,7 @@ class State:
     plan: Plan
     books: Books
     step: int = 0  # in hand
+    starts: int = 0  # when step 0 began by the clock, in milliseconds
     phase: Phase = Phase.DRAFT
     served: int = 0  # the variant of the step in hand, or after the end
     planned: int = 0
@@ -58,8 +59,8 @@ class State:
 
 
 PLAIN = (
-    "step", "phase", "served", "planned", "role", "shadow", "pinned", "disabled", "washout", "restarts", "capped",
-    "learned", "excluded",
+    "step", "starts", "phase", "served", "planned", "role", "shadow", "pinned", "disabled", "washout", "restarts",
+    "capped", "learned", "excluded",
 )  # fmt: skip
 
 

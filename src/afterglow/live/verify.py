@@ -79,6 +79,8 @@ class Audit:
                 f"record {record.seq:,}: says step {values['step']:,} served {values['served']}, "
                 f"the log leads to step {state.step:,} and {state.served}"
             )
+        if kind == "void" and values["total"] != told_total(state, values["step"]):
+            self.faults.append(f"record {record.seq:,}: step {values['step']:,} was not closed with that total")
         if kind in ("close", "missed", "stop"):
             for change in changes(spec, state, kind, values):
                 if isinstance(change, Close):
@@ -116,6 +118,12 @@ class Audit:
             self.faults.append(f"step {row.step:,}: the table has a row that is not in the log")
         if snapshot is not None:
             self.faults.append(f"snapshot {snapshot.seq:,}: it is not in the log")
+
+
+def told_total(state: State, step: int) -> int | None:
+    """What a step of the hold in hand was closed with."""
+    hold = state.plan.hold
+    return None if hold is None else hold.totals[hold.place(step)]
 
 
 def verify(name: str, log: Reading) -> Verdict:
