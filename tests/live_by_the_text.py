@@ -134,6 +134,16 @@ class Reference:
         else:
             self.open()
 
+    def miss(self, steps: int) -> None:
+        """Nobody was there."""
+        self.frozen |= set(self.counted)
+        self.spoilt = False
+        self.closed += [Closed(self.served, self.planned, "missed", 0, True) for _ in range(steps)]
+        if len(self.closed) == self.horizon:
+            self.end(None)
+        else:
+            self.open()
+
     def end(self, keep: int | None) -> None:
         self.learn()
         self.over = True

@@ -29,7 +29,7 @@ def arms_played(policy: str, world: World, steps: int, seed: int, season: int) -
     [
         ("trim-ucb", "last", 1),
         ("lean-ucb", "uniform", 1),
-        ("trim-ucb", "dirichlet:0.5", 6),
+        ("trim-ucb", "uniform", 6),
         ("composite-exp3", "hoard", 1),
         ("phased-ucb", "uniform", 4),
     ],

@@ -30,9 +30,10 @@ class Machine(RuleBasedStateMachine):
         control=st.integers(0, 2),
         shadow=st.booleans(),
         heartbeat=st.booleans(),
+        clocked=st.booleans(),
     )
     def create(
-        self, policy: str, window: int, horizon: int | None, control: int, shadow: bool, heartbeat: bool
+        self, policy: str, window: int, horizon: int | None, control: int, shadow: bool, heartbeat: bool, clocked: bool
     ) -> None:
         self.folder = quick_folder()
         self.path = Path(self.folder.name) / "experiments.db"
@@ -41,18 +42,25 @@ class Machine(RuleBasedStateMachine):
         self.experiments = afterglow.live.open(self.path, clock=lambda: self.now)
         self.experiment = self.experiments.create(
             "tested", NAMES, window, horizon, reward_max=2.0, policy=policy, seed=3, control=NAMES[control],
-            shadow=shadow, heartbeat=heartbeat, **POLICIES[policy],
+            shadow=shadow, heartbeat=heartbeat, step_seconds=60 if clocked else None, **POLICIES[policy],
         )  # fmt: skip
         self.model = Reference(3, window, horizon, 2.0, policy, POLICIES[policy], 3, control, shadow, heartbeat)
+        self.clocked = clocked
         self.reported = dict[str, int]()  # of the step in hand
         self.before = dict[str, int]()  # of the step before
 
     def running(self) -> bool:
         return not self.model.over
 
+    def by_hand(self) -> bool:
+        return not self.model.over and not self.clocked
+
+    def by_the_clock(self) -> bool:
+        return not self.model.over and self.clocked
+
     # Steps
 
-    @precondition(running)
+    @precondition(by_hand)
     @rule(total=st.integers(0, 2_000_000))
     def close_with_a_total(self, total: int) -> None:
         step = len(self.model.closed)
@@ -66,7 +74,7 @@ class Machine(RuleBasedStateMachine):
         with pytest.raises(Conflict):
             self.experiment.close_step((total + 1) / 1e6 if total < 2_000_000 else 0, step=step)
 
-    @precondition(running)
+    @precondition(by_hand)
     @rule(times=st.integers(1, 12))
     def close_with_what_was_reported(self, times: int) -> None:
         for _ in range(times):
@@ -75,10 +83,26 @@ class Machine(RuleBasedStateMachine):
                 self.experiment.close_step()
                 self.ended(sum(self.reported.values()), void)
 
+    @precondition(by_the_clock)
+    @rule(steps=st.sampled_from([1, 1, 1, 1, 2, 4]), times=st.integers(1, 12), early=st.integers(0, 59))
+    def let_time_pass(self, steps: int, times: int, early: int) -> None:
+        """`steps` at once, so many `times`; the clock is up to a minute early or back again in between."""
+        for _ in range(times):
+            if self.running():
+                self.now += 60 * steps
+                left = (self.model.horizon or 10**9) - len(self.model.closed)
+                self.ended(sum(self.reported.values()), self.model.heartbeat and not self.reported)
+                if min(steps, left) > 1:
+                    self.model.miss(min(steps, left) - 1)
+                    self.before = {}
+                self.experiment.current()
+                self.now -= early
+                self.experiment.current()
+                self.now += early
+
     def ended(self, total: int, void: bool) -> None:
         self.model.close(total, void)
         self.before, self.reported = self.reported, {}
-        self.now += 1
 
     @precondition(running)
     @rule(key=st.sampled_from("abcde"), amount=st.integers(0, 100_000))
