@@ -14,6 +14,7 @@ from afterglow.errors import Conflict, OutOfTurn
 from afterglow.estimates import Estimates
 from afterglow.live import orders
 from afterglow.live.amounts import micros, units
+from afterglow.live.events import recommended
 from afterglow.live.history import Follower, Happening, Step, happenings, steps_of
 from afterglow.live.keys import settle
 from afterglow.live.orders import Event, Reported
@@ -178,8 +179,6 @@ class Experiment:
 
     def recommend(self) -> str:
         """The variant to keep, as things stand."""
-        from afterglow.live.events import recommended  # noqa: PLC0415
-
         with self._present() as state:
             return self.spec.variants[state.served if state.phase == "over" else recommended(state)]
 

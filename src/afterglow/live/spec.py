@@ -97,12 +97,7 @@ def specify(
     names = variant_names(variants)
     window = whole("window", window, 1, "1 = paid at once")
     limit = None if horizon is None else whole("horizon", horizon, 1)
-    most = number("reward_max", reward_max, 0, math.inf, "the most that one step's pull brings in all")
-    if most < LEAST or window * most > MOST:
-        raise BadValue(
-            f"reward_max must be at least {LEAST:g} (amounts are kept in millionths) and window x reward_max at most "
-            f"{MOST:,}, got {most:,g} with window {window:,}; take another unit"
-        )
+    most = largest_reward(reward_max, window)
     season = whole("season", season, 1, "1 = none")
     if not isinstance(policy, str):
         raise BadValue(f"policy must be the name of one of Afterglow's policies, got {policy!r}")
@@ -110,16 +105,29 @@ def specify(
     given = known_options(found, options, ARGUMENTS)
     settings = found.settings(len(names), window, limit, given)
     step_ms = 0 if step_seconds is None else round(1000 * number("step_seconds", step_seconds, 0.0005))
-    for flag, value in (("heartbeat", heartbeat), ("shadow", shadow)):
-        if not isinstance(value, bool):
-            raise BadValue(f"{flag} must be True or False, got {value!r}")
     made = Spec(
         experiment_name(name), names, window, limit, most, policy, found.version, given,
         stored.plain(settings, f"settings of {policy}:"), whole("seed", seed, 0),
-        number("confidence", confidence, 0, 1), season, 0, step_ms, round(1000 * number("starts", starts)), heartbeat,
-        shadow, whole("remember", remember, 0), release,
+        number("confidence", confidence, 0, 1), season, 0, step_ms, round(1000 * number("starts", starts)),
+        flag("heartbeat", heartbeat), flag("shadow", shadow), whole("remember", remember, 0), release,
     )  # fmt: skip
     return made if control is None else with_control(made, control)
+
+
+def largest_reward(reward_max: object, window: int) -> float:
+    most = number("reward_max", reward_max, 0, math.inf, "the most that one step's pull brings in all")
+    if most < LEAST or window * most > MOST:
+        raise BadValue(
+            f"reward_max must be at least {LEAST:g} (amounts are kept in millionths) and window x reward_max at most "
+            f"{MOST:,}, got {most:,g} with window {window:,}; take another unit"
+        )
+    return most
+
+
+def flag(name: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise BadValue(f"{name} must be True or False, got {value!r}")
+    return value
 
 
 def with_control(spec: Spec, control: str) -> Spec:
