@@ -36,7 +36,7 @@ def chain(count: int, first: int = 0, before: bytes = NOTHING) -> list[Record]:
 
 def test_an_empty_store_has_no_experiment_and_says_so(store: Store) -> None:
     assert store.names() == []
-    for opened in (store.reading, store.writing):
+    for opened in (store.reading, store.writing, store.reporting):
         with pytest.raises(UnknownName, match="no experiment named 'x'; there is none"), opened("x"):
             pass
 
@@ -148,6 +148,14 @@ def test_rewards_add_up_and_are_found_by_their_digest(store: Store) -> None:
             None,
         )
         assert (log.salt(3), log.salt(4)) == (b"salt of 3", None)
+
+
+def test_a_step_keeps_its_first_salt(store: Store) -> None:
+    with store.creating("one"):
+        pass
+    with store.reporting("one") as log:
+        assert log.put_salt(0, b"first") == b"first"
+        assert log.put_salt(0, b"second") == log.salt(0) == b"first"
 
 
 def test_a_digest_counts_once_in_a_step(store: Store) -> None:

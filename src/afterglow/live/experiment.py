@@ -5,7 +5,7 @@ if that fails, the copy is thrown away and read again.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from threading import RLock
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -85,14 +85,21 @@ class Experiment:
     def rewards(self, rewards: Iterable[tuple[str, float]]) -> Receipt:
         """Add amounts, each with a key of its own: all of them or, if one is refused, none."""
         given = list(rewards)
-        with self._writing() as log:
-            spec, state = self.spec, self._copy.state
-            self._catch_up(log)
-            orders.started(spec, state)
-            amounts = [(key, orders.amount(spec, amount)) for key, amount in given]
-            new = settle(log, state.step, spec.remember, amounts)
-            log.put_rewards(state.step, new)
-            return Receipt(state.step, len(new), len(given) - len(new))
+        with self._turn:
+            while True:
+                with self._changing(self._store.reporting) as log:
+                    if not self._due():
+                        return self._take(log, given)
+                with self._writing() as log:
+                    self._catch_up(log)
+
+    def _take(self, log: Writing, given: list[tuple[str, float]]) -> Receipt:
+        spec, state = self.spec, self._copy.state
+        orders.started(spec, state)
+        amounts = [(key, orders.amount(spec, amount)) for key, amount in given]
+        new = settle(log, state.step, spec.remember, amounts)
+        log.put_rewards(state.step, new)
+        return Receipt(state.step, len(new), len(given) - len(new))
 
     def close_step(self, total: float | None = None, step: int | None = None) -> None:
         """End the step in hand, or `step` if it is that one, with its total; None takes the sum of its rewards.
@@ -211,7 +218,7 @@ class Experiment:
             if self._copy.seq < 0 or not self._store.alone:
                 with self._reading():
                     pass
-            if self._store.alone and self._due():
+            if not self._store.read_only and self._due():
                 with self._writing() as log:
                     self._catch_up(log)
             yield self._copy.state
@@ -241,11 +248,14 @@ class Experiment:
             self._copy.follow(log)
             yield log
 
+    def _writing(self) -> AbstractContextManager[Writing]:
+        return self._changing(self._store.writing)
+
     @contextmanager
-    def _writing(self) -> Iterator[Writing]:
+    def _changing(self, begin: Callable[[str], AbstractContextManager[Writing]]) -> Iterator[Writing]:
         with self._turn:
             try:
-                with self._store.writing(self.name) as log:
+                with begin(self.name) as log:
                     self._copy.follow(log)
                     yield log
             except BaseException:

@@ -18,11 +18,7 @@ LONGEST = 200
 def settle(log: Writing, step: int, remember: int, rewards: Iterable[tuple[str, int]]) -> list[tuple[bytes, int]]:
     """(digest, amount) of the rewards that are new; one whose key came with another amount is refused."""
     salts = {old: salt for old in range(max(0, step - remember), step) if (salt := log.salt(old)) is not None}
-    present = log.salt(step)
-    if present is None:
-        present = token_bytes(32)
-        log.put_salt(step, present)
-    salts[step] = present
+    present = salts[step] = log.salt(step) or log.put_salt(step, token_bytes(32))
     new = dict[bytes, int]()
     for key, amount in rewards:
         plain = checked(key)

@@ -4,7 +4,8 @@ A store keeps the log of each experiment, one row for each step, snapshots of th
 needed the digests by which a repeated reward is recognised. It knows nothing of policies.
 
 - `reading` sees one consistent moment. `writing` and `creating` are alone: while one is open nobody else appends to
-  that experiment. What was done in them is durable when they end, and undone if they end by an exception.
+  that experiment. `reporting` may go on in several places at once, each of which adds salts and rewards only; no
+  `writing` begins before they have ended. What was done is durable when they end, and undone if an exception ends them.
 - Records are only ever appended, with seq 0, 1, 2, …; a step has one row, inserted when its variant is decided.
 - After `forget` and the end of its transaction, `tidy` leaves no byte of the forgotten digests and salts.
 """
@@ -78,8 +79,8 @@ class Writing(Reading, Protocol):
     def put_snapshot(self, snapshot: Snapshot) -> None:
         """Keep a snapshot."""
 
-    def put_salt(self, step: int, salt: bytes) -> None:
-        """Keep a step's salt."""
+    def put_salt(self, step: int, salt: bytes) -> bytes:
+        """Keep a step's salt, unless it has one; the one it has."""
 
     def put_rewards(self, step: int, rewards: Iterable[tuple[bytes, int]]) -> None:
         """Keep (digest, amount) of new rewards."""
@@ -92,6 +93,7 @@ class Store(Protocol):
     """All experiments of a database."""
 
     alone: bool  # nobody else can write as long as this store is open
+    read_only: bool
 
     def names(self) -> list[str]:
         """The experiments, oldest first."""
@@ -103,6 +105,9 @@ class Store(Protocol):
         """UnknownName if there is none."""
 
     def writing(self, name: str) -> AbstractContextManager[Writing]:
+        """UnknownName if there is none."""
+
+    def reporting(self, name: str) -> AbstractContextManager[Writing]:
         """UnknownName if there is none."""
 
     def tidy(self) -> bool:

@@ -62,6 +62,8 @@ class SqliteStore:
         with self.transaction("BEGIN IMMEDIATE"):
             yield self.log(name)
 
+    reporting = writing  # one connection, one at a time
+
     @contextmanager
     def transaction(self, begin: str) -> Iterator[None]:
         with self.turn:
@@ -224,8 +226,9 @@ class SqliteLog:
     def put_snapshot(self, snapshot: Snapshot) -> None:
         self.base.execute("INSERT INTO snapshots VALUES (?, ?, ?, ?, ?)", (self.number, *snapshot))
 
-    def put_salt(self, step: int, salt: bytes) -> None:
-        self.base.execute("INSERT INTO salts VALUES (?, ?, ?)", (self.number, step, salt))
+    def put_salt(self, step: int, salt: bytes) -> bytes:
+        self.base.execute("INSERT INTO salts VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (self.number, step, salt))
+        return self.salt(step) or salt
 
     def put_rewards(self, step: int, rewards: Iterable[tuple[bytes, int]]) -> None:
         rows = ((self.number, step, digest, amount) for digest, amount in rewards)
