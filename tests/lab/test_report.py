@@ -2,7 +2,6 @@
 
 import json
 import re
-from html.parser import HTMLParser
 from importlib.resources import files
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 from afterglow.lab.compare import compare
 from afterglow.lab.palette import VARIABLES
 from afterglow.lab.report import results, write
+from page_names import Names
 from small_study import LABELS, SMALL, small
 
 STYLE = files("afterglow.lab").joinpath("pages", "style.css").read_text(encoding="utf-8")
@@ -26,35 +26,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def page(folder: Path) -> str:
     return (folder / "index.html").read_text(encoding="utf-8")
-
-
-class Names(HTMLParser):
-    """The ids of a page, what its elements point at, and the tags left open."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.ids: list[str] = []
-        self.used: set[str] = set()
-        self.open: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag not in ("meta", "br"):
-            self.open.append(tag)
-        for name, value in attrs:
-            if name == "id":
-                self.ids.append(value or "")
-            self.used |= set(re.findall(r"url\(#([^)]*)\)", value or ""))
-            if name == "href" and (value or "").startswith("#"):
-                self.used.add((value or "")[1:])
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.handle_starttag(tag, attrs)
-        self.handle_endtag(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag not in ("meta", "br"):
-            assert self.open.pop() == tag
 
 
 def test_the_same_seed_gives_the_same_bytes(folder: Path, tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ EXAMPLES = {
     "policies": "afterglow policies --json",
     "init": "afterglow init small.toml",
     "run": "afterglow run small.toml --out small --threads 2",
+    "report": "afterglow report small --out small-report",
     "plan": "afterglow plan --arms 3 --window 24 --horizon 2000 --gap 0.05 --mean 0.4 --noise 0.1 --season 24",
     "fit": "afterglow fit steps.csv --window 2 --reward-max 9",
     "verify": "afterglow verify experiments.db",
@@ -46,6 +47,10 @@ NOTES = {
     "tables come out byte for byte as if it had not been stopped, whatever `--threads` and `--dask` were. A changed "
     "study is refused, with what differs. The JSON object has `study`, `versions`, `folder`, `cells` (the summary) and "
     "its `caption`. See the guide [Your first study](../guides/first-study.md).",
+    "report": "Writes `index.html`, which needs no network, reads on a phone and prints. `--format pdf` writes "
+    "`report.pdf` beside it: the page printed by Chromium if one is installed, else the figures, one to a page. "
+    "`--format png` writes the figures alone. The same results give the same page. See the guide [Reading a "
+    "report](../guides/reading-a-report.md).",
     "plan": "See the guide [Plan an experiment](../guides/plan.md). The JSON object has the fields of "
     "`afterglow.lab.plan.Plan`: `verdict`, `answer`, `policy`, `settings`, `season`, `first_hold`, `found`, "
     "`found_interval`, `lost`, `lost_share`, `lost_by_rotation`, `switches`, `smallest_gap` and `shortest_horizon` (by "

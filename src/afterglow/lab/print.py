@@ -16,15 +16,17 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 SECONDS = 120
 
 
-def print_page(page: Path, path: Path) -> bool:
-    """Whether a browser printed the page."""
-    browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
-    if browser is None:
-        return False
+def browser() -> str | None:
+    """The first one that there is."""
+    return next((found for name in BROWSERS if (found := shutil.which(name))), None)
+
+
+def print_page(page: Path, path: Path, program: str) -> bool:
+    """Whether the browser printed the page."""
     root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []  # Chromium wants it said
     with TemporaryDirectory() as profile:
         flags = ["--headless", "--disable-gpu", "--no-pdf-header-footer", f"--user-data-dir={profile}", *root]
-        call = [browser, *flags, f"--print-to-pdf={path.resolve()}", page.resolve().as_uri()]
+        call = [program, *flags, f"--print-to-pdf={path.resolve()}", page.resolve().as_uri()]
         try:
             done = subprocess.run(call, capture_output=True, timeout=SECONDS, check=False)
         except (OSError, subprocess.TimeoutExpired):

@@ -1,13 +1,6 @@
 """A study's results as a page, a PDF or figures.
 
->>> from tempfile import mkdtemp
->>> from afterglow.lab.study import Study
->>> study = Study(policies=["trim-ucb", "ucb1"], worlds=[{"rewards": [0.9, 0.5], "window": 4}], horizon=500, runs=4)
->>> results = study.run(mkdtemp())
->>> write_report(results, mkdtemp()).name
-'index.html'
->>> [path.suffix for path in save_figures(results, mkdtemp(), formats=["svg", "pdf"])][:2]
-['.svg', '.pdf']
+The same results give the same page: nothing here knows the time, the machine or how long it took.
 """
 
 import json
@@ -19,7 +12,7 @@ from afterglow.errors import BadValue
 from afterglow.lab.compare import ADVERSARIAL, LEVEL
 from afterglow.lab.drawing import MADE, save, slug, svg
 from afterglow.lab.page import placed, render, swatch
-from afterglow.lab.print import print_figures, print_page
+from afterglow.lab.print import browser, print_figures, print_page
 from afterglow.lab.results import Results
 from afterglow.lab.scenes import Scenes
 from afterglow.lab.study_figures import PANELS, Gallery, legend
@@ -43,12 +36,12 @@ def write_report(results: Results, folder: str | Path | None = None, format: str
     if format == "png":
         save(figures, place / "figures", ["png"])
         return place / "figures"
-    page = place / "index.html"
-    page.write_text(page_of(gallery), encoding="utf-8")
+    path, page, found = place / "report.pdf", place / "index.html", browser()
+    if format == "html" or found is not None:
+        page.write_text(page_of(gallery), encoding="utf-8")
     if format == "html":
         return page
-    path = place / "report.pdf"
-    if not print_page(page, path):
+    if found is None or not print_page(page, path, found):
         print_figures({name: one for name, one in figures.items() if not name.endswith("-narrow")}, path)
     return path
 

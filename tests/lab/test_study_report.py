@@ -1,0 +1,185 @@
+"""The report of a study: one page that needs nothing else, figures for papers, one run to look at."""
+
+import re
+from copy import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from afterglow.cli import run
+from afterglow.errors import UnknownName
+from afterglow.lab import print as printing
+from afterglow.lab import study_report
+from afterglow.lab.palette import VARIABLES
+from afterglow.lab.results import Results
+from afterglow.lab.scenes import Scenes
+from afterglow.lab.strip import strip_of
+from afterglow.lab.study import Study
+from afterglow.lab.study_report import drawn, page_of, save_figures, write_report
+from afterglow.lab.toml_text import toml_of
+from page_names import Names
+
+STUDY = Study(
+    policies=["trim-ucb", "ucb1", "attributed-ucb", {"policy": "phased-ucb", "constants": "corrected"}],
+    worlds=[{"rewards": [0.9, 0.6, 0.5], "window": 4, "spread": "last"}],
+    horizon=[2_000, 4_000, 8_000],
+    runs=6,
+    checkpoints=8,
+    name="little",
+)
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    return STUDY.run(tmp_path_factory.mktemp("little"))
+
+
+@pytest.fixture(scope="module")
+def gallery(results: Results) -> Any:
+    return drawn(results)
+
+
+@pytest.fixture(scope="module")
+def page(gallery: Any) -> str:
+    return page_of(gallery)
+
+
+@pytest.fixture
+def few(gallery: Any, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Reports of two figures, since drawing takes long; their names."""
+    made = {name: gallery.made[name] for name in ("log-1", "strip", "strip-narrow")}
+    short = copy(gallery)
+    short.made = made
+    monkeypatch.setattr(study_report, "drawn", lambda _: short)
+    return ["log-1", "strip"]
+
+
+def section(page: str, title: str) -> str:
+    return page.split(f"<h2>{title}</h2>")[1].split("</section>", maxsplit=1)[0]
+
+
+# The page
+
+
+def test_the_page_needs_no_network_and_is_well_formed(page: str) -> None:
+    assert not re.search(r"https?:|//[a-z]|@import|<script|<link|<img", page)
+    names = Names(page)
+    assert names.open == []
+    assert names.used <= set(names.ids)
+    drawings = "".join(re.findall(r'<svg class="drawn".*?</svg>', page, re.DOTALL))
+    assert not any(colour in drawings for colour in VARIABLES)
+
+
+def test_the_answer_comes_first(page: str, results: Results) -> None:
+    winner = Scenes(results).ranking[0]
+    assert f"<strong>{winner.label}</strong>" in page.split("<h2>", maxsplit=1)[0]
+
+
+def test_all_policies_are_ranked_and_the_one_that_is_told_too_much_has_no_number(page: str, results: Results) -> None:
+    table = section(page, "Ranking")
+    assert re.findall(r'class="name">([^<]*)<', table) == [one.label for one in Scenes(results).ranking]
+    row = next(row for row in table.split("<tr")[1:] if "attributed-ucb" in row)
+    assert 'class="reference"' in row
+    assert '<td class="num"></td>' in row
+
+
+def test_an_average_over_places_has_the_interval_of_runs(results: Results) -> None:
+    scenes = Scenes(results)
+    found = scenes.share("ucb1", scenes.all)
+    parts = [results.runs_of(scene.cells["ucb1"]["cell"])["regret"].mean() / scene.at_random for scene in scenes.all]
+    assert found.value == pytest.approx(sum(parts) / len(parts))
+    assert found.low < found.value < found.high
+
+
+def test_the_study_can_be_played_again_from_the_page(page: str, tmp_path: Path) -> None:
+    text = toml_of(STUDY.as_data())
+    (tmp_path / "little.toml").write_text(text, encoding="utf-8")
+    assert [cell.title for cell in Study.read(tmp_path / "little.toml").cells] == [cell.title for cell in STUDY.cells]
+    assert text.splitlines()[0] in page.replace("&#34;", '"')
+    assert "afterglow run little.toml" in page
+
+
+def test_curves_come_in_both_scales_and_growth_with_its_exponents(gallery: Any, page: str) -> None:
+    kinds = [one.kind for one in gallery.made.values()]
+    assert kinds.count("log") == kinds.count("linear") == kinds.count("share") == 1
+    assert kinds.count("along") == 1
+    assert "exponent" in section(page, "How regret grows")
+
+
+def test_the_same_results_give_the_same_page(page: str, results: Results, tmp_path: Path) -> None:
+    assert write_report(Results(results.folder), tmp_path).read_text(encoding="utf-8") == page
+
+
+# Bounds
+
+
+def test_a_bound_is_shown_where_its_assumptions_hold_and_only_there(tmp_path: Path) -> None:
+    worlds = [{"rewards": [0.9, 0.6], "window": 8}]
+    wrong = Study(["trim-ucb", "leak-ucb"], worlds, 1_000, 2, told_window=["x1/2", "x1", "x2"]).run(tmp_path)
+    scenes = Scenes(wrong)
+    told = {scene.place["told"]: scenes.bound(scene, "trim-ucb") for scene in scenes.all}
+    assert told["1/2"] is None
+    assert told["2"] is not None
+    assert told["1"] is not None
+    assert told["2"] > told["1"]
+    assert scenes.bound(scenes.all[0], "leak-ucb") is None
+
+
+# One run
+
+
+@pytest.mark.parametrize("spread", ["last", "handicap", "hoard", "dirichlet"])
+def test_the_leakage_of_a_strip_is_what_earlier_runs_earned(results: Results, spread: str) -> None:
+    cell = next(cell for cell in results.cells if cell["label"] == "ucb1")
+    strip = strip_of(cell | {"spread": spread, "horizon": 200}, "")
+    assert strip is not None
+    assert len(strip.runs) > 3
+    late = strip.world.window - 1
+    for one in strip.runs:
+        assert abs(one.seen - one.earned) <= late + 1e-9
+        if spread == "last":  # a total is the reward of the pull made window - 1 steps before
+            for step in range(one.begin, one.end):
+                earlier = step - late < one.begin
+                assert strip.leaked[step] == (strip.totals[step] if earlier else 0.0)
+    assert sum(strip.leaked) > 0
+    assert all(leaked <= total + 1e-9 for leaked, total in zip(strip.leaked, strip.totals, strict=True))
+
+
+def test_what_no_agent_could_play_has_no_strip(results: Results) -> None:
+    cell = next(cell for cell in results.cells if cell["label"] == "attributed-ucb")
+    assert strip_of(cell, "") is None
+
+
+# Files
+
+
+def test_figures_are_saved_for_papers_with_one_call(results: Results, few: list[str], tmp_path: Path) -> None:
+    made = save_figures(results, tmp_path, formats=["svg", "pdf"])
+    assert [path.name for path in made] == [f"{name}.{kind}" for name in few for kind in ("svg", "pdf")]
+    assert all(path.read_bytes()[:4] == b"%PDF" for path in made if path.suffix == ".pdf")
+
+
+def test_without_a_browser_the_pdf_has_the_figures(
+    results: Results, few: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(printing, "BROWSERS", ("no-such-browser",))
+    path = write_report(results, tmp_path, "pdf")
+    assert path.name == "report.pdf"
+    assert path.read_bytes().count(b"/Type /Page ") == len(few)
+
+
+def test_the_command_writes_beside_the_tables_unless_told_where(
+    results: Results, few: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["report", str(results.folder), "--format", "png"]) == 0
+    place = results.folder / "report" / "figures"
+    assert sorted(path.name for path in place.iterdir()) == [f"{name}.png" for name in few]
+    assert capsys.readouterr().err == f"report: {place}\n"
+
+
+def test_a_format_that_is_not_there_is_named(results: Results, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["report", str(results.folder), "--format", "word"]) == 2
+    assert "format" in capsys.readouterr().err
+    with pytest.raises(UnknownName, match="gif"):
+        save_figures(results, results.folder, formats=["gif"])
