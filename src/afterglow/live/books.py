@@ -34,7 +34,7 @@ class Books(Ledger):
         self.due = 0  # age at which a settled run is looked at next
         self.lost = [0.0] * arms  # what may have arrived in void steps of the last run
         self.lost_before = [0.0] * arms  # and of earlier ones
-        self.losing = 0  # 1 if the last step was void
+        self.lost_at = NEVER  # age of the run in play when it last lost a step
 
     def begin(self, arm: int, tally: Tally) -> None:
         super().begin(arm, tally)
@@ -42,11 +42,7 @@ class Books(Ledger):
         self.due = self.late + FIRST_LOOK
         self.lost_before[arm] += self.lost[arm]
         self.lost[arm] = 0.0
-        self.losing = 0
-
-    def record(self, arm: int, total: float) -> None:
-        super().record(arm, total)
-        self.losing = 0
+        self.lost_at = NEVER
 
     def lose(self, arm: int) -> None:
         """Count a step whose total is not known."""
@@ -57,10 +53,10 @@ class Books(Ledger):
             other.tail = float(self.late)
         if self.owing:
             self.follow(0.0)
+        self.lost[arm] += 1.0 if self.lost_at == tally.age else self.late + 1.0
         tally.pulls += 1
         tally.age += 1
-        self.lost[arm] += 1.0 if self.losing else self.late + 1.0
-        self.losing = 1
+        self.lost_at = tally.age
 
     def retract(self, total: float, back: int) -> None:
         """Take back the total of the step `back` steps ago, 1 being the last; all since then were of this run."""
@@ -85,7 +81,6 @@ class Books(Ledger):
             tally.gap = self.late
         self.owing = []
         self.current = -1
-        self.losing = 0
 
     def settle(self) -> None:
         """Look at the run in play: all its steps are final."""
@@ -114,12 +109,12 @@ class Books(Ledger):
             "due": self.due,
             "lost": self.lost[:],
             "lost_before": self.lost_before[:],
-            "losing": self.losing,
+            "lost_at": self.lost_at,
         }
 
     def restore(self, values: dict[str, Any]) -> None:
         """Go on from what `values` gave."""
         tallies = [stored.like(Tally(), value, "tally") for value in values["tallies"]]
         self.resume(tallies, values["current"], NEVER)
-        self.due, self.losing = values["due"], values["losing"]
+        self.due, self.lost_at = values["due"], values["lost_at"]
         self.lost, self.lost_before = values["lost"][:], values["lost_before"][:]

@@ -81,7 +81,9 @@ class Audit:
             )
         if kind == "void" and values["total"] != told_total(state, values["step"]):
             self.faults.append(f"record {record.seq:,}: step {values['step']:,} was not closed with that total")
-        if kind in ("close", "missed", "stop"):
+        if kind == "close":
+            self.compare_row(Close(state.step, values["total"], state.role, values["void"]))
+        elif kind in ("missed", "stop"):
             for change in changes(spec, state, kind, values):
                 if isinstance(change, Close):
                     self.compare_row(change)
