@@ -1,0 +1,119 @@
+"""The state of an experiment, without a disk: it can be written down at any time, and its estimates hold."""
+
+import json
+import warnings
+from random import Random
+from typing import Any
+
+import pytest
+
+from afterglow.errors import OutOfTurn
+from afterglow.live import orders
+from afterglow.live.events import apply
+from afterglow.live.orders import Event, Reported
+from afterglow.live.spec import Spec, read_spec, specify
+from afterglow.live.state import Phase, State, initial, restored
+from afterglow.live.status import estimates, explanation, status
+from afterglow.policies.registry import named, names
+from pooled_world import SPREADS, PooledWorld
+
+PLAYABLE = [name for name in names() if not named(name).privileged]
+
+
+def make(**settings: Any) -> tuple[Spec, State]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        spec = specify("pure", ["A", "B", "C"], **settings)
+    state = initial(spec)
+    happen(spec, state, [orders.start(spec, state, 0)])
+    return spec, state
+
+
+def happen(spec: Spec, state: State, events: list[Event]) -> None:
+    for kind, body in events:
+        apply(spec, state, kind, body)
+
+
+def close(spec: Spec, state: State, total: float | None) -> None:
+    happen(spec, state, [orders.close(spec, state, total, Reported(0, 0))])
+
+
+@pytest.mark.parametrize("policy", PLAYABLE)
+@pytest.mark.parametrize("season", [1, 3])
+def test_an_experiment_goes_on_from_what_was_written_down(policy: str, season: int) -> None:
+    if season > 1 and named(policy).every_step:
+        season = 1
+    settings = {name: 1.0 for name in named(policy).needs() if name not in ("window", "horizon")}
+    spec, state = make(window=4, horizon=400, policy=policy, seed=2, season=season, **settings)
+    other, random = restored(spec, state.text()), Random(1)
+    for step in range(400):
+        if step % 9 == 4:
+            text = other.text()
+            other = restored(read_spec(spec.text()), text)
+            assert other.text() == text
+            json.loads(text)
+        if step == 150:
+            happen(spec, state, orders.disable(spec, state, "B", "a test"))
+            happen(spec, other, orders.disable(spec, other, "B", "a test"))
+        total = random.random()
+        close(spec, state, total)
+        close(spec, other, total)
+        assert (other.served, other.role, other.step) == (state.served, state.role, state.step)
+    assert other.text() == state.text()
+    assert state.phase is Phase.OVER
+
+
+def random_order(spec: Spec, state: State, random: Random, totals: list[float]) -> list[Event]:
+    """What operators do, some of it for the wrong reasons: steps with low totals are voided."""
+    what = random.random()
+    variant = random.choice(spec.variants)
+    try:
+        if what < 0.02:
+            return orders.pin(spec, state, variant, "a test")
+        if what < 0.05:
+            return orders.unpin(spec, state, "a test")
+        if what < 0.06:
+            return orders.pause(spec, state, "a test")
+        if what < 0.12:
+            return orders.resume(spec, state, "a test")
+        if what < 0.125:
+            return orders.disable(spec, state, variant, "a test")
+        if what < 0.13:
+            return orders.enable(spec, state, variant, "a test")
+        if totals[-1] < 0.2 and what < 0.4:
+            return orders.void(spec, state, state.step - 1, "too low for my liking")
+    except OutOfTurn:
+        pass
+    return []
+
+
+@pytest.mark.parametrize("spread", SPREADS)
+@pytest.mark.parametrize("shadow", [False, True])
+def test_the_means_lie_within_the_estimates_whatever_operators_do(spread: str, shadow: bool) -> None:
+    """In one of ten million cases they don't, by chance."""
+    spec, state = make(window=4, policy="leak-ucb", confidence=1 - 1e-7, heartbeat=True, shadow=shadow)
+    world, random, totals = PooledWorld([0.7, 0.4, 0.55], 4, spread, 5), Random(spread), [1.0]
+    for step in range(1500):
+        happen(spec, state, random_order(spec, state, random, totals))
+        if shadow and step == 700:
+            happen(spec, state, orders.go_live(spec, state, "a test"))
+        if random.random() < 0.01:
+            for _ in range(3):
+                world.pull(random.randrange(3))
+            happen(spec, state, [Event("missed", {"first": state.step, "count": 3})])
+            continue
+        totals.append(world.pull(state.served))
+        close(spec, state, None if random.random() < 0.02 else totals[-1])
+        if step % 10 == 0:
+            for one, mean in zip(estimates(spec, state), world.means, strict=True):
+                assert one.low <= mean <= one.high, f"step {step}: {one}"
+    assert state.excluded > 100
+    assert state.learned > 300
+
+
+def test_a_step_alone_says_nothing_and_explains_itself() -> None:
+    spec, state = make(window=4)
+    shown = explanation(spec, state)
+    assert (shown.variant, shown.role, shown.hold) == ("A", "plan", (0, 19))
+    assert status(spec, state).status == "exploring"
+    assert status(spec, state).leader is None
