@@ -35,6 +35,7 @@ STROKES = {
     "attributed-ucb": Stroke(GREY, (4, 2)),
 }
 OTHERS = Stroke(PALE, width=0.8)
+FREE = sorted(STROKES.values(), key=lambda look: look.colour == SKY)  # which is close to blue
 
 
 def stroke(label: str) -> Stroke:
@@ -43,9 +44,14 @@ def stroke(label: str) -> Stroke:
 
 
 def strokes(labels: Sequence[str]) -> dict[str, Stroke]:
-    """A line for each label, the first told apart: its usual one if it has one, else one that is free."""
-    own = {label: STROKES[label] for label in labels if label in STROKES}
-    free = [look for look in STROKES.values() if look not in own.values()]
+    """A line for each label, the first told apart: its usual one if it has one, else one that is free.
+
+    >>> strokes(["trim-ucb", "phased-ucb constants=paper"])["phased-ucb constants=paper"] == STROKES["phased-ucb paper"]
+    True
+    """
+    usual = {label: label.replace("constants=", "") for label in labels}
+    own = {label: STROKES[name] for label, name in usual.items() if name in STROKES}
+    free = [look for look in FREE if look not in own.values()]
     rest = [label for label in labels if label not in own]
     found = own | dict(zip(rest, free, strict=False))
     return {label: found.get(label, OTHERS) for label in labels}

@@ -155,8 +155,8 @@ def over_time(gallery: Gallery, scene: Scene, kind: str, title: str) -> Figure:
         axes.set(xscale="log", xlim=(min(10, horizon / 10), horizon), ylim=(0, 1.02), ylabel="share of the best arm")
         axes.yaxis.set_major_formatter(lambda value, _: percent(value))
     elif kind == "log":
-        axes.set(xscale="log", yscale="log", xlim=(horizon / 1000, horizon), ylabel="regret")
-        axes.set(ylim=(max(horizon * widest / 1e5, min(ends) / 30, 0.1), 1.3 * horizon * widest))
+        axes.set(xscale="log", yscale="log", xlim=(horizon**0.4, horizon), ylabel="regret")
+        axes.set(ylim=(max(min(ends) / 30, 0.1), 1.3 * horizon * widest))
         short_ticks(axes.yaxis)
     else:
         axes.plot([0, horizon], [0, scene.at_random], color=GREY, linewidth=0.9, linestyle=(0, (2, 2)), zorder=0)
