@@ -19,6 +19,7 @@ LAWS = {
     "uniform": ["uniform:0.2,1", "uniform:0,1", "uniform:0.1,0.6"],
     "beta": ["beta:3,2", "beta:2,2", "beta:0.5,1"],
     "normal": ["normal:0.7,0.2", "normal:0.5,0.1", "normal:0.2,0.5"],
+    "empirical": ["empirical:0.2,0.9,0.9,0.7", "empirical:0.1,0.4,1", "empirical:0,0,0.5,0.6,0.75"],
     "mixed": ["beta:3,2", "0.5", "uniform:0,0.8"],
 }
 

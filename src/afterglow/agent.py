@@ -23,9 +23,9 @@ from afterglow.errors import AfterglowError, BadFormat, HorizonReached, OutOfTur
 from afterglow.estimates import Estimates, read
 from afterglow.holding import Hold, Holding
 from afterglow.ledger import Ledger
-from afterglow.policies.checks import number, whole
+from afterglow.policies.checks import any_seed, number, whole
 from afterglow.policies.policy import Policy
-from afterglow.policies.registry import WHERE, named
+from afterglow.policies.registry import WHERE, is_ours, named
 from afterglow.policies.season import seasonal
 
 FORMAT, VERSION = "afterglow-agent", 1
@@ -79,7 +79,7 @@ class Agent:
         self.window = whole("window", window, 1, "1 = paid at once")
         self.horizon = None if horizon is None else whole("horizon", horizon, 1)
         self.policy = playable(policy)
-        self.seed = whole("seed", seed, 0)
+        self.seed = any_seed(seed)
         self.run = whole("run", run, 0)
         self.reward_max = number("reward_max", reward_max, 0, math.inf, "the most that one pull brings in all")
         self.confidence = number("confidence", confidence, 0, 1)
@@ -148,7 +148,7 @@ class Agent:
         values = {
             "format": FORMAT,
             "version": VERSION,
-            "policy": {"name": name, "version": self.policy.version, "own": not registered(self.policy)},
+            "policy": {"name": name, "version": self.policy.version, "own": not is_ours(self.policy)},
             **{argument: getattr(self, argument) for argument in ARGUMENTS},
             "options": self.options,
             "settings": stored.plain(self.settings, f"settings of {name}:"),
@@ -197,11 +197,6 @@ class Agent:
         steps = f"step {self.step:,}" + ("" if self.horizon is None else f" of {self.horizon:,}")
         hold = f", holding {self.hold.arm!r}" if self.hold else ", finished" if self.finished else ""
         return f"<Agent {self.policy.name}: {len(self.arms)} arms, window {self.window:,}, {steps}{hold}>"
-
-
-def registered(policy: Policy[Any, Any]) -> bool:
-    """Whether it is one of Afterglow's own policies."""
-    return policy.name in WHERE and named(policy.name) is policy
 
 
 def stored_policy(wanted: Mapping[str, Any], given: Policy[Any, Any] | None) -> Policy[Any, Any]:

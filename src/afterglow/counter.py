@@ -1,6 +1,6 @@
 """A counter-based random generator: number t of a stream is a pure function of (seed, run, stream, t).
 
-So every policy of a study meets the same rewards, and nothing depends on threads, order or machine.
+So a step's reward is the same whoever plays it, and nothing depends on threads, order or machine.
 `mix` is the 64-bit finaliser of Steele, Lea & Flood's SplitMix (2014) with Stafford's constants; a stream
 is `mix(key ^ t * GOLDEN)`, so two streams are never shifts of each other. This is the generator in plain
 Python, for agents that run live; `engine.random` is the same in machine code, and a test compares them.

@@ -8,17 +8,18 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
-from afterglow.engine.compiling import KEPT_FILES, digest, prune
+from afterglow.engine.compiling import KEPT_FILES, announce, digest, prune, read
 from afterglow.engine.layout import pack, unpack
 from afterglow.engine.simulate import simulate
 from afterglow.errors import BadValue, Disagreement
 from afterglow.policies.policy import Policy
-from afterglow.policies.registry import named
+from afterglow.policies.registry import is_ours, named
 from afterglow.worlds.world import World
 
 WORLD = World.of([0.25, 0.75], 4, "uniform")
@@ -213,13 +214,13 @@ def test_ctrl_c_stops_at_once_and_cleanly(tier: str) -> None:
 def test_compiling_is_said_once_on_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:
     monkeypatch.setenv("AFTERGLOW_CACHE", str(tmp_path))
     caplog.set_level(logging.INFO, "afterglow")
-    simulate(policy_with(lambda settings, state, draws: (1, 9, 0)), WORLD, 90, 1)
-    assert any("compiling kernels" in message for message in caplog.messages)
+    announce.cache_clear()
+    for steps in (9, 10):
+        simulate(policy_with(lambda settings, state, draws, steps=steps: (1, steps, 0)), WORLD, 90, 1)
+    assert ["compiling kernels" in message for message in caplog.messages] == [True]
 
 
 def test_our_own_policies_are_not_checked_again_at_every_start() -> None:
-    from afterglow.engine.agreement import is_ours
-
     assert is_ours(named("ucb1"))
     assert not is_ours(policy_with(lambda settings, state, draws: (1, 9, 0)))
 
@@ -236,3 +237,36 @@ def test_a_policy_that_cannot_be_compiled_is_refused_with_the_line_named() -> No
 def test_a_float_where_a_hold_needs_a_whole_number_is_found_before_a_run() -> None:
     with pytest.raises(Disagreement, match=r"plain Python asks for \(arm, steps, split\) = \(0, 1\.0, 0\)"):
         simulate(policy_with(lambda settings, state, draws: (0, settings.arms / 2, 0)), WORLD, 50, 1)
+
+
+def test_what_is_read_through_modules_however_deep_belongs_to_the_content() -> None:
+    inner, outer = ModuleType("inner"), ModuleType("outer")
+    inner.LAG, outer.inner, inner.outer = 3, inner, outer  # type: ignore[attr-defined]
+    reader = eval("lambda: outer.inner.LAG", {"outer": outer})
+    assert read(reader)["outer.inner.LAG"] == 3
+    before = digest(reader)
+    inner.LAG = 4  # type: ignore[attr-defined]
+    assert digest(reader) != before
+
+
+LENGTH = 10
+
+
+def test_a_global_changed_in_a_running_process_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    policy = policy_with(lambda settings, state, draws: (0, LENGTH, 0))
+    assert simulate(policy, WORLD, 100, 1).holds.tolist() == [10]
+    monkeypatch.setitem(globals(), "LENGTH", 25)
+    assert simulate(policy, WORLD, 100, 1).holds.tolist() == [4]
+
+
+@dataclass(frozen=True)
+class Timed:
+    arms: int
+    horizon: int  # 0 if not known
+
+
+def test_the_check_of_a_users_policy_is_not_empty_without_a_horizon() -> None:
+    policy: Any = Policy[Any, Any]("own", Timed, State, start, lambda settings, state, draws: (0, 5, 0), learn_badly,
+                    lambda arms, horizon=0: Timed(arms, horizon))  # fmt: skip
+    with pytest.raises(Disagreement):
+        simulate(policy, WORLD, 50, 1, told_horizon=False)

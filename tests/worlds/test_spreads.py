@@ -154,7 +154,7 @@ def test_a_users_function_that_loses_reward_is_caught() -> None:
         ("kernel:0,0", "kernel:0,0 has no weight above 0"),
         ("kernel:1,1,1,1,1", "kernel:1,1,1,1,1 has 5 weights, the window is 4; make the window longer"),
         ("kernel:1/1/1", "kernel:1/1/1 has 3 rows of weights for 2 arms"),
-        ("dirichlet:0", "the numbers of spread dirichlet:0 must be above 0.01, got 0"),
+        ("dirichlet:0", "the numbers of spread dirichlet:0 must be at least 0.01, got 0"),
     ],
 )
 def test_a_wrong_spread_is_refused_with_a_sentence(text: str, sentence: str) -> None:

@@ -60,7 +60,8 @@ def show(comparison: "Comparison") -> None:
     screen.print(
         "\n[dim]in the order of the worst spread; * least of its column, the reference attributed-ucb apart\n"
         f"playing at random: {study.random_play:,.0f}; hoard, handicap and chameleon are adversaries\n"
-        "bound: Theorems 1 and 2 of Garg & Akash as printed, Theorem 1 corrected, ours for trim-ucb[/dim]"
+        "bound: Theorems 1 and 2 of Garg & Akash as printed, Theorem 1 corrected, ours for trim-ucb;\n"
+        "(in brackets: above what playing the worst arm throughout would lose, so it says nothing yet)[/dim]"
     )
 
 
@@ -71,6 +72,7 @@ def table(comparison: "Comparison") -> "Table":
 
     study = comparison.study
     best = {spread: comparison.best(spread) for spread in study.spreads}
+    worst = (max(study.means) - min(study.means)) * study.horizon
     made = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False, pad_edge=False)
     made.add_column("policy", no_wrap=True)
     for spread in study.spreads:
@@ -85,5 +87,7 @@ def table(comparison: "Comparison") -> "Table":
             cells.append(f"[bold green]*{text}[/]" if best[spread] == label else text)
         reference = standing.entry.kind == "reference"
         bound = "" if standing.bound is None else f"{standing.bound:.0f}"
+        if standing.bound is not None and standing.bound > worst:
+            bound = f"({bound})"
         made.add_row(label, *cells, bound, style="dim" if reference else None)
     return made

@@ -13,7 +13,7 @@ EXAMPLE = """\
 
 name = "{name}"              # results go to results/{name} unless --out says otherwise
 horizon = [1_000, 10_000]    # steps of a run; 1e6 is fine
-runs = 50                    # of each cell; run r meets the same rewards whatever the policy
+runs = 50                    # of each cell; with engine = "hold" run r meets the same rewards whatever the policy
 seed = 1
 checkpoints = 30             # points of a curve, evenly spaced in the logarithm; or a list of steps
 

@@ -5,7 +5,6 @@ decision or in the final state, to the bit and the type, is an error: the usual 
 int field, which plain Python keeps and machine code cuts.
 """
 
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,40 +13,33 @@ from afterglow import counter
 from afterglow.engine.job import Job, Results
 from afterglow.engine.layout import unpack
 from afterglow.engine.machinery import machinery
+from afterglow.engine.policies import content
 from afterglow.engine.tiers import STEP
 from afterglow.errors import Disagreement
 from afterglow.policies.policy import Policy
-from afterglow.policies.registry import WHERE, named
+from afterglow.policies.registry import is_ours
 from afterglow.worlds.world import World
 
-TRIAL_HOLDS = 2_000
+TRIAL_STEPS = 20_000
 
 
-@cache
-def is_ours(policy: Policy[Any, Any]) -> bool:
-    """Whether a policy is one of the package, whose agreement its own tests show."""
-    return policy.name in WHERE and named(policy.name) is policy
+agreed: set[tuple[Any, str]] = set()  # what was compared in this process: a policy's content and its settings
 
 
-def check_own(policy: Policy[Any, Any], settings: Any) -> None:
-    """At first use of a user's policy, see that plain and compiled agree."""
-    if not is_ours(policy):
-        key = (policy, repr(settings))
-        if key not in agreed:
-            horizon = getattr(settings, "horizon", TRIAL_HOLDS)
-            arms = getattr(settings, "arms", 2)
-            agree(policy, settings, arms, getattr(settings, "window", 4), min(horizon, 20_000))
-            agreed.add(key)
-
-
-agreed: set[tuple[Any, str]] = set()
+def check_own(policy: Policy[Any, Any], settings: Any, arms: int) -> None:
+    """At first use of a user's policy, see that plain and compiled agree; our own tests show it for ours."""
+    key = (content(policy) or policy, repr(settings))
+    if not is_ours(policy) and key not in agreed:
+        horizon = getattr(settings, "horizon", 0) or TRIAL_STEPS  # 0 stands for a horizon not known
+        agree(policy, settings, arms, max(getattr(settings, "window", 4), 1), min(horizon, TRIAL_STEPS))
+        agreed.add(key)
 
 
 def agree(policy: Policy[Any, Any], settings: Any, arms: int, window: int, horizon: int, seed: int = 1) -> int:
     """Raise unless a run is the same plain and compiled; the number of holds compared."""
     world = World.of([round(0.2 + 0.6 * arm / max(arms - 1, 1), 6) for arm in range(arms)], window, "uniform")
     trace = np.full((horizon, 5), np.nan)
-    job = Job(policy, settings, machinery(world, policy.privileged), horizon, seed, STEP, 0)
+    job = Job(policy, settings, machinery(world, policy.privileged), horizon, seed, STEP).compiled()
     results = Results.empty(1, arms, np.zeros(0, np.int64), recommend=False)
     final = unpack(policy.State, job.play(results, 0, 1, np.zeros(1), trace)[0])
     state, clock = policy.start(settings), 0

@@ -14,6 +14,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
@@ -38,21 +39,28 @@ def foreign(module: str) -> bool:
 
 
 def read(function: FunctionType) -> dict[str, Any]:
-    """What a function reads by name; `module.name` for an attribute of one of our modules."""
+    """What a function reads by name; `module.name`, however deep, for what it may read through a module."""
     wanted = sorted(names(function.__code__))
     found: dict[str, Any] = {}
+
+    def look(value: Any, path: str, through: tuple[Any, ...]) -> None:
+        found[path] = value
+        if isinstance(value, ModuleType) and not foreign(value.__name__) and value not in through:
+            for part in wanted:
+                if hasattr(value, part):
+                    look(getattr(value, part), f"{path}.{part}", (*through, value))
+
     for name in wanted:
         if name in function.__globals__:
-            found[name] = value = function.__globals__[name]
-            if isinstance(value, ModuleType) and not foreign(value.__name__):
-                found |= {f"{name}.{part}": getattr(value, part) for part in wanted if hasattr(value, part)}
-    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-    return found | {name: cell.cell_contents for name, cell in cells}
+            look(function.__globals__[name], name, ())
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        look(cell.cell_contents, name, ())
+    return found
 
 
 def is_plain(value: Any) -> bool:
     """Whether it is a function to compile: Numba knows its own and NumPy's."""
-    return isinstance(value, FunctionType) and not foreign(value.__module__)
+    return isinstance(value, FunctionType) and not foreign(value.__module__ or "")
 
 
 def tagged(code: CodeType, scope: dict[str, Any], name: str, tag: str, *rest: Any) -> FunctionType:
@@ -134,8 +142,8 @@ def folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "afterglow" / "kernels"
 
 
-def keep(function: Callable[..., Any], signature: Any, scope: dict[str, Any], mark: str | None) -> Any:
-    """Compile `function` with `scope` over its globals, kept by Numba under a file named by content.
+def keep(function: Callable[..., Any], signature: Any, scope: Callable[[], dict[str, Any]], mark: str | None) -> Any:
+    """Compile `function` with what `scope` gives over its globals, kept by Numba under a file named by content.
 
     Numba's cache trusts the file a function comes from. Here that file is one named by `mark`, so what is
     loaded can only be what `mark` describes. Without a mark, or where nothing can be written, nothing is kept.
@@ -144,6 +152,8 @@ def keep(function: Callable[..., Any], signature: Any, scope: dict[str, Any], ma
     path = folder() / f"{plain.__name__}_{mark}.py"
     stored, fresh = mark is not None, True
     with compiling:
+        if stored and path.name in loaded:
+            return loaded[path.name]
         try:
             fresh = not path.exists()
             if stored and fresh:
@@ -151,10 +161,22 @@ def keep(function: Callable[..., Any], signature: Any, scope: dict[str, Any], ma
         except OSError:
             stored = False
         if fresh:
-            log.info("compiling kernels: once for this version of the code, kept in %s", folder())
+            announce()
         code = plain.__code__.replace(co_filename=str(path))
-        whole = tagged(code, plain.__globals__ | scope, plain.__name__, mark or unique())
-        return njit(signature, nogil=True, cache=stored)(whole)
+        whole = tagged(code, plain.__globals__ | scope(), plain.__name__, mark or unique())
+        made = njit(signature, nogil=True, cache=stored)(whole)
+        if stored:
+            loaded[path.name] = made
+        return made
+
+
+loaded: dict[str, Any] = {}  # machine code of this process, by the name of its content
+
+
+@cache
+def announce() -> None:
+    """Say once that compiling takes a while."""
+    log.info("compiling kernels: once for this version of the code, kept in %s", folder())
 
 
 def write_marker(path: Path, text: str) -> None:
@@ -176,6 +198,7 @@ def prune(place: Path) -> None:
             marker.unlink(missing_ok=True)
 
 
+@cache
 def source_of(*modules: str) -> str:
     """The source of modules, for a digest: what they generate is not seen in any function's content."""
     return "".join(Path(str(sys.modules[name].__file__)).read_text() for name in modules)

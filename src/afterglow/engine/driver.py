@@ -13,7 +13,7 @@ from afterglow.engine.compiling import digest, jitted, keep, source_of
 from afterglow.engine.income import NONE
 from afterglow.engine.policies import LEARN, NEXT
 from afterglow.engine.random import child, key_of, uniform
-from afterglow.engine.tiers import CHUNK, LOOSE, MANY, collect_owed, play_part
+from afterglow.engine.tiers import CHUNK, LOOSE, MANY, STRETCH, collect_owed, play_part
 from afterglow.engine.view import CELLS, first_cell
 
 Numbers = NDArray[np.float64]
@@ -59,6 +59,17 @@ def still_owed(future: Any, at: int, owed: float, window: int) -> float:
     if at != LOOSE:
         owed = collect_owed(future, at, window)
     return owed
+
+
+def add_income(income: Any, base: Any, key: Any, t: int, m: int, stop: Any) -> float:
+    """What the baseline brings in m steps."""
+    whole = 0.0
+    done = 0
+    while done < m and carray(stop, 1)[0] == 0.0:
+        n = min(m - done, STRETCH)
+        whole += income(base, key, t + done, n)
+        done += n
+    return whole
 
 
 def keys_of(seed: Any, run: int) -> tuple[Any, Any, Any, Any]:
@@ -139,8 +150,8 @@ def play_run(
             )  # fmt: skip
             generated += made
         if flows:
-            early = income(base, base_key, clock, split)
-            late = income(base, base_key, clock + split, steps - split)
+            early = add_income(income, base, base_key, clock, split, stop)
+            late = add_income(income, base, base_key, clock + split, steps - split, stop)
             head += early
             body += late
             earned += early + late
@@ -196,17 +207,18 @@ SIGNATURE = types.none(
 def machine() -> Any:
     """The driver as machine code."""
     mark = digest(run_all, str(SIGNATURE), source_of("afterglow.engine.view"))
-    scope = {"play_run": jitted(play_run, {}, checked=False, tag=mark, merge=True)}
-    return keep(run_all, SIGNATURE, scope, mark)
+    return keep(run_all, SIGNATURE, lambda: {"play_run": jitted(play_run, {}, False, mark, merge=True)}, mark)
 
 
 def by_pointer(over: Callable[..., Any], signature: Any, plain: Any, swap: dict[Any, Any] | None = None) -> Any:
     """A function over arrays as one over bare pointers, compiled; `swap` puts other functions in its place."""
     mark = digest(over, plain, list((swap or {}).values()), str(signature))
-    done: dict[Any, Any] = {old: jitted(new, {}, tag=mark) for old, new in (swap or {}).items()}
-    return keep(
-        over, signature, {"plain": jitted(plain, done, checked=False, tag=mark, merge=over is scatter_over)}, mark
-    )
+
+    def scope() -> dict[str, Any]:
+        done: dict[Any, Any] = {old: jitted(new, {}, tag=mark) for old, new in (swap or {}).items()}
+        return {"plain": jitted(plain, done, checked=False, tag=mark, merge=over is scatter_over)}
+
+    return keep(over, signature, scope, mark)
 
 
 plain: Any = None  # put in by `by_pointer`

@@ -14,6 +14,7 @@ from afterglow.engine.machinery import machinery
 from afterglow.engine.tiers import CHUNK, MANY, collect_owed, cut_steps
 from afterglow.engine.view import first_cell
 from afterglow.errors import BadValue
+from afterglow.policies.checks import any_seed, is_number
 from afterglow.worlds.world import World
 
 
@@ -46,8 +47,8 @@ SIGNATURE = types.Tuple((f8, f8, f8, i8))(
 @cache
 def machine() -> Any:
     mark, done = digest(pull_once, str(SIGNATURE), source_of("afterglow.engine.view")), dict[Any, Any]()
-    scope = {f.__name__: jitted(f, done, checked=False, tag=mark) for f in (collect_owed, cut_steps)}
-    return keep(pull_once, SIGNATURE, scope, mark)
+    parts = (collect_owed, cut_steps)
+    return keep(pull_once, SIGNATURE, lambda: {f.__name__: jitted(f, done, False, mark) for f in parts}, mark)
 
 
 class Episode:
@@ -69,6 +70,7 @@ class Episode:
         self.stop = np.zeros(1)
         self.base = self.made.base.copy()
         streams = (counter.REWARD, counter.SPREAD, counter.BASELINE)
+        seed = any_seed(seed)
         self.keys = [np.uint64(counter.key(seed, run, stream)) for stream in streams]
         self.at = self.step = self.age = 0
         self.arm = -1
@@ -76,7 +78,7 @@ class Episode:
 
     def pull(self, arm: int) -> float:
         """Play an arm for one step: the pooled total of that step."""
-        if not 0 <= arm < self.world.arms:
+        if not is_number(arm) or arm not in range(self.world.arms):
             raise BadValue(f"arm must be between 0 and {self.world.arms - 1}, got {arm!r}")
         changed = self.arm not in (arm, -1)
         self.age = 0 if arm != self.arm else self.age + 1

@@ -1,6 +1,6 @@
 """Runs of one policy in one world, played into arrays with one row for each run."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -49,12 +49,13 @@ class Job:
     horizon: int
     seed: int
     tier: int
-    first: int
+    first: int = 0
+    verbs: tuple[Any, Any] | tuple[()] = ()
 
-    def compile(self) -> None:
-        """Have all machine code at hand, so that no clock counts it."""
-        compiled(self.policy)
+    def compiled(self) -> "Job":
+        """With all machine code at hand, so that no clock counts it."""
         driver.machine()
+        return replace(self, verbs=compiled(self.policy))
 
     def play(self, results: Results, begin: int, end: int, stop: Numbers, trace: Numbers = NO_TRACE) -> Numbers:
         """Play runs begin … end - 1 into their rows; the final states. The first run's holds go to `trace`."""
@@ -62,16 +63,15 @@ class Job:
         states = np.tile(pack(self.policy.start(self.settings)), (end - begin, 1))
         try:
             driver.machine()(
-                *compiled(self.policy), *world.functions, np.uint64(self.seed), self.first + begin, self.horizon,
+                *self.verbs, *world.functions, np.uint64(self.seed), self.first + begin, self.horizon,
                 self.tier, self.policy.draws, world.window, int(world.gather), world.best, world.gaps, world.law,
                 world.cuts, world.base, world.room, pack(self.settings), states, results.marks, results.curves[rows],
                 results.shares[rows], results.pulls[rows], results.facts[rows],
                 trace, stop,
             )  # fmt: skip
-        except BadValue:
-            raise
         except (ValueError, IndexError, ZeroDivisionError) as error:
-            raise BadValue(f"{self.policy.name} failed in a compiled run: {error}") from error
+            at_fault = "the world's spread" if str(error).startswith("a spread's") else self.policy.name
+            raise BadValue(f"{at_fault} failed in a compiled run: {error}") from error
         if results.recommended is not None:
             for row, state in zip(range(begin, end), states, strict=True):
                 results.recommended[row] = self.recommended(results.pulls[row], state)

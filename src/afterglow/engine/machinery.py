@@ -23,6 +23,7 @@ from afterglow.engine.driver import (
     scatter_over,
     total_over,
 )
+from afterglow.worlds.rewards import Reward
 from afterglow.worlds.spreads import Spread
 from afterglow.worlds.world import World
 
@@ -44,10 +45,9 @@ class Machinery:
     best: int
 
 
-@lru_cache(maxsize=256)
 def machinery(world: World, attributed: bool = False) -> Machinery:
     """The world compiled; `attributed` pays each pull's whole reward when its window closes."""
-    kind, law = rewards.table_of(world.rewards)
+    kind, law = reward_table(world.rewards)
     spread = Spread("last") if attributed else world.spread
     plan = spread.plan(world.arms, world.best, world.window)
     functions = (
@@ -62,6 +62,17 @@ def machinery(world: World, attributed: bool = False) -> Machinery:
     )  # fmt: skip
 
 
+def reward_table(laws: tuple[Reward, ...]) -> tuple[str, Numbers]:
+    """The laws as one table; made once for laws that can be told apart."""
+    try:
+        return known_table(laws)
+    except TypeError:  # a user's law that has no hash
+        return rewards.table_of(laws)
+
+
+known_table = lru_cache(maxsize=256)(rewards.table_of)
+
+
 @cache
 def reward_functions(kind: str) -> tuple[Any, Any, Any]:
     """(fill, total, block) for a kind of reward table."""
@@ -73,9 +84,17 @@ def reward_functions(kind: str) -> tuple[Any, Any, Any]:
     )
 
 
-@cache
 def spread_functions(kind: str, function: Any, memory: int) -> tuple[Any, Any]:
-    """(scatter, leak) for a kind of spread; a user's function takes the place of the stand-in."""
+    """(scatter, leak) for a kind of spread; a user's function, as it is now, takes the place of the stand-in."""
+    return named_spread(kind) if function is None else compiled_spread(kind, function, memory)
+
+
+@cache
+def named_spread(kind: str) -> tuple[Any, Any]:
+    return compiled_spread(kind, None, 0)
+
+
+def compiled_spread(kind: str, function: Any, memory: int) -> tuple[Any, Any]:
     stand_in = scatter.cut_with_memory if memory else scatter.cut
     swap = {} if function is None else {stand_in: function}
     return (

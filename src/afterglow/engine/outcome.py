@@ -28,7 +28,10 @@ class Mean:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Arrays have one row for each run. Sums are in rewards: `seen` = `generated` - `pending` + `income`."""
+    """Arrays have one row for each run. Sums are in rewards: `seen` = `generated` - `pending` + `income`.
+
+    `seen` and `pending` of attributed-ucb are those of what it is told: each reward when its window closes.
+    """
 
     policy: str
     settings: dict[str, Any]  # resolved: what the policy worked with

@@ -12,6 +12,7 @@ from afterglow.engine.layout import layout
 from afterglow.engine.view import CELLS, over
 from afterglow.errors import BadValue
 from afterglow.policies.policy import Policy
+from afterglow.policies.registry import is_ours
 
 NEXT = types.UniTuple(types.int64, 3)(CELLS, CELLS, CELLS)
 LEARN = types.none(CELLS, CELLS, types.int64, types.int64, types.int64, types.float64, types.float64)
@@ -32,20 +33,34 @@ def learn_over(settings: Any, state: Any, arm: int, steps: int, split: int, head
     plain_learn(settings_over(settings), state_over(state), arm, steps, split, head, body)
 
 
-@cache
-def compiled(policy: Policy[Any, Any]) -> tuple[Any, Any]:
-    """(next_hold, learn) of a policy over rows: what the driver calls."""
+def content(policy: Policy[Any, Any]) -> str | None:
+    """A mark that changes with anything that a policy's verbs read; None if that can't be told."""
+    return our_content(policy) if is_ours(policy) else content_now(policy)
+
+
+def content_now(policy: Policy[Any, Any]) -> str | None:
     shapes = (layout(policy.Settings), layout(policy.State))
     makers = source_of("afterglow.engine.view", "afterglow.engine.layout", "afterglow.engine.policies")
-    mark = digest(policy.next_hold, policy.learn, policy.draws, repr(shapes), makers)
-    done: dict[Any, Any] = {}
-    scope = {
-        "settings_over": over(policy.Settings),
-        "state_over": over(policy.State),
-        "DRAWS": max(policy.draws, 1),
-        "plain_next": jitted(policy.next_hold, done, tag=mark),
-        "plain_learn": jitted(policy.learn, done, tag=mark),
-    }
+    return digest(policy.next_hold, policy.learn, policy.draws, repr(shapes), makers)
+
+
+our_content = cache(content_now)  # ours don't change while a process runs
+
+
+def compiled(policy: Policy[Any, Any]) -> tuple[Any, Any]:
+    """(next_hold, learn) of a policy over rows: what the driver calls."""
+    mark = content(policy)
+
+    def scope() -> dict[str, Any]:
+        done: dict[Any, Any] = {}
+        return {
+            "settings_over": over(policy.Settings),
+            "state_over": over(policy.State),
+            "DRAWS": max(policy.draws, 1),
+            "plain_next": jitted(policy.next_hold, done, tag=mark),
+            "plain_learn": jitted(policy.learn, done, tag=mark),
+        }
+
     try:
         return keep(next_over, NEXT, scope, mark), keep(learn_over, LEARN, scope, mark)
     except NumbaError as error:

@@ -9,17 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from afterglow.counter import WORD
-from afterglow.engine.agreement import check_own, is_ours
+from afterglow.engine.agreement import check_own
 from afterglow.engine.job import Job, Results
 from afterglow.engine.machinery import machinery
 from afterglow.engine.outcome import Outcome
 from afterglow.engine.tiers import HOLD, SKIP, STEP
 from afterglow.engine.work import share_out
 from afterglow.errors import BadValue
-from afterglow.policies.checks import choice, whole
+from afterglow.policies.checks import any_seed, choice, whole
 from afterglow.policies.policy import Policy
-from afterglow.policies.registry import named
+from afterglow.policies.registry import is_ours, named
 from afterglow.policies.season import seasonal
 from afterglow.worlds.world import World
 
@@ -46,27 +45,29 @@ def simulate(
 ) -> Outcome:
     """Play `runs` independent runs of a policy in a world, exactly.
 
-    Run r of a seed meets the same rewards whatever the policy, so outcomes can be compared run by run. `engine`
-    is `step`, `hold`, `skip` or `auto` (the fastest that fits); `checkpoints` are the steps at which regret is
-    written down; `first` is the number of the first run; `progress` is told how many runs are done. The policy
-    is told the world's window unless `told_window` says otherwise, and the horizon unless `told_horizon` is False.
+    `engine` is `step`, `hold`, `skip` or `auto` (the fastest that fits). In `step` and `hold`, run r of a seed meets
+    the same rewards whatever the policy, so outcomes can be compared run by run; `skip` draws sums of its own.
+    `checkpoints` are the steps at which regret is written down; `first` is the number of the first run; `progress`
+    is told how many runs are done. The policy is told the world's window unless `told_window` says otherwise, and
+    the horizon unless `told_horizon` is False.
     With a `season` the counted parts of its holds last whole seasons.
     """
     base = named(policy) if isinstance(policy, str) else policy
+    if not isinstance(base, Policy) or not isinstance(world, World):
+        raise BadValue(f"simulate takes a policy or its name, and a World, got {base!r} and {world!r}")
     policy = seasonal(base, season)
     steps = whole("horizon", horizon, 1)
     if steps > LONGEST:
         raise BadValue(f"horizon must be at most {LONGEST:.0e}, got {steps:.3g}; sums would lose single rewards")
-    runs, first = whole("runs", runs, 1), whole("first", first, 0)
+    runs, first, seed = whole("runs", runs, 1), whole("first", first, 0), any_seed(seed)
     marks = checked_marks(checkpoints, steps)
     window = world.window if told_window is None else told_window
     settings = policy.settings(world.arms, window, steps if told_horizon else None, options)
     tier = tier_for(engine, policy, world)
     if not is_ours(base):
-        check_own(policy, settings)
-    job = Job(policy, settings, machinery(world, policy.privileged), steps, seed & WORD, TIERS[tier], first)
+        check_own(policy, settings, world.arms)
+    job = Job(policy, settings, machinery(world, policy.privileged), steps, seed, TIERS[tier], first).compiled()
     results = Results.empty(runs, world.arms, marks, recommend)
-    job.compile()
     began = time.perf_counter()
     used = share_out(runs, partial(job.play, results), threads, progress)
     seconds = time.perf_counter() - began

@@ -16,7 +16,7 @@ from numba import carray
 
 STEP, HOLD, SKIP = 0, 1, 2
 CHUNK = 1024  # steps cut at a time: two buffers of 8 KiB stay in the nearest cache
-STRETCH = 65_536  # steps added up between two looks at the stop flag
+STRETCH = 1 << 20  # steps added up between two looks at the stop flag
 MANY = 1 << 40  # "as long as needed": a pointer carries no length
 LOOSE = -1
 

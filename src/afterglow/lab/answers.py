@@ -79,7 +79,7 @@ def paired(results: "Results", first: list[Row], second: list[Row], level: float
         raise BadValue(f"{first[0]['label']} and {second[0]['label']} have no runs in the same world yet")
     return Sheet(
         rows,
-        f"difference: mean of a's regret less b's over runs that met the same rewards; low, high: {level:.0%} "
+        f"difference: mean of a's regret less b's over runs of the same number; low, high: {level:.0%} "
         "interval of that mean (Student's t, each row by itself); wins: runs with the smaller regret",
     )
 

@@ -13,12 +13,12 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from afterglow.engine.agreement import is_ours
 from afterglow.errors import AfterglowError, MissingExtra
 from afterglow.lab.grid import Cell
 from afterglow.lab.identity import versions
 from afterglow.lab.play import Piece, Played, play_elsewhere
 from afterglow.policies.policy import Policy
+from afterglow.policies.registry import is_ours
 from afterglow.worlds.world import World
 
 try:

@@ -1,8 +1,7 @@
 """The default study: every policy in every kind of world, with the theorems' bounds beside.
 
-Five Bernoulli arms, one window, seven spreads: four that follow a fixed law and three adversaries. Run r of every
-policy meets the same rewards. The policies of the ODAAF family are told the mean delay of the spread, or the largest
-there can be where it reacts to the player.
+Five Bernoulli arms, one window, seven spreads: four that follow a fixed law and three adversaries. The policies of
+the ODAAF family are told the mean delay of the spread, or the largest there can be where it reacts to the player.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -6,11 +6,11 @@ from platform import python_version_tuple
 from typing import Any
 
 import afterglow
-from afterglow.engine.agreement import is_ours
 from afterglow.engine.compiling import digest
 from afterglow.errors import BadValue
 from afterglow.lab.study import Study
 from afterglow.policies.policy import Policy
+from afterglow.policies.registry import is_ours
 
 PACKAGES = ("numpy", "numba", "pyarrow")
 

@@ -16,8 +16,8 @@
     window = [4, 16, 64]
     spread = ["uniform", "hoard"]
 
-Where a field is a list, the study has a cell for each of its values. Run r of a seed meets the same rewards in every
-cell of a world, so cells can be compared run by run.
+Where a field is a list, the study has a cell for each of its values. With engine `step` or `hold`, run r of a seed
+meets the same rewards in every cell of a world, so that comparing cells run by run takes out the luck they share.
 """
 
 from collections.abc import Callable, Mapping, Sequence

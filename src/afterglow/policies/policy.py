@@ -75,5 +75,9 @@ class Policy(Generic[SettingsT, StateT]):
                 given[name] = value
         missing = [name for name in self.needs() if name not in given]
         if missing:
-            raise BadValue(f"{self.name} needs {' and '.join(missing)}; give {'it' if len(missing) == 1 else 'them'}")
+            give = f"give {'it' if len(missing) == 1 else 'them'}"
+            how = [f"{name}=5 (on the command line --set {name}=5)" for name in missing if name not in PLACE]
+            raise BadValue(
+                f"{self.name} needs {' and '.join(missing)}; {give}{', for instance ' * bool(how)}{' '.join(how)}"
+            )
         return (self.configure or self.Settings)(**given)

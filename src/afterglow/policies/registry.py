@@ -32,6 +32,11 @@ def names() -> list[str]:
     return list(WHERE)
 
 
+def is_ours(policy: Policy[Any, Any]) -> bool:
+    """Whether it is one of Afterglow's own policies, not one of the same name."""
+    return policy.name in WHERE and named(policy.name) is policy
+
+
 @cache
 def named(name: str) -> Policy[Any, Any]:
     """The policy of that name."""

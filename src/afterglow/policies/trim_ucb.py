@@ -257,7 +257,8 @@ def recommend(settings: Settings, state: State) -> int:
     """The arm of highest lower bound; in an experiment of fewer than 100 windows per arm, the one of highest M.
 
     The bound holds whatever the spread. The arm played most is a worse choice in experiments of middle length,
-    where one late run on a challenger can outweigh all that was learned before.
+    where one late run on a challenger can outweigh all that was learned before: at T = 8,000, d = 24 and means
+    0.30, 0.36, 0.33 it was the best in 79 of 100 runs, the arm of highest lower bound in 99.
     """
     arms = range(settings.arms)
     if is_short(settings.horizon or state.clock, settings.arms, settings.window):
@@ -269,6 +270,6 @@ def recommend(settings: Settings, state: State) -> int:
 policy = Policy(
     "trim-ucb", Settings, State, start, next_hold, learn, configure, recommend,
     summary="upper bounds from what runs must have paid, few switches; the default",
-    guarantee="O(sum log T / gap + K d) against every spread, adaptive ones included (proved at level strict)",
+    guarantee="O(sum log T / gap + K d) against every spread, adaptive ones too (proved with a horizon, level strict)",
     source="ours",
 )  # fmt: skip

@@ -80,6 +80,8 @@ def spread(what: "str | Spread | Callable[..., None]", draws: int = 0, memory: i
         return what
     if callable(what):
         return Spread(getattr(what, "__name__", "custom"), what, draws, memory)
+    if not isinstance(what, str):
+        raise BadValue(f"a spread is a text such as 'uniform', or a function, got {what!r}")
     known = [name.split(":")[0] for name in NAMES]
     name = what.split(":")[0]
     if name not in known:
@@ -180,7 +182,10 @@ def positive(text: str, value: str, least: float, zero: bool = False) -> float:
     try:
         number = float(value)
     except ValueError:
-        raise BadValue(f"spread {text} needs a number where it has {value!r}; for instance geometric:0.5") from None
+        name = text.partition(":")[0]
+        example = {"kernel": "kernel:3,2,1", "delay": "delay:geometric:0.3"}.get(name, "geometric:0.5")
+        raise BadValue(f"spread {text} needs a number where it has {value!r}; for instance {example}") from None
     if not (least < number < math.inf or (number == least and (zero or least > 0))):
-        raise BadValue(f"the numbers of spread {text} must be {'at least' if zero else 'above'} {least:g}, got {value}")
+        rule = "at least" if zero or least else "above"
+        raise BadValue(f"the numbers of spread {text} must be {rule} {least:g}, got {value}")
     return number

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from afterglow.errors import BadValue
-from afterglow.policies.checks import whole
+from afterglow.policies.checks import is_number, whole
 from afterglow.worlds.baseline import NOTHING, Baseline, Part
 from afterglow.worlds.baseline import baseline as parse_baseline
 from afterglow.worlds.rewards import Bernoulli, Reward, parse_reward
@@ -71,7 +71,9 @@ def law_of(reward: Any) -> Reward:
     """A reward law from a number, a text or itself."""
     if isinstance(reward, str):
         return parse_reward(reward)
-    if isinstance(reward, int | float):
-        return Bernoulli(reward)
+    if is_number(reward):
+        return Bernoulli(float(reward))
+    if not hasattr(reward, "cells"):
+        raise BadValue(f"an arm needs a mean, a reward law or its text, got {reward!r}; for instance 0.4 or 'beta:2,3'")
     law: Reward = reward
     return law
