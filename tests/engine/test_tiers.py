@@ -57,7 +57,8 @@ def in_law(one: Numbers, other: Numbers) -> float:
 @pytest.mark.parametrize("law", LAWS)
 def test_skip_has_the_law_of_step(policy: Policy[Any, Any], law: str) -> None:
     runs = 500 if law == "bernoulli" else 160
-    for spread in [*SPREADS, two_thirds_late]:
+    spreads: list[Any] = [*SPREADS, two_thirds_late]
+    for spread in spreads:
         world = World.of(LAWS[law], 5, spread)
         step = simulate(policy, world, 600, runs, 1, needed(policy, 5), "step")
         skip = simulate(policy, world, 600, runs, 2, needed(policy, 5), "skip")

@@ -52,7 +52,7 @@ def simulate(
     the horizon unless `told_horizon` is False.
     With a `season` the counted parts of its holds last whole seasons.
     """
-    base = named(policy) if isinstance(policy, str) else policy
+    base: object = named(policy) if isinstance(policy, str) else policy
     if not isinstance(base, Policy) or not isinstance(world, World):
         raise BadValue(f"simulate takes a policy or its name, and a World, got {base!r} and {world!r}")
     policy = seasonal(base, season)
