@@ -1,12 +1,10 @@
 """Experiments in a file: one writer, many readers, no trace of a key, no silent damage."""
 
-import json
 import os
 import socket
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +57,27 @@ def test_the_lock_of_a_killed_process_is_free(path: Path) -> None:
     code = "import os, signal\nkept = afterglow.live.open(path)\nos.kill(os.getpid(), signal.SIGKILL)"
     assert elsewhere(path, code).returncode < 0
     afterglow.live.open(path).close()
+
+
+def test_a_fork_is_told_to_open_the_file_itself(path: Path) -> None:
+    code = """
+import os
+experiment = afterglow.live.open(path).create("shipping", ["49", "59"], 4)
+child = os.fork()
+if child == 0:
+    try:
+        experiment.reward(0.5)
+    except afterglow.AfterglowError as refused:
+        print(refused, flush=True)
+    os._exit(0)
+os.waitpid(child, 0)
+experiment.reward(0.25)
+experiment.close_step()
+print(experiment.steps(count=1)[0].total)
+"""
+    refused, total = elsewhere(path, code).stdout.splitlines()
+    assert refused.endswith("which forked; open it in each process")
+    assert total == "0.25"
 
 
 # Readers
@@ -203,91 +222,3 @@ def test_a_database_of_somebody_else_is_refused(path: Path) -> None:
     rewrite(path, "CREATE TABLE orders (id INTEGER)")
     with pytest.raises(BadDatabase, match="holds something else than Afterglow's experiments"):
         afterglow.live.open(path)
-
-
-# Damage
-
-
-def damage_by(statement: str) -> Callable[[Path], None]:
-    return lambda path: rewrite(path, statement)
-
-
-@pytest.mark.parametrize(
-    ("damage", "said"),
-    [
-        ("UPDATE events SET body = replace(body, '3000000', '9000000') WHERE seq = 7", "record 7: its hash doesn't"),
-        ("DELETE FROM events WHERE seq = 7", "record 8: its hash doesn't"),
-        ("UPDATE events SET at = at + 1 WHERE seq = 7", "record 7: its hash doesn't"),
-        ("UPDATE steps SET total = total + 1 WHERE step = 5", "step 5: the table has"),
-        ("UPDATE steps SET served = 0 WHERE step = 7", "step 7: the table has"),
-        ("DELETE FROM steps WHERE step = 5", "step 5: the table has"),
-        ("INSERT INTO steps VALUES (1, 99, 0, 0, 'plan', 0, 0)", "step 99: the table has a row that is not in the log"),
-        ("UPDATE snapshots SET state = replace(state, '1', '2')", "snapshot 10: it is not the state"),
-        ("INSERT INTO snapshots VALUES (1, 999, 0, '', '')", "snapshot 999: it is not in the log"),
-    ],
-)
-def test_verify_finds_every_change(path: Path, monkeypatch: pytest.MonkeyPatch, damage: str, said: str) -> None:
-    monkeypatch.setattr("afterglow.live.history.EVERY", 10)
-    with afterglow.live.open(path) as experiments:
-        experiment = experiments.create("shipping", **ASKED, policy="ucb1")
-        for _ in range(15):
-            experiment.close_step(3.0)
-        assert experiment.verify().ok
-        rewrite(path, damage)
-        verdict = experiment.verify()
-        assert not verdict.ok
-        assert verdict.faults[0].startswith(said)
-        assert "faults:" in str(verdict)
-
-
-def test_a_decision_that_does_not_follow_from_the_log_is_found(path: Path) -> None:
-    """A forger who renews all hashes still has to make the policy decide as he wishes."""
-    from afterglow.live.log import NOTHING, chained
-
-    with afterglow.live.open(path) as experiments:
-        experiment = experiments.create("shipping", **ASKED, policy="ucb1")
-        for _ in range(60):
-            experiment.close_step(3.0)
-        store: Any = experiments._store
-        with store.writing("shipping") as log:
-            before = NOTHING
-            for seq, at, kind, body, _ in list(log.records()):
-                forged = json.dumps(json.loads(body) | {"total": 40_000_000}) if seq == 7 else body
-                before = chained(before, seq, at, kind, forged)
-                log.base.execute("UPDATE events SET body = ?, hash = ? WHERE seq = ?", (forged, before, seq))
-        faults = experiment.verify().faults
-        assert faults[0].startswith("step 5: the table has")
-        assert any("the log leads to step" in fault for fault in faults)
-
-
-def test_a_damaged_log_or_snapshot_is_not_gone_on_from(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("afterglow.live.history.EVERY", 10)
-    with afterglow.live.open(path) as experiments:
-        experiment = experiments.create("shipping", **ASKED, policy="ucb1")
-        for _ in range(15):
-            experiment.close_step(3.0)
-    for statement in ("UPDATE events SET at = 0 WHERE seq = 14", "UPDATE snapshots SET state = '{}'"):
-        rewrite(path, statement)
-        with afterglow.live.open(path) as again, pytest.raises(BadDatabase, match="go back to a backup"):
-            again.get("shipping")
-
-
-# Backup
-
-
-def test_a_backup_of_a_running_experiment_goes_on_by_itself(path: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy.db"
-    with afterglow.live.open(path) as experiments:
-        experiment = experiments.create("shipping", **ASKED, policy="ucb1")
-        for _ in range(5):
-            experiment.close_step(3.0)
-        experiments.backup(str(copy))
-        with pytest.raises(BadValue, match="exists; name a new file"):
-            experiments.backup(str(copy))
-        with afterglow.live.open(copy) as others:
-            other = others.get("shipping")
-            assert other.verify().ok
-            for _ in range(9):
-                experiment.close_step(3.0)
-                other.close_step(3.0)
-            assert other.steps() == experiment.steps()

@@ -1,5 +1,6 @@
 """Experiments in one SQLite file: the standard library's, write-ahead log, every commit on the disk."""
 
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ class SqliteStore:
     def __init__(self, path: str | Path, read_only: bool = False) -> None:
         self.path = Path(path)
         self.turn = RLock()
+        self.process = os.getpid()
         self.read_only = read_only
         self.alone = not read_only  # nobody else writes
         if read_only and not self.path.exists():
@@ -33,7 +35,7 @@ class SqliteStore:
             prepare(self.base, self.path, read_only)
             if not read_only:
                 self.tidy()  # an earlier process may have been killed before it could
-            self.closing = finalize(self, let_go, self.base, self.writer)  # also when nobody calls close
+            self.closing = finalize(self, let_go, self.base, self.writer, self.process)  # also when nobody calls close
         except BaseException:
             if self.writer:
                 self.writer.release()
@@ -69,6 +71,10 @@ class SqliteStore:
         with self.turn:
             if self.read_only and begin != "BEGIN":
                 raise OutOfTurn(f"{self.path} was opened to read only; open it without read_only to change it")
+            if self.process != os.getpid():
+                raise OutOfTurn(
+                    f"{self.path} was opened by process {self.process}, which forked; open it in each process"
+                )
             self.base.execute(begin)
             try:
                 yield
@@ -109,7 +115,9 @@ class SqliteStore:
             self.closing()
 
 
-def let_go(base: sqlite3.Connection, writer: Writer | None) -> None:
+def let_go(base: sqlite3.Connection, writer: Writer | None, process: int) -> None:
+    if process != os.getpid():
+        return  # a fork has no business with it
     base.close()
     if writer:
         writer.release()

@@ -1,0 +1,106 @@
+"""A database that was changed behind the experiment's back is found out; a backup is a database."""
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import afterglow
+from afterglow.errors import BadDatabase, BadValue
+
+ASKED: dict[str, Any] = {"variants": ["49", "59", "69"], "window": 4, "reward_max": 10.0}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "experiments.db"
+
+
+def rewrite(path: Path, statement: str) -> None:
+    base = sqlite3.connect(path)
+    base.execute(statement)
+    base.commit()
+    base.close()
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        ("UPDATE events SET body = replace(body, '3000000', '9000000') WHERE seq = 7", "record 7: its hash doesn't"),
+        ("DELETE FROM events WHERE seq = 7", "record 8: its hash doesn't"),
+        ("UPDATE events SET at = at + 1 WHERE seq = 7", "record 7: its hash doesn't"),
+        ("UPDATE steps SET total = total + 1 WHERE step = 5", "step 5: the table has"),
+        ("UPDATE steps SET served = 0 WHERE step = 7", "step 7: the table has"),
+        ("DELETE FROM steps WHERE step = 5", "step 5: the table has"),
+        ("INSERT INTO steps VALUES (1, 99, 0, 0, 'plan', 0, 0)", "step 99: the table has a row that is not in the log"),
+        ("UPDATE snapshots SET state = replace(state, '1', '2')", "snapshot 10: it is not the state"),
+        ("INSERT INTO snapshots VALUES (1, 999, 0, '', '')", "snapshot 999: it is not in the log"),
+    ],
+)
+def test_verify_finds_every_change(path: Path, monkeypatch: pytest.MonkeyPatch, damage: str, said: str) -> None:
+    monkeypatch.setattr("afterglow.live.history.EVERY", 10)
+    with afterglow.live.open(path) as experiments:
+        experiment = experiments.create("shipping", **ASKED, policy="ucb1")
+        for _ in range(15):
+            experiment.close_step(3.0)
+        assert experiment.verify().ok
+        rewrite(path, damage)
+        verdict = experiment.verify()
+        assert not verdict.ok
+        assert verdict.faults[0].startswith(said)
+        assert "faults:" in str(verdict)
+
+
+def test_a_decision_that_does_not_follow_from_the_log_is_found(path: Path) -> None:
+    """A forger who renews all hashes still has to make the policy decide as he wishes."""
+    from afterglow.live.log import NOTHING, chained
+
+    with afterglow.live.open(path) as experiments:
+        experiment = experiments.create("shipping", **ASKED, policy="ucb1")
+        for _ in range(60):
+            experiment.close_step(3.0)
+        store: Any = experiments._store
+        with store.writing("shipping") as log:
+            before = NOTHING
+            for seq, at, kind, body, _ in list(log.records()):
+                forged = json.dumps(json.loads(body) | {"total": 40_000_000}) if seq == 7 else body
+                before = chained(before, seq, at, kind, forged)
+                log.base.execute("UPDATE events SET body = ?, hash = ? WHERE seq = ?", (forged, before, seq))
+        faults = experiment.verify().faults
+        assert faults[0].startswith("step 5: the table has")
+        assert any("the log leads to step" in fault for fault in faults)
+
+
+def test_a_damaged_log_or_snapshot_is_not_gone_on_from(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("afterglow.live.history.EVERY", 10)
+    with afterglow.live.open(path) as experiments:
+        experiment = experiments.create("shipping", **ASKED, policy="ucb1")
+        for _ in range(15):
+            experiment.close_step(3.0)
+    for statement in ("UPDATE events SET at = 0 WHERE seq = 14", "UPDATE snapshots SET state = '{}'"):
+        rewrite(path, statement)
+        with afterglow.live.open(path) as again, pytest.raises(BadDatabase, match="go back to a backup"):
+            again.get("shipping")
+
+
+# Backup
+
+
+def test_a_backup_of_a_running_experiment_goes_on_by_itself(path: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.db"
+    with afterglow.live.open(path) as experiments:
+        experiment = experiments.create("shipping", **ASKED, policy="ucb1")
+        for _ in range(5):
+            experiment.close_step(3.0)
+        experiments.backup(str(copy))
+        with pytest.raises(BadValue, match="exists; name a new file"):
+            experiments.backup(str(copy))
+        with afterglow.live.open(copy) as others:
+            other = others.get("shipping")
+            assert other.verify().ok
+            for _ in range(9):
+                experiment.close_step(3.0)
+                other.close_step(3.0)
+            assert other.steps() == experiment.steps()
