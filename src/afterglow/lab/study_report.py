@@ -8,6 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
 from afterglow.errors import BadValue
 from afterglow.lab.compare import ADVERSARIAL, LEVEL
 from afterglow.lab.drawing import MADE, save, slug, svg
@@ -20,6 +23,7 @@ from afterglow.lab.toml_text import toml_of
 from afterglow.policies.checks import choice
 
 FORMATS = ("html", "pdf", "png")
+LINES = ("log", "linear", "share", "along")  # kinds of figures that have a line for each policy
 
 
 def write_report(results: Results, folder: str | Path | None = None, format: str = "html") -> Path:  # noqa: A002
@@ -31,10 +35,9 @@ def write_report(results: Results, folder: str | Path | None = None, format: str
     choice("format", format, FORMATS)
     place = Path(folder) if folder is not None else results.folder / "report"
     gallery = drawn(results)
-    figures = {name: one.figure for name, one in gallery.made.items()}
     place.mkdir(parents=True, exist_ok=True)
     if format == "png":
-        save(figures, place / "figures", ["png"])
+        save(labelled(gallery), place / "figures", ["png"])
         return place / "figures"
     path, page, found = place / "report.pdf", place / "index.html", browser()
     if format == "html" or found is not None:
@@ -42,7 +45,7 @@ def write_report(results: Results, folder: str | Path | None = None, format: str
     if format == "html":
         return page
     if found is None or not print_page(page, path, found):
-        print_figures({name: one for name, one in figures.items() if not name.endswith("-narrow")}, path)
+        print_figures(labelled(gallery), path)
     return path
 
 
@@ -50,7 +53,27 @@ def save_figures(results: Results, folder: str | Path, formats: Sequence[str] = 
     """Every figure of the report as a file in each of the formats `svg`, `pdf` and `png`."""
     for one in formats:
         choice("format", one, list(MADE))
-    return save({name: one.figure for name, one in drawn(results).made.items()}, Path(folder), formats)
+    return save(labelled(drawn(results)), Path(folder), formats)
+
+
+def labelled(gallery: Gallery) -> dict[str, Figure]:
+    """The figures as they stand alone: those with lines have a legend, which on the page stands above them."""
+    found = {}
+    handles = [
+        Line2D(
+            [], [], color=look.colour, linewidth=look.width, linestyle=(0, look.dash) if look.dash else "-", label=label
+        )
+        for label, look in legend(gallery)
+    ]
+    for name, one in gallery.made.items():
+        if name.endswith("-narrow"):
+            continue
+        if one.kind in LINES and not one.figure.legends:
+            rows = -(-len(handles) // 2)
+            one.figure.set_figheight(3.2 + 0.2 * rows)
+            one.figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False, fontsize=8)
+        found[name] = one.figure
+    return found
 
 
 def drawn(results: Results) -> Gallery:
