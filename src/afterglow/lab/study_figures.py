@@ -119,7 +119,7 @@ class Gallery:
                 self.keep(f"heat-{axis}{'-narrow' if narrow else ''}", drawn)
 
     def one_run(self) -> None:
-        """The best policy's first run, where it is told the truth and something can leak, the shortest horizon first."""
+        """The best policy's first run, where it is told the truth and something can leak, a short one if any."""
         for label in self.order:
             scene = min(self.scenes.of(label), key=dullness)
             title = self.scenes.title(scene)
