@@ -89,10 +89,11 @@ def test_ctrl_c_exits_130_without_a_word(capsys: pytest.CaptureFixture[str], mon
 def test_ctrl_c_stops_runs_that_would_take_hours(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    take = Queue.take
+    take, presses = Queue.take, iter([signal.SIGINT])
 
     def take_and_interrupt(queue: Queue) -> tuple[int, int]:
-        signal.raise_signal(signal.SIGINT)
+        for press in presses:
+            signal.raise_signal(press)
         return take(queue)
 
     monkeypatch.setattr(Queue, "take", take_and_interrupt)

@@ -55,33 +55,55 @@ def share_out(runs: int, task: Task, threads: int | None = None, progress: Calla
     queue, stop = Queue(runs, count), np.zeros(1)
     failures: list[BaseException] = []
 
-    def work() -> None:
-        while True:
-            begin, end = queue.take()
-            if begin == end or stop[0]:
-                return
-            began = time.perf_counter()
-            try:
+    def work(busy: threading.Lock) -> None:
+        try:
+            while not stop[0]:
+                begin, end = queue.take()
+                if begin == end:
+                    return
+                began = time.perf_counter()
                 task(begin, end, stop)
-            except BaseException as failure:
-                failures.append(failure)
-                stop[0] = 1
-            queue.give_back(end - begin, time.perf_counter() - began)
+                queue.give_back(end - begin, time.perf_counter() - began)
+        except BaseException as failure:
+            failures.append(failure)
+            stop[0] = 1
+        finally:
+            busy.release()
 
-    workers = [threading.Thread(target=work, daemon=True) for _ in range(count)]
+    locks = [threading.Lock() for _ in range(count)]
+    workers = [threading.Thread(target=work, args=(busy,), daemon=True) for busy in locks]
     try:
-        for worker in workers:
+        for busy, worker in zip(locks, workers, strict=True):
+            busy.acquire()
             worker.start()
-        while any(worker.is_alive() for worker in workers):
-            for worker in workers:
-                worker.join(LOOK_SECONDS)
+        while any(busy.locked() for busy in locks):
+            for busy in locks:
+                wait(busy, LOOK_SECONDS)
             if progress is not None:
                 progress(queue.done)
     finally:
-        stop[0] = 1
-        for worker in workers:
-            if worker.ident is not None:
-                worker.join()
+        leave(stop, [busy for busy, worker in zip(locks, workers, strict=True) if worker.ident is not None])
     if failures:
         raise failures[0]
     return count
+
+
+def wait(busy: threading.Lock, seconds: float = -1) -> None:
+    """Wait for a thread to let go of its lock."""
+    if busy.acquire(timeout=seconds):
+        busy.release()
+
+
+def leave(stop: NDArray[np.float64], locks: list[threading.Lock]) -> None:
+    """Have the threads stop, and wait until they have; a second Ctrl-C doesn't leave them alone.
+
+    Bare locks, because an interrupted `Thread.join` may take a running thread for ended.
+    """
+    while True:
+        try:
+            stop[0] = 1
+            for busy in locks:
+                wait(busy)
+            return
+        except KeyboardInterrupt:
+            continue
