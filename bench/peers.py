@@ -13,12 +13,12 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 
-from figures import Figure, Item, digits, faster
 from machine import version_of
 from timing import race
 from workload import MEANS, play
 
 import afterglow
+from figures import Figure, Item, digits, faster
 
 ARMS = list(range(len(MEANS)))
 STEPS = {"river": 20_000, "SMPyBandits": 5_000, "mabwiser": 1_000, "coba": 10_000}  # in one go

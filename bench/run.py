@@ -22,11 +22,11 @@ import start
 import step
 import threads
 import tiers
-from figures import Item
 from machine import machine
 from page import page, summary
 
 from afterglow.errors import AfterglowWarning
+from figures import Item
 
 HERE = Path(__file__).parent
 OUT = HERE / "out"

@@ -9,8 +9,9 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from figures import Figure, Item, digits
 from timing import Time
+
+from figures import Figure, Item, digits
 
 COMMAND = [
     sys.executable, "-c", "from afterglow.cli import main; main()", "simulate", "--policy", "phased-ucb", "--means",

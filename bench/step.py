@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from figures import Figure, Item, digits
 from machine import CC
 from numpy.typing import NDArray
 from timing import race
@@ -16,6 +15,7 @@ from workload import MEANS, SEED, WINDOW, play
 
 from afterglow.engine.outcome import Outcome
 from afterglow.policies.phased_ucb import configure
+from figures import Figure, Item, digits
 
 HERE = Path(__file__).parent
 FLAGS = ["-O3", "-march=native", "-std=c11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]

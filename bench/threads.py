@@ -3,11 +3,11 @@
 from functools import partial
 from pathlib import Path
 
-from figures import Figure, Item
 from timing import race
 from workload import play
 
 from afterglow.engine.work import processors
+from figures import Figure, Item
 
 CASES = {"step": (1e6, 200), "skip": (1e9, 100)}  # horizon, runs
 

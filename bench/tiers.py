@@ -3,11 +3,11 @@
 from functools import partial
 from pathlib import Path
 
-from figures import Figure, Item, digits, faster
 from timing import race
 from workload import WINDOW, play
 
 from afterglow.worlds.spreads import NAMES, Spread
+from figures import Figure, Item, digits, faster
 
 DIRICHLET = ["dirichlet", "dirichlet:0.5", "dirichlet:3"]
 

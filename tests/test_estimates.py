@@ -63,3 +63,17 @@ def test_the_alarm_names_the_arm_its_bounds_and_what_may_be_wrong() -> None:
         "what they should be or the arms change with time; chance alone does this in at most 0.01 of experiments"
     )
     assert str(estimates).endswith(estimates.alarm)
+
+
+def test_totals_beyond_what_pulls_can_bring_raise_the_alarm() -> None:
+    agent = Agent(2, window=4, seed=1)
+    for step in range(40):
+        agent.select()
+        agent.update(1.0)
+        assert agent.estimates().alarm is None, step
+    for _ in range(4):
+        agent.select()
+        agent.update(3.0)
+    alarm = agent.estimates().alarm
+    assert alarm is not None
+    assert alarm.startswith("totals add up to 5 more than all pulls can have brought: reward_max")

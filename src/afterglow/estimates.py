@@ -26,6 +26,9 @@ class Estimate:
         return self.low > self.high
 
 
+ROUNDING = 1e-9  # of sums of totals
+
+
 @dataclass(frozen=True, slots=True)
 class Estimates:
     """Estimates of all arms, in their order; `estimates["A"]` is that of one.
@@ -38,6 +41,7 @@ class Estimates:
     arms: tuple[Estimate, ...]
     confidence: float
     window: int
+    surplus: float = 0.0  # what came in beyond all that the pulls can have brought
 
     def __iter__(self) -> Iterator[Estimate]:
         return iter(self.arms)
@@ -54,7 +58,12 @@ class Estimates:
 
     @property
     def alarm(self) -> str | None:
-        """What is wrong when an arm's lower bound lies above its upper bound; None as long as all fits."""
+        """What is wrong when bounds contradict each other, or totals what one pull can bring; None while all fits."""
+        if self.surplus > 0:
+            return (
+                f"totals add up to {self.surplus:.4g} more than all pulls can have brought: reward_max, the most that "
+                "one pull brings in all, is too small"
+            )
         torn = [
             f"arm {one.arm!r} brings at least {one.low:.4g} and at most {one.high:.4g} a pull"
             for one in self.arms
@@ -84,4 +93,6 @@ def read(ledger: Ledger, names: Sequence[Name], window: int, reward_max: float, 
         mean = ledger.mean(arm) * reward_max
         share = tally.pulls / steps if steps else 0.0
         rows.append(Estimate(name, mean, low * reward_max, high * reward_max, tally.pulls, tally.runs, share))
-    return Estimates(tuple(rows), confidence, window)
+    seen = sum(tally.past + tally.seen for tally in ledger.tallies)
+    surplus = max(0.0, seen * (1 - ROUNDING) - steps - ledger.late) * reward_max  # the start may bring earlier effects
+    return Estimates(tuple(rows), confidence, window, surplus)
