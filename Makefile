@@ -45,7 +45,7 @@ requirements: $(VENV)/dev.stamp
 	$(LOCK) pyproject.toml requirements/build.in --extra lab --output-file requirements/run.txt
 	$(LOCK) pyproject.toml requirements/build.in --extra dev --constraints requirements/run.txt \
 		--output-file requirements/dev.txt
-	$(LOCK) pyproject.toml requirements/build.in requirements/bench.in --extra lab --constraints requirements/run.txt \
+	$(LOCK) pyproject.toml requirements/build.in requirements/bench.in --extra all --constraints requirements/run.txt \
 		--output-file requirements/bench.txt
 
 clean:
