@@ -60,7 +60,8 @@ agent.update(0.5)
 def test_the_command_says_which_extra_it_needs_when_it_is_missing() -> None:
     code = NUMPY_ONLY + "from afterglow.cli import main\nmain()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    sentence = "the command line needs the 'lab' extra: pip install \"afterglow[lab]\"\n"
+    sentence = "the command line needs the 'lab' extra: pip install \"afterglow[lab]\", or in a clone "
+    sentence += 'pip install ".[lab]"\n'
     assert (done.returncode, done.stdout, done.stderr) == (1, "", sentence)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
-from afterglow.errors import BadValue, UnknownName
+from afterglow.errors import BadValue
 from afterglow.policies.checks import whole
 from afterglow.policies.policy import Policy
 from afterglow.policies.registry import named
@@ -51,8 +51,7 @@ def known_options(policy: Policy[Any, Any], options: Mapping[str, Any], others: 
     known = policy.options()
     for name in options:
         if name not in known:
-            listed = f"it takes {', '.join(known)}" if known else "it takes none"
-            raise UnknownName(f"setting of {policy.name}", name, [*known, *others], listed)
+            raise policy.unknown(name, others)
     return dict(options)
 
 

@@ -70,7 +70,8 @@ class MissingExtra(AfterglowError, ImportError):
     """A part that needs an extra to be installed."""
 
     def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f'{what} needs the {extra!r} extra: pip install "afterglow[{extra}]"')
+        install = f'pip install "afterglow[{extra}]", or in a clone pip install ".[{extra}]"'
+        super().__init__(f"{what} needs the {extra!r} extra: {install}")
 
 
 class AfterglowWarning(UserWarning):

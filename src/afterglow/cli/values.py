@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from types import NoneType
 from typing import Any, get_args
 
-from afterglow.errors import BadValue, UnknownName
+from afterglow.errors import BadValue
 from afterglow.policies.checks import between, whole
 from afterglow.policies.policy import PLACE, Policy
 
@@ -33,16 +33,15 @@ def numbers(name: str, text: str) -> list[float]:
 def assignments(policy: Policy[Any, Any], texts: Sequence[str]) -> dict[str, Any]:
     """The options of a policy from `key=value` texts, read as `configure` annotates them."""
     known = policy.options()
-    listed = f"it takes {', '.join(known)}" if known else "it takes none"
     found: dict[str, Any] = {}
     for text in texts:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not equals:
-            raise BadValue(f"--set must be key=value, got {text!r}; {policy.name}: {listed}")
+            raise BadValue(f"--set must be key=value, got {text!r}; {policy.name}: {policy.takes()}")
         if name in PLACE:
             raise BadValue(f"--set is for a policy's own settings, got {text!r}; give --{name} instead")
         if name not in known:
-            raise UnknownName(f"setting of {policy.name}", name, known, listed)
+            raise policy.unknown(name)
         if name in found:
             raise BadValue(f"--set must name a setting once, got {name!r} again")
         found[name] = annotated(name, value, inspect.signature(maker(policy), eval_str=True).parameters[name])

@@ -148,10 +148,7 @@ def entry_of(one: dict[str, Any], table: Mapping[str, Any], source: str, runs: i
         policy = policy_of(one["policy"], source)
     for key in options:
         if key not in policy.options():
-            known = policy.options()
-            raise UnknownName(
-                f"setting of {policy.name}", key, known, f"it takes {', '.join(known) if known else 'none'}"
-            )
+            raise policy.unknown(key)
     shown = [f"{key}={value}" for key, value in options.items()]
     if "label" in one:  # a label names what it stands for; what varies below it is added
         shown = [text for key, text in zip(options, shown, strict=True) if isinstance(table[key], list | tuple)]

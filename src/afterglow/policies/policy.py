@@ -55,6 +55,14 @@ class Policy(Generic[SettingsT, StateT]):
         """The names a user may set beyond arms, window and horizon."""
         return [name for name in self.parameters() if name not in PLACE]
 
+    def takes(self) -> str:
+        """Its options in words."""
+        return f"it takes {', '.join(self.options()) or 'none'}"
+
+    def unknown(self, option: str, others: Sequence[str] = ()) -> UnknownName:
+        """The error for an option that it doesn't take; `others` are names that may have been meant too."""
+        return UnknownName(f"setting of {self.name}", option, [*self.options(), *others], self.takes())
+
     def needs(self) -> list[str]:
         """What must be known to run it: required parameters other than the number of arms."""
         empty = inspect.Parameter.empty
@@ -67,9 +75,7 @@ class Policy(Generic[SettingsT, StateT]):
         given = dict(options or {})
         for name in given:
             if name not in self.options():
-                known = self.options()
-                listed = f"it takes {', '.join(known)}" if known else "it takes none"
-                raise UnknownName(f"setting of {self.name}", name, known, listed)
+                raise self.unknown(name)
         for name, value in zip(PLACE, (arms, window, horizon), strict=True):
             if name in self.parameters() and value is not None:
                 given[name] = value
