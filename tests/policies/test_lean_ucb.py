@@ -239,6 +239,7 @@ def test_regret_is_well_below_uniform_play() -> None:
         ((3, 24, 100), "lean-ucb needs 2 x 3 arms x 24 steps = 144, the horizon is 100; "
          "lengthen it or shorten the window to 16"),
         ((30, 2, 50), "lean-ucb needs 2 x 30 arms x 2 steps = 120, the horizon is 50; lengthen it or take fewer arms"),
+        ((2, 2, 3), "lean-ucb needs 2 x 2 arms x 2 steps = 8, the horizon is 3; lengthen it"),
         ((1, 2, 50), "arms must be a whole number of at least 2, got 1"),
         ((2, 0, 50), r"window must be a whole number of at least 1 \(1 = paid at once\), got 0"),
         ((2, 1, None), "lean-ucb needs horizon; give it"),

@@ -87,8 +87,7 @@ def learn(settings: Settings, state: State, arm: int, steps: int, split: int, he
 
 def recommend(settings: Settings, state: State) -> int:
     """The arm played most; while the clock is below 100 K d, the one of highest mean."""
-    means = [total / max(count, 1) for total, count in zip(state.sums, state.pulls, strict=True)]
-    return arm_to_keep(state.pulls, means, state.clock, settings.window)
+    return arm_to_keep(state.pulls, state.sums, state.clock, settings.window)
 
 
 policy = Policy(

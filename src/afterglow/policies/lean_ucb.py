@@ -65,9 +65,10 @@ def configure(arms: int, window: int, horizon: int, season: int = 1, noise: floa
     need = 2 * arms * window
     if horizon < need:
         fits = horizon // (2 * arms)
+        shorter = f" or shorten the window to {fits:,}" if fits else " or take fewer arms" if arms > 2 else ""
         raise BadValue(
             f"lean-ucb needs 2 x {arms:,} arms x {window:,} steps = {need:,}, the horizon is {horizon:,}; "
-            f"lengthen it or {f'shorten the window to {fits:,}' if fits else 'take fewer arms'}"
+            f"lengthen it{shorter}"
         )
     half = -(-window // 2)
     least = whole_seasons(half, season)

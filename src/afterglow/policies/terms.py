@@ -65,15 +65,15 @@ def is_short(horizon: int, arms: int, window: int) -> bool:
     return horizon < SHORT * arms * window
 
 
-def arm_to_keep(pulls: list[int], means: list[float], horizon: int, window: int) -> int:
-    """The arm played most; in an experiment of fewer than 100 windows per arm, the tried arm of highest mean.
+def arm_to_keep(pulls: list[int], sums: list[float], clock: int, window: int) -> int:
+    """The arm played most; before 100 windows per arm were played, the tried arm of highest mean.
 
-    >>> arm_to_keep([500, 300, 0], [0.4, 0.6, 0.0], horizon=800, window=10)
+    >>> arm_to_keep([500, 300, 0], [200.0, 180.0, 0.0], clock=800, window=10)
     1
-    >>> arm_to_keep([50_000, 300, 0], [0.4, 0.6, 0.0], horizon=50_300, window=10)
+    >>> arm_to_keep([50_000, 300, 0], [20_000.0, 180.0, 0.0], clock=50_300, window=10)
     0
     """
     tried = [arm for arm in range(len(pulls)) if pulls[arm] > 0]
-    if not tried or not is_short(horizon, len(pulls), window):
+    if not tried or not is_short(clock, len(pulls), window):
         return max(range(len(pulls)), key=lambda arm: pulls[arm])
-    return max(tried, key=lambda arm: means[arm])
+    return max(tried, key=lambda arm: sums[arm] / pulls[arm])
