@@ -6,10 +6,19 @@ from pathlib import Path
 import pytest
 
 from afterglow.cli import run
+from afterglow.cli.plan import with_error
 from afterglow.lab.plan import plan
 
 PLACE = ["plan", "--arms", "2", "--window", "4", "--horizon", "400", "--runs", "40"]
 KNOWN = [*PLACE, "--gap", "20%", "--mean", "0.4", "--noise", "0.1"]
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [(48.2, "1,167 ± 48"), (0.02, "1,166.70 ± 0.02"), (4e-14, "1,166.70 ± 0.00"), (0, "1,166.70 ± 0.00")],
+)
+def test_a_mean_is_shown_to_the_first_digit_of_its_error(error: float, text: str) -> None:
+    assert with_error(1_166.7, error) == text
 
 
 def test_json_has_the_fields_of_the_python_call_and_so_has_the_file(

@@ -100,6 +100,7 @@ def test_checkpoints_are_a_number_of_points_or_the_steps_themselves() -> None:
     assert small(checkpoints=[10, 500, 5_000]).cells[0].marks == (10, 500, 1_000)
     marks = small(checkpoints=7).cells[0].marks
     assert (len(marks), marks[0], marks[-1]) == (7, 10, 1_000)
+    assert small(checkpoints=1).cells[0].marks == (1_000,)
 
 
 def test_lists_of_seeds_engines_and_runs_spread_out_too() -> None:

@@ -181,8 +181,8 @@ def percent(value: float) -> str:
 
 
 def with_error(value: float, error: float) -> str:
-    """A mean and its standard error, to the error's first digit."""
-    digits = max(0, -math.floor(math.log10(error))) if error > 0 else 2
+    """A mean and its standard error, to the error's first digit; what is left by rounding is no error."""
+    digits = max(0, -math.floor(math.log10(error))) if error > 1e-9 * abs(value) else 2
     return f"{value:,.{digits}f} ± {error:,.{digits}f}"
 
 

@@ -101,5 +101,7 @@ def checked_marks(checkpoints: Sequence[int], horizon: int) -> NDArray[np.int64]
 
 def log_marks(horizon: int, count: int) -> list[int]:
     """Up to `count` checkpoints, evenly spaced in the logarithm, the horizon last."""
-    marks = np.geomspace(min(10, horizon), horizon, whole("number of checkpoints", count, 1))
-    return sorted({int(round(mark)) for mark in marks} | {horizon})
+    count = whole("number of checkpoints", count, 1)
+    if count == 1:
+        return [horizon]
+    return sorted({int(round(mark)) for mark in np.geomspace(min(10, horizon), horizon, count)} | {horizon})

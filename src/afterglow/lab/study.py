@@ -1,23 +1,8 @@
-"""A study: policies × worlds × horizons, described in a few lines and played as a grid.
-
-    name = "delay"
-    horizon = [1e4, 1e5]
-    runs = 200
-
-    [[policies]]
-    policy = ["trim-ucb", "leak-ucb"]
-
-    [[policies]]
-    policy = "phased-ucb"
-    constants = ["paper", "corrected"]
-
-    [[worlds]]
-    rewards = [0.9, 0.8, 0.7]
-    window = [4, 16, 64]
-    spread = ["uniform", "hoard"]
+"""A study: policies × worlds × horizons, described in a few lines of Python or TOML and played as a grid.
 
 Where a field is a list, the study has a cell for each of its values. With engine `step` or `hold`, run r of a seed
 meets the same rewards in every cell of a world, so that comparing cells run by run takes out the luck they share.
+`afterglow init` writes a study as TOML, with a comment at each field.
 """
 
 from collections.abc import Callable, Mapping, Sequence
