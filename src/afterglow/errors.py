@@ -7,6 +7,9 @@
     │   └── HorizonReached                the experiment has played all its steps
     ├── Conflict (also ValueError)        told before, and differently: a key, a step, a name
     ├── InUse (also RuntimeError)         another process writes the database
+    ├── Unavailable (also RuntimeError)   the service or its database is away or has too much to do
+    ├── NotAllowed (also RuntimeError)    a token that is missing, unknown, expired or too weak
+    ├── Undelivered (also RuntimeError)   rewards that the service did not take, with the reason for each
     ├── BadFormat (also ValueError)       stored text that isn't what it should be
     │   └── BadDatabase                   a database of another layout, or with a log that doesn't fit together
     ├── Disagreement (also RuntimeError)  a policy acts differently in plain Python and compiled
@@ -19,6 +22,7 @@ Messages are one lower-case sentence: the name, the rule, the value, the way out
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Any
 
 
 class AfterglowError(Exception):
@@ -60,6 +64,22 @@ class Conflict(AfterglowError, ValueError):
 
 class InUse(AfterglowError, RuntimeError):
     """Another process writes the database."""
+
+
+class Unavailable(AfterglowError, RuntimeError):
+    """The service or its database is away or has too much to do: the same may work later."""
+
+
+class NotAllowed(AfterglowError, RuntimeError):
+    """A token that is missing, unknown, expired or too weak."""
+
+
+class Undelivered(AfterglowError, RuntimeError):
+    """Rewards that the service did not take, with the reason for each."""
+
+    def __init__(self, sentence: str, rewards: Iterable[Any] = ()) -> None:
+        super().__init__(sentence)
+        self.rewards = list(rewards)  # rows with experiment, key, amount and error
 
 
 class Disagreement(AfterglowError, RuntimeError):
