@@ -39,7 +39,24 @@ def fresh(code: str) -> str:
 
 def test_importing_afterglow_leaves_the_heavy_libraries_alone() -> None:
     loaded = set(fresh("import sys, afterglow; print(*sys.modules)").split())
-    assert not loaded & {"numba", "scipy", "matplotlib", "typer", "rich", "jinja2", "gymnasium"}
+    assert not loaded & {"numba", "scipy", "matplotlib", "typer", "rich", "jinja2", "gymnasium", "pyarrow"}
+
+
+@pytest.mark.parametrize("name", ["Results", "Study", "World", "fit", "plan", "simulate"])
+def test_the_lab_is_there_by_its_short_names(name: str) -> None:
+    assert getattr(afterglow, name).__name__ == name
+    assert name in dir(afterglow)
+
+
+def test_a_name_of_the_lab_says_which_extra_it_needs_when_it_is_missing() -> None:
+    for name in ("Results", "Study", "plan"):
+        code = f"""
+try:
+    from afterglow import {name}
+except ImportError as missing:
+    print(type(missing).__name__, missing)
+"""
+        assert fresh(NUMPY_ONLY + code).startswith("MissingExtra ")
 
 
 def test_importing_afterglow_takes_less_than_three_tenths_of_a_second() -> None:

@@ -4,24 +4,41 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from afterglow.agent import Agent
-from afterglow.errors import AfterglowError
+from afterglow.errors import AfterglowError, MissingExtra
 from afterglow.estimates import Estimate, Estimates
 from afterglow.policies.policy import Policy
 
 if TYPE_CHECKING:
     from afterglow.engine.simulate import simulate
+    from afterglow.lab.fit import fit
+    from afterglow.lab.plan import plan
+    from afterglow.lab.results import Results
+    from afterglow.lab.study import Study
     from afterglow.worlds.world import World
 
-__all__ = ["AfterglowError", "Agent", "Estimate", "Estimates", "Policy", "World", "__version__", "simulate"]
+__all__ = [
+    "AfterglowError", "Agent", "Estimate", "Estimates", "Policy", "Results", "Study", "World", "__version__", "fit",
+    "plan", "simulate",
+]  # fmt: skip
 
 __version__ = "0.1.0"
 
-LATER = {"World": "afterglow.worlds.world", "simulate": "afterglow.engine.simulate"}  # too heavy for every import
+LATER = {
+    "Results": "afterglow.lab.results", "Study": "afterglow.lab.study", "World": "afterglow.worlds.world",
+    "fit": "afterglow.lab.fit", "plan": "afterglow.lab.plan", "simulate": "afterglow.engine.simulate",
+}  # fmt: skip  # too heavy for every import
 
 
 def __getattr__(name: str) -> Any:
     if name == "live":
         return import_module("afterglow.live")
     if name in LATER:
-        return getattr(import_module(LATER[name]), name)
+        try:
+            return getattr(import_module(LATER[name]), name)
+        except ModuleNotFoundError as missing:
+            raise MissingExtra(f"afterglow.{name}", "lab") from missing
     raise AttributeError(f"module 'afterglow' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *LATER, "live"})

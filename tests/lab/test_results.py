@@ -13,6 +13,7 @@ from afterglow.engine.simulate import simulate
 from afterglow.errors import BadValue, MissingExtra, UnknownName
 from afterglow.lab.answers import settled
 from afterglow.lab.results import Results
+from afterglow.lab.scenes import Scenes
 from afterglow.lab.sheet import Sheet, figure
 from afterglow.lab.statistics import mean_interval, power_fit
 from afterglow.lab.study import Study
@@ -66,6 +67,23 @@ def test_the_summary_has_the_mean_and_its_interval(results: Results) -> None:
     assert (row["regret"], row["low"], row["high"]) == (known.value, known.low, known.high)
     assert row["best_arm"] == pytest.approx(runs["pulls"][:, 0].mean() / 2_000)
     assert row["found"] == (runs["recommended"] == 0).mean()
+
+
+def test_where_runs_is_a_list_the_longest_cell_stands_for_those_that_begin_it(tmp_path: Path) -> None:
+    study = Study(
+        policies=["trim-ucb", "ars-ucb", {"policy": "leak-ucb", "runs": 5}],
+        worlds=[{"rewards": MEANS, "window": 4}], horizon=[500, 1_000], runs=[8, 4], engine="hold",
+    )  # fmt: skip
+    assert [cell.runs for cell in study.cells if cell.label == "leak-ucb"] == [5, 5]
+    results = study.run(tmp_path)
+    long, short = (results.runs_of(results.chosen({"label": "trim-ucb", "runs": runs})[0]["cell"]) for runs in (8, 4))
+    assert long["regret"][:4].tolist() == short["regret"].tolist()
+    assert [row["runs"] for row in results.paired("trim-ucb", "ars-ucb")] == [8, 8]
+    assert [row["runs"] for row in results.paired("trim-ucb", "leak-ucb")] == [5, 5]
+    assert [row["runs"] for row in results.paired("trim-ucb", "ars-ucb", runs=4)] == [4, 4]
+    assert [row["points"] for row in results.rate("horizon", label="trim-ucb")] == [2]
+    assert {cell["runs"] for scene in Scenes(results).all for cell in scene.cells.values()} == {8, 5}
+    assert "same rewards" not in results.paired("trim-ucb", "ars-ucb").caption
 
 
 def test_paired_compares_run_by_run(results: Results) -> None:

@@ -77,10 +77,12 @@ def paired(results: "Results", first: list[Row], second: list[Row], level: float
         rows.append(place | {"runs": int(gap.size)} | spelled(mean_interval(gap, level), "difference") | wins)
     if not rows:
         raise BadValue(f"{first[0]['label']} and {second[0]['label']} have no runs in the same world yet")
+    apart = any(row["engine"] in ("auto", "skip") for row in rows)
     return Sheet(
         rows,
-        f"difference: mean of a's regret less b's over runs of the same number; low, high: {level:.0%} "
-        "interval of that mean (Student's t, each row by itself); wins: runs with the smaller regret",
+        f"difference: mean of a's regret less b's over the runs that both have; low, high: {level:.0%} "
+        "interval of that mean (Student's t, each row by itself); wins: runs with the smaller regret"
+        + ('; engine "hold" lets these runs meet the same rewards, which narrows the interval' if apart else ""),
     )
 
 

@@ -122,7 +122,8 @@ def grid_of(
 ) -> Grid:
     """Every combination; `axes` are the study's own fields.
 
-    Multiples of a short window may come to the same told window; they are one cell.
+    Multiples of a short window may come to the same told window, and a policy's own number of runs stands for all that
+    the study lists; they are one cell.
     """
     grid = Grid()
     had: set[Any] = set()
@@ -131,7 +132,7 @@ def grid_of(
         axes["season"], axes["runs"], entries,
     ):  # fmt: skip
         window = told(world.window, asked)
-        place = (seed, id(world), horizon, window, knows, engine, season, runs, entry.label)
+        place = (seed, id(world), horizon, window, knows, engine, season, entry.runs or runs, entry.label)
         if place not in had:
             had.add(place)
             cell = Cell(

@@ -130,30 +130,42 @@ class Results:
 
     def chosen(self, place: dict[str, Any]) -> list[dict[str, Any]]:
         """The cells that have runs and agree with what is given."""
+        known = (*PLACE, "runs")
         for name in place:
-            if name not in PLACE:
-                raise UnknownName("column", name, PLACE, f"cells have {', '.join(PLACE)}")
+            if name not in known:
+                raise UnknownName("column", name, known, f"cells have {', '.join(known)}")
         found = [row for row in self.played() if all(row[name] == value for name, value in place.items())]
         if not found:
             said = ", ".join(f"{name} = {value!r}" for name, value in place.items())
             raise BadValue(f"no cell with runs has {said or 'anything yet'}; the labels are {', '.join(self.labels)}")
         return found
 
+    def longest(self, cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """One cell for each place: where `runs` is a list, that of most runs, which the others are beginnings of."""
+        found: dict[tuple[Any, ...], dict[str, Any]] = {}
+        for cell in sorted(cells, key=lambda row: -self.runs_of(row["cell"])["run"].size):
+            found.setdefault(tuple(cell[name] for name in PLACE), cell)
+        return sorted(found.values(), key=lambda row: int(row["cell"]))
+
     def summary(self, level: float = 0.95, **place: Any) -> Sheet:
         """For each cell: mean regret with its interval, the median, how often the best arm was played and found."""
         return answers.summary(self, self.chosen(place), level)
 
     def paired(self, a: str, b: str, level: float = 0.95, **place: Any) -> Sheet:
-        """Regret of `a` less that of `b` in the same runs, with the interval of its mean, and who wins how often."""
+        """Regret of `a` less that of `b` in the same runs, with the interval of its mean, and who wins how often.
+
+        Where they differ in their number of runs, it is those that both have.
+        """
         for label in (a, b):
             if label not in self.labels:
                 raise UnknownName("policy", label, self.labels, f"the study has {', '.join(self.labels)}")
-        return answers.paired(self, self.chosen({"label": a} | place), self.chosen({"label": b} | place), level)
+        first, second = (self.longest(self.chosen({"label": label} | place)) for label in (a, b))
+        return answers.paired(self, first, second, level)
 
     def rate(self, along: str = "horizon", level: float = 0.95, **place: Any) -> Sheet:
         """The exponent of mean regret in `horizon`, `window` or `arms`, all else being the same."""
         choice("along", along, ("horizon", "window", "arms"))
-        return answers.rate(self, self.chosen(place), along, level)
+        return answers.rate(self, self.longest(self.chosen(place)), along, level)
 
     def quantiles(self, q: Sequence[float] = (0.05, 0.5, 0.95), level: float = 0.95, **place: Any) -> Sheet:
         """Quantiles of the runs' regret, with intervals that hold whatever its law is."""

@@ -80,7 +80,7 @@ class Scenes:
     def __init__(self, results: Results) -> None:
         self.results = results
         found: dict[Any, Scene] = {}
-        for cell in results.played():
+        for cell in results.longest(results.played()):
             place = place_of(cell)
             found.setdefault(tuple(place.values()), Scene(place, {})).cells[cell["label"]] = cell
         self.all = list(found.values())
