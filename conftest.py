@@ -1,5 +1,6 @@
 """Documents are tests: the blocks of each Markdown file run as one. Hypothesis tries the same cases every time."""
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,6 +16,9 @@ settings.register_profile(
     "repeatable", derandomize=True, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("repeatable")
+
+# A shell starts what goes to the background with Ctrl-C ignored, and its children inherit that; here it is tested.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
