@@ -179,6 +179,26 @@ def test_a_changed_study_is_refused_with_what_differs(
     assert contents(tmp_path) == before
 
 
+@pytest.mark.parametrize("finished", [True, False])
+def test_a_question_in_other_words_is_no_other_study(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, finished: bool
+) -> None:
+    def stopped(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, suppress(KeyboardInterrupt):
+        if not finished:
+            patch.setattr(runner, "write_runs", stopped)
+        small(question="What for?").run(tmp_path / "a")
+    assert Results(tmp_path / "a").question == "What for?"
+    again = small(question="Why, and what for?").run(tmp_path / "a")
+    assert again.complete
+    assert again.question == again.study["question"] == "Why, and what for?"
+    assert small().run(tmp_path / "a").question == ""
+    small().run(tmp_path / "b")
+    assert contents(tmp_path / "a") == contents(tmp_path / "b")
+
+
 def test_other_versions_are_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     small().run(tmp_path)
     monkeypatch.setattr("afterglow.__version__", "9.9.9")

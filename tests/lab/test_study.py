@@ -184,6 +184,7 @@ def test_a_policy_that_needs_the_mean_delay_is_told_that_of_the_spread() -> None
         ("rewards =", "reward =", r"worlds\[0\]: no key named 'reward'; did you mean 'rewards'"),
         ("arms = [2, 4]", "arms = [1]", r"worlds\[0\]: arms = 1: arms must be a whole number of at least 2"),
         ('"delay"', '"a/b"', r"name = 'a/b'"),
+        ("runs = 10", 'question = ["why"]', r"delay.toml: question = \['why'\]: question must be a text"),
         ("runs = 10", "seed = -1", r"seed = -1: seed must be a whole number of at least 0"),
         ("runs = 10", "checkpoints = [5, 2]", r"checkpoints = \[5, 2\]: checkpoints must increase"),
         ("horizon = [1e3, 2_000]", "", r"delay.toml has no horizon"),

@@ -11,12 +11,17 @@ from afterglow.cli import run
 from afterglow.errors import UnknownName
 from afterglow.lab import print as printing
 from afterglow.lab import study_report
+from afterglow.lab.identity import identity
+from afterglow.lab.journal import Journal
 from afterglow.lab.palette import VARIABLES
+from afterglow.lab.play import Piece, play
 from afterglow.lab.results import Results
+from afterglow.lab.runner import JOURNAL
 from afterglow.lab.scenes import Scenes
 from afterglow.lab.strip import strip_of
 from afterglow.lab.study import Study
 from afterglow.lab.study_report import drawn, page_of, save_figures, write_report
+from afterglow.lab.tables import write_cells
 from afterglow.lab.toml_text import toml_of
 from page_names import Names
 
@@ -27,6 +32,7 @@ STUDY = Study(
     runs=6,
     checkpoints=8,
     name="little",
+    question="Is <least> enough?",
 )
 
 
@@ -71,9 +77,35 @@ def test_the_page_needs_no_network_and_is_well_formed(page: str) -> None:
     assert not any(colour in drawings for colour in VARIABLES)
 
 
-def test_the_answer_comes_first(page: str, results: Results) -> None:
+def test_the_question_comes_first_and_then_the_answer(page: str, results: Results) -> None:
     winner = Scenes(results).ranking[0]
-    assert f"<strong>{winner.label}</strong>" in page.split("<h2>", maxsplit=1)[0]
+    top = page.split("<h2>", maxsplit=1)[0]
+    assert top.index("<h1>Is &lt;least&gt; enough?</h1>") < top.index(f"<strong>{winner.label}</strong>")
+    assert "Unfinished" not in page
+
+
+def test_an_unfinished_study_says_so_and_how_much_of_it_is_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = Study(
+        policies=["trim-ucb", "ucb1", "leak-ucb"], worlds=[{"rewards": [0.9, 0.6], "window": 4}], horizon=500, runs=8,
+        checkpoints=4,
+    )  # fmt: skip
+    told = study.run(tmp_path / "whole")
+    (tmp_path / "part").mkdir()
+    write_cells(tmp_path / "part", study.cells, identity(study))
+    with Journal(tmp_path / "part" / JOURNAL, identity(study)) as journal:
+        for batch in play([Piece(study.cells[0], 0, 8), Piece(study.cells[1], 0, 3)], budget=60).batches:
+            journal.append(batch)
+    part = Results(tmp_path / "part")
+    assert (part.complete, part.runs_done()) == (False, (11, 24))
+    page = page_of(drawn(part))
+    top = re.sub(r"\s+", " ", page.split("<h2>", maxsplit=1)[0])
+    assert "Unfinished." in top
+    assert "11 of 24 runs (46 %) are there, and 1 of 3 cells are whole. Nothing yet of leak-ucb." in top
+    assert part.runs_of(0)["regret"].tolist() == told.runs_of(0)["regret"].tolist()
+    assert run(["report", str(part.folder), "--format", "png"]) == 0
+    assert capsys.readouterr().err.startswith("unfinished: the report has 11 of 24 runs; ")
 
 
 def test_all_policies_are_ranked_and_the_one_that_is_told_too_much_has_no_number(page: str, results: Results) -> None:

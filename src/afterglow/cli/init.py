@@ -12,6 +12,7 @@ EXAMPLE = """\
 # A study for `afterglow run`. Where a value is a list, the study has a cell for each of its values.
 
 name = "{name}"              # results go to results/{name} unless --out says otherwise
+question = "Which policy loses least?"  # the headline of the report
 horizon = [1_000, 10_000]    # steps of a run; 1e6 is fine
 runs = 50                    # of each cell; with engine = "hold" run r meets the same rewards whatever the policy
 seed = 1

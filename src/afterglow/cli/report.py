@@ -21,4 +21,7 @@ def command(results: Folder, out: Out = None, format: Format = "html", figures: 
     path = write_report(found, out, format)
     if figures:
         save_figures(found, (out or results / "report") / "figures")
+    if not found.complete:
+        done, total = found.runs_done()
+        one_line(f"unfinished: the report has {done:,} of {total:,} runs; `afterglow run` goes on with the others")
     one_line(f"report: {path}")

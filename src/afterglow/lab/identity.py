@@ -27,11 +27,12 @@ def versions() -> dict[str, str]:
 
 
 def identity(study: Study) -> dict[str, Any]:
-    """All that must stay the same while results grow."""
+    """All that must stay the same while results grow; the question may be put in other words."""
     code = {cell.label: mark(cell.policy) for cell in study.cells}
     spreads = {cell.world.spread.text: cell.world.spread for cell in study.cells}
     own = {text: digest(one.function) for text, one in spreads.items() if one.function is not None}
-    return {"study": study.as_data(), "code": code | own, "versions": versions()}
+    played = {key: value for key, value in study.as_data().items() if key != "question"}
+    return {"study": played, "code": code | own, "versions": versions()}
 
 
 def mark(policy: Policy[Any, Any]) -> str:

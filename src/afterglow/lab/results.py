@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 from afterglow.errors import BadValue, UnknownName
 from afterglow.lab import answers
 from afterglow.lab.journal import described, stretches
-from afterglow.lab.runner import JOURNAL, finished
+from afterglow.lab.runner import JOURNAL, QUESTION, finished
 from afterglow.lab.sheet import PLACE, Sheet, library
 from afterglow.lab.statistics import Band, Numbers, band_of_mean, band_of_runs
 from afterglow.lab.tables import CURVES, RUNS, TABLES, curves_table, read, runs_table, table_metadata
@@ -41,7 +41,9 @@ class Results:
         if not self.complete and not journal.exists():
             raise BadValue(f"{folder} has no results; `afterglow run STUDY.toml --out {folder}` writes some")
         said = table_metadata(self.folder / "runs.parquet") if self.complete else described(journal)
-        self.study: dict[str, Any] = said["study"]
+        asked = self.folder / QUESTION
+        self.question = asked.read_text(encoding="utf-8").strip() if asked.exists() else ""
+        self.study: dict[str, Any] = said["study"] | ({"question": self.question} if self.question else {})
         self.versions: dict[str, str] = said["versions"]
         self.seed: Any = self.study["seed"]
         self._cells = read(self.folder / "cells.parquet")
@@ -189,9 +191,13 @@ class Results:
         """Regret at every checkpoint with its band, for each cell."""
         return answers.bands(self, self.chosen(place), of, level, simultaneous)
 
-    def __repr__(self) -> str:
+    def runs_done(self) -> tuple[int, int]:
+        """How many runs there are, and how many there will be."""
         done = sum(part["run"].size for part in self._columns.values())
-        total = sum(row["runs"] for row in self.cells)
+        return int(done), sum(row["runs"] for row in self.cells)
+
+    def __repr__(self) -> str:
+        done, total = self.runs_done()
         state = "complete" if self.complete else f"{done:,} of {total:,} runs so far"
         return (
             f"<Results of {self.study['name']}: {len(self.cells):,} cells, {total:,} runs, seed {self.seed}, {state}>"

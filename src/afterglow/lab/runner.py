@@ -19,6 +19,7 @@ from afterglow.lab.tables import TABLES, table_metadata, write_cells, write_runs
 from afterglow.policies.checks import whole
 
 JOURNAL = "journal.arrows"
+QUESTION = "question.txt"  # beside the tables, for its words may change
 LOOK_SECONDS = 0.2  # how often the terminal hears how far it is
 SYNC_SECONDS = 1.0
 Tell = Callable[[Progress], None]
@@ -74,18 +75,27 @@ def run(
     said = identity(study)
     journal = folder / JOURNAL
     refuse_other_results(folder, said)
+    ask(folder, study.question)
     if finished(folder):
         total = sum(cell.runs for cell in study.cells)
         if tell is not None:
             tell(Progress(total, total, 0.0, 0.0, ""))
         return
-    folder.mkdir(parents=True, exist_ok=True)
     with Journal(journal, said) as kept, warnings.catch_warnings():
         warnings.simplefilter("ignore", AfterglowWarning)  # the study has them all
         write_cells(folder, study.cells, said)
         schedule_out(study, kept, crew_of(threads, dask), tell)
         write_runs(folder, journal, kept.stretches, study.cells, said)
         journal.unlink()
+
+
+def ask(folder: Path, question: str) -> None:
+    """Put the study's question into its folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if question:
+        (folder / QUESTION).write_text(question + "\n", encoding="utf-8")
+    else:
+        (folder / QUESTION).unlink(missing_ok=True)
 
 
 def finished(folder: Path) -> bool:

@@ -51,6 +51,7 @@ class Study:
     season: Any = 1
     refused: str = "stop"  # at a cell that its policy refuses; or "leave out"
     name: str = "study"
+    question: str = ""  # what is to be found out, for readers of the report
     source: str = field(default="", repr=False, compare=False)  # the file, for messages
 
     def __post_init__(self) -> None:
@@ -86,6 +87,7 @@ class Study:
             }
             check.one_of("refused", self.refused, ["stop", "leave out"])
             check.folder_name(self.name)
+            check.text("question", self.question)
             marks = check.checkpoints(self.checkpoints)
             made = grid_of(entries, worlds, axes, marks, self.refused == "leave out")
             if not made.cells:

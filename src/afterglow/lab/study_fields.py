@@ -91,6 +91,11 @@ def folder_name(name: Any) -> None:
         raise BadValue(f"name = {name!r}: a name must be a text without slashes that doesn't start with a dot")
 
 
+def text(key: str, value: Any) -> None:
+    if not isinstance(value, str):
+        raise BadValue(f"{key} = {plain(value)!r}: {key} must be a text")
+
+
 def told_window(value: Any) -> int | str | None:
     """Steps, or a multiple of the world's window."""
     if value is None or value == "world":

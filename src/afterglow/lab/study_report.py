@@ -106,6 +106,7 @@ def page_of(gallery: Gallery) -> str:
         winner=rivals[0],
         tied=tied(rivals),
         runs=(min(played), max(played)),
+        unfinished=unfinished(results, scenes),
         missing=len(scenes.labels) * len(scenes.all) - sum(len(scene.cells) for scene in scenes.all),
         panels=min(PANELS, len(gallery.panels)),
         growth=growth(scenes),
@@ -118,6 +119,16 @@ def page_of(gallery: Gallery) -> str:
         study_text=toml_of(results.study),
         versions=results.versions,
     )
+
+
+def unfinished(results: Results, scenes: Scenes) -> dict[str, Any] | None:
+    """How much of a study is there; None if all of it is."""
+    if results.complete:
+        return None
+    done, total = results.runs_done()
+    whole = [row for row in results.played() if results.runs_of(row["cell"])["run"].size == row["runs"]]
+    absent = [label for label in results.labels if label not in scenes.labels]
+    return {"done": done, "total": total, "share": done / total, "whole": len(whole), "absent": absent}
 
 
 def tied(rivals: Sequence[Any]) -> list[str]:
