@@ -10,7 +10,6 @@ import pytest
 
 import afterglow
 from afterglow.cli import run
-from afterglow.live.store import schema
 
 
 @pytest.fixture
@@ -111,34 +110,6 @@ def test_there_is_nothing_to_migrate_in_a_database_of_this_release(
 ) -> None:
     assert run(["migrate", str(database)]) == 0
     assert "has the layout of this release; nothing was changed" in capsys.readouterr().err
-
-
-def test_an_older_database_is_backed_up_and_changed(
-    database: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rewrite(database, "ALTER TABLE steps RENAME COLUMN void TO hollow", "UPDATE afterglow_schema SET version = 0")
-    assert run(["verify", str(database)]) == 1
-    assert f"run `afterglow migrate {database}`" in capsys.readouterr().err
-    assert run(["migrate", str(database)]) == 1
-    assert "from which this release knows no way" in capsys.readouterr().err
-    monkeypatch.setattr(schema, "CHANGES", {0: ("ALTER TABLE steps RENAME COLUMN hollow TO void",)})
-    assert run(["migrate", str(database)]) == 0
-    assert f"as it was before, it is in {database}.schema-0" in capsys.readouterr().err
-    assert run(["verify", str(database)]) == 0
-    base = sqlite3.connect(f"{database}.schema-0")
-    assert base.execute("SELECT count(hollow) FROM steps").fetchone() == (12,)
-    base.close()
-
-
-def test_a_change_that_fails_leaves_the_database_as_it_was(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rewrite(database, "UPDATE afterglow_schema SET version = 0")
-    monkeypatch.setattr(schema, "CHANGES", {0: ("DELETE FROM steps", "no statement")})
-    with pytest.raises(sqlite3.OperationalError):
-        run(["migrate", str(database)])
-    base = sqlite3.connect(database)
-    assert base.execute("SELECT count(*) FROM steps").fetchone() == (12,)
-    assert base.execute("SELECT version FROM afterglow_schema").fetchone() == (0,)
-    base.close()
 
 
 def test_a_database_in_use_is_not_migrated(database: Path, capsys: pytest.CaptureFixture[str]) -> None:

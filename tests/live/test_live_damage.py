@@ -67,7 +67,7 @@ def test_a_decision_that_does_not_follow_from_the_log_is_found(path: Path) -> No
             for seq, at, kind, body, _ in list(log.records()):
                 forged = json.dumps(json.loads(body) | {"total": 40_000_000}) if seq == 7 else body
                 before = chained(before, seq, at, kind, forged)
-                log.base.execute("UPDATE events SET body = ?, hash = ? WHERE seq = ?", (forged, before, seq))
+                log.session.run("UPDATE events SET body = ?, hash = ? WHERE seq = ?", forged, before, seq)
         faults = experiment.verify().faults
         assert faults[0].startswith("step 5: the table has")
         assert any("the log leads to step" in fault for fault in faults)

@@ -18,17 +18,19 @@
 Standard library only. Every call that changes something is on the disk when it returns.
 """
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 
-from afterglow.live.experiment import Decision, Experiment, Receipt
+from afterglow.live.decision import Decision, Receipt
+from afterglow.live.experiment import Experiment
 from afterglow.live.experiments import Experiments
-from afterglow.live.store.sqlite import SqliteStore
+from afterglow.live.store import open_store
 
 __all__ = ["Decision", "Experiment", "Experiments", "Receipt", "open"]
 
 
-def open(path: str | Path, *, read_only: bool = False, clock: Callable[[], float] = time.time) -> Experiments:  # noqa: A001
+def open(  # noqa: A001
+    address: str | Path, *, read_only: bool = False, clock: Callable[[], float] | None = None
+) -> Experiments:
     """The experiments in a SQLite file, which is created if need be. One process at a time may write to it."""
-    return Experiments(SqliteStore(path, read_only), clock)
+    return Experiments(open_store(address, read_only), clock)

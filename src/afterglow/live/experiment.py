@@ -1,64 +1,27 @@
-"""One running experiment: ask for the variant, report rewards, close steps, give orders.
+"""One running experiment: ask for the variant, report rewards, close steps, give orders."""
 
-The state in memory is a copy of what the log says. Every change is a record that is durable before the call returns;
-if that fails, the copy is thrown away and read again.
-"""
-
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from threading import RLock
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
 from uuid import uuid4
 
-from afterglow.errors import Conflict, OutOfTurn
+from afterglow.errors import AfterglowError, Conflict, OutOfTurn
 from afterglow.estimates import Estimates
 from afterglow.live import orders
 from afterglow.live.amounts import micros, units
+from afterglow.live.decision import Decision, Receipt, decided
 from afterglow.live.events import recommended
-from afterglow.live.history import Follower, Happening, Step, happenings, steps_of
-from afterglow.live.keys import settle
+from afterglow.live.history import Happening, Step, happenings, steps_of
+from afterglow.live.keys import readable, settle
 from afterglow.live.orders import Event, Reported
+from afterglow.live.present import Present
 from afterglow.live.spec import Spec
 from afterglow.live.state import State
 from afterglow.live.status import Explanation, Status, estimates, status
-from afterglow.live.store.contract import Store, Writing
+from afterglow.live.store.contract import Raced, Writing
 from afterglow.live.verify import Verdict, verify
 
 
-class Decision(NamedTuple):
-    """What is live: `valid_until` is when the step ends, in seconds since 1970, if a clock ends it."""
-
-    step: int
-    variant: str
-    planned: str
-    role: str
-    valid_until: float | None
-
-
-class Receipt(NamedTuple):
-    """Rewards that are on the disk: they joined the total of `step`."""
-
-    step: int
-    accepted: int
-    duplicates: int
-
-
-class Experiment:
+class Experiment(Present):
     """Made by `Experiments.create` and `Experiments.get`."""
-
-    def __init__(self, store: Store, name: str, clock: Callable[[], float]) -> None:
-        self.name = name
-        self._store = store
-        self._clock = clock
-        self._turn = RLock()
-        self._copy = Follower(name)
-        self._tidy = False
-        with self._reading():
-            pass
-
-    @property
-    def spec(self) -> Spec:
-        return self._copy.spec
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -72,11 +35,11 @@ class Experiment:
 
     def decision(self) -> Decision:
         """The live variant, with its step and how it came about."""
+        known = self.glance()
+        if known is not None:
+            return known
         with self._present() as state:
-            spec, over = self.spec, state.phase == "over"
-            end = (state.starts + spec.step_ms * (state.step + 1)) / 1000 if spec.step_ms and not over else None
-            served, planned = spec.variants[state.served], spec.variants[state.planned]
-            return Decision(state.step, served, planned, "over" if over else str(state.role), end)
+            return decided(self.spec, state)
 
     def reward(self, amount: float, key: str | None = None) -> Receipt:
         """Add an amount to the total of this step. Sent again with its key, it counts once."""
@@ -84,22 +47,40 @@ class Experiment:
 
     def rewards(self, rewards: Iterable[tuple[str, float]]) -> Receipt:
         """Add amounts, each with a key of its own: all of them or, if one is refused, none."""
-        given = list(rewards)
+        (taken,) = self.report([list(rewards)])
+        if isinstance(taken, AfterglowError):
+            raise taken
+        return taken
+
+    def report(self, batches: Sequence[Sequence[tuple[str, float]]]) -> list[Receipt | AfterglowError]:
+        """Many calls of `rewards` in one go to the disk: a receipt for each, or why it was refused."""
+        suspect = False
         with self._turn:
             while True:
-                with self._changing(self._store.reporting) as log:
-                    if not self._due():
-                        return self._take(log, given)
+                try:
+                    with self._changing(self._store.reporting) as log:
+                        if not self._due():
+                            return self._take(log, batches, suspect)
+                except Raced:
+                    suspect = True
+                    continue
                 with self._writing() as log:
                     self._catch_up(log)
 
-    def _take(self, log: Writing, given: list[tuple[str, float]]) -> Receipt:
+    def _take(
+        self, log: Writing, batches: Sequence[Sequence[tuple[str, float]]], suspect: bool
+    ) -> list[Receipt | AfterglowError]:
         spec, state = self.spec, self._copy.state
-        orders.started(spec, state)
-        amounts = [(key, orders.amount(spec, amount)) for key, amount in given]
-        new = settle(log, state.step, spec.remember, amounts)
-        log.put_rewards(state.step, new)
-        return Receipt(state.step, len(new), len(given) - len(new))
+        try:
+            orders.started(spec, state)
+        except OutOfTurn as refused:
+            return [refused] * len(batches)
+        read = [readable(spec, batch) for batch in batches]
+        taken = settle(log, state.step, spec.remember, read, suspect)
+        return [
+            one if isinstance(one, AfterglowError) else Receipt(state.step, one, len(batch) - one)
+            for one, batch in zip(taken, batches, strict=True)
+        ]
 
     def close_step(self, total: float | None = None, step: int | None = None) -> None:
         """End the step in hand, or `step` if it is that one, with its total; None takes the sum of its rewards.
@@ -208,62 +189,6 @@ class Experiment:
         """Replay the whole log and compare hashes, decisions, totals and snapshots."""
         with self._turn, self._store.reading(self.name) as log:
             return verify(self.name, log)
-
-    # The copy and the log
-
-    @contextmanager
-    def _present(self) -> Iterator[State]:
-        """The state now, by the clock."""
-        with self._turn:
-            if self._copy.seq < 0 or not self._store.alone:
-                with self._reading():
-                    pass
-            if not self._store.read_only and self._due():
-                with self._writing() as log:
-                    self._catch_up(log)
-            yield self._copy.state
-
-    def _now(self) -> int:
-        """Milliseconds since 1970, never fewer than before."""
-        return max(round(1000 * self._clock()), self._copy.latest)
-
-    def _due(self) -> bool:
-        copy = self._copy
-        if copy.seq < 0 or not copy.spec.step_ms or copy.state.phase in ("draft", "over"):
-            return False
-        return orders.step_at(copy.spec, copy.state, self._now()) > copy.state.step
-
-    def _catch_up(self, log: Writing) -> None:
-        """Close the steps that have ended by the clock."""
-        spec, state = self.spec, self._copy.state
-        if spec.step_ms and self._due():
-            self._happen(log, orders.passed(spec, state, self._now(), Reported(*log.reported(state.step))))
-
-    def _happen(self, log: Writing, events: list[Event]) -> None:
-        self._tidy |= self._copy.happen(log, self._now(), events)
-
-    @contextmanager
-    def _reading(self) -> Iterator[Any]:
-        with self._turn, self._store.reading(self.name) as log:
-            self._copy.follow(log)
-            yield log
-
-    def _writing(self) -> AbstractContextManager[Writing]:
-        return self._changing(self._store.writing)
-
-    @contextmanager
-    def _changing(self, begin: Callable[[str], AbstractContextManager[Writing]]) -> Iterator[Writing]:
-        with self._turn:
-            try:
-                with begin(self.name) as log:
-                    self._copy.follow(log)
-                    yield log
-            except BaseException:
-                self._copy.doubt()
-                raise
-            self._copy.dirty = False
-            if self._tidy:
-                self._tidy = not self._store.tidy()
 
     def __repr__(self) -> str:
         spec, state = self.spec, self._copy.state

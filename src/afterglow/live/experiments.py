@@ -1,25 +1,35 @@
 """All experiments of a database."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from heapq import merge
+from itertools import islice
+from threading import RLock
+from time import monotonic
 from typing import Any
 
 from afterglow import __version__
+from afterglow.errors import AfterglowError, Unavailable
 from afterglow.live import orders
 from afterglow.live.experiment import Experiment
-from afterglow.live.history import Follower
+from afterglow.live.history import Follower, Happening, happenings
 from afterglow.live.log import NOTHING, Record, chained
+from afterglow.live.news import News
 from afterglow.live.spec import specify
 from afterglow.live.store.contract import Store
 from afterglow.live.verify import Verdict
+
+POLL = 1.0  # seconds between looks for what others have appended
 
 
 class Experiments:
     """Create experiments and take them up again; `with` closes the database at the end."""
 
-    def __init__(self, store: Store, clock: Callable[[], float]) -> None:
+    def __init__(self, store: Store, clock: Callable[[], float] | None = None) -> None:
         self._store = store
-        self._clock = clock
+        self._clock = clock or store.now
+        self._turn = RLock()
         self._open = dict[str, Experiment]()
+        self._news = News()
 
     def create(
         self,
@@ -47,13 +57,18 @@ class Experiments:
             copy.follow(log)
             if start:
                 copy.happen(log, at, [orders.start(spec, copy.state, at)])
+        self._news.tell()
         return self.get(spec.name)
 
     def get(self, name: str) -> Experiment:
         """The experiment of that name."""
-        if name not in self._open:
-            self._open[name] = Experiment(self._store, name, self._clock)
-        return self._open[name]
+        known = self._open.get(name)
+        if known is not None:
+            return known
+        with self._turn:
+            if name not in self._open:
+                self._open[name] = Experiment(self._store, name, self._clock, self._news)
+            return self._open[name]
 
     __getitem__ = get
 
@@ -65,6 +80,56 @@ class Experiments:
 
     def __len__(self) -> int:
         return len(self.names())
+
+    # Time and news
+
+    def now(self) -> float:
+        """Seconds since 1970, by the clock that decides."""
+        return self._clock()
+
+    def heads(self) -> dict[str, int]:
+        """The seq of every experiment's last record: what `changes` begins behind."""
+        return self._store.heads()
+
+    def tick(self) -> list[AfterglowError]:
+        """Close what has ended by the clock, in every experiment; what is wrong with those that can't go on."""
+        wrong = list[AfterglowError]()
+        for name in self.names():
+            try:
+                self.get(name).decision()
+            except Unavailable:
+                raise
+            except AfterglowError as error:
+                wrong.append(error)
+        return wrong
+
+    def next_boundary(self) -> float | None:
+        """When the next step of an experiment in use ends by the clock, in seconds since 1970."""
+        ends = [end for one in list(self._open.values()) if (end := one.boundary()) is not None]
+        return min(ends, default=None)
+
+    def changes(
+        self, after: Mapping[str, int], count: int | None = None, only: Collection[str] | None = None
+    ) -> list[tuple[str, Happening]]:
+        """What was appended behind the given records (-1 where none is given), oldest first, those of each in order."""
+        news = list[list[tuple[str, Happening]]]()
+        for name, last in self._store.heads().items():
+            seen = after.get(name, -1)
+            if last > seen and (only is None or name in only):
+                with self._store.reading(name) as log:
+                    news.append([(name, one) for one in happenings(log, seen, count)])
+        return list(islice(merge(*news, key=lambda one: one[1].at), count))
+
+    def wait(self, timeout: float) -> bool:
+        """Wait until something is appended; False if nothing was. Where others write too, it looks once a second."""
+        seen, end = self._news.count, monotonic() + timeout
+        if self._store.alone:
+            return self._news.wait(seen, timeout)
+        heads = self._store.heads()
+        while (left := end - monotonic()) > 0:
+            if self._news.wait(seen, min(left, POLL)) or self._store.heads() != heads:
+                return True
+        return False
 
     def verify(self) -> list[Verdict]:
         """Replay and compare all of them."""

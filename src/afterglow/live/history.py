@@ -57,8 +57,7 @@ class Follower:
 
     def follow(self, log: Reading) -> None:
         """Take in what others, or an earlier process, have added."""
-        last, _ = log.head()
-        if last == self.seq:
+        if log.head() == self.seq:
             return
         if self.seq < 0:
             self.begin(log)

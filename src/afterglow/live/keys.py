@@ -4,43 +4,86 @@ A key is turned into a digest with the salt of its step. Digest and salt are era
 closed; then nothing links a stored amount, or even the fact that there was one, to a key.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from secrets import token_bytes
 
-from afterglow.errors import BadValue, Conflict
-from afterglow.live.amounts import units
+from afterglow.errors import AfterglowError, BadValue, Conflict
+from afterglow.live.amounts import micros, units
+from afterglow.live.spec import Spec
 from afterglow.live.store.contract import Writing
 
 LONGEST = 200
 
+Batch = Sequence[tuple[bytes, int]]  # keys and amounts
 
-def settle(log: Writing, step: int, remember: int, rewards: Iterable[tuple[str, int]]) -> list[tuple[bytes, int]]:
-    """(digest, amount) of the rewards that are new; one whose key came with another amount is refused."""
-    salts = {old: salt for old in range(max(0, step - remember), step) if (salt := log.salt(old)) is not None}
-    present = salts[step] = log.salt(step) or log.put_salt(step, token_bytes(32))
+
+def settle(
+    log: Writing, step: int, remember: int, batches: Iterable[Batch | AfterglowError], suspect: bool
+) -> list[int | AfterglowError]:
+    """Keep the rewards that are new; how many that were of each batch, or why it is refused as a whole.
+
+    Unless something is `suspect`, keys of this step are taken for new: then `Raced` says that one of them is not.
+    """
+    given = list(batches)
+    keys = {key: None for batch in given if not isinstance(batch, AfterglowError) for key, _ in batch}
+    salts = log.salts(step - remember)
+    present = salts.pop(step, None) or log.put_salt(step, token_bytes(32))
+    known = dict[bytes, int]()
+    if suspect:
+        salts[step] = present
+    for old, salt in salts.items():
+        digests = {digest_of(key, salt): key for key in keys}
+        known.update((digests[digest], amount) for digest, amount in log.amounts(old, digests).items())
+    taken = list[int | AfterglowError]()
     new = dict[bytes, int]()
-    for key, amount in rewards:
-        plain = checked(key)
-        digest = digest_of(plain, present)
-        before = new.get(digest)
-        for old, salt in salts.items():
-            if before is None:
-                before = log.amount(old, digest if old == step else digest_of(plain, salt))
+    for batch in given:
+        if isinstance(batch, AfterglowError):
+            taken.append(batch)
+            continue
+        try:
+            fresh = unknown(batch, known)
+        except Conflict as refused:
+            taken.append(refused)
+            continue
+        known.update(fresh)
+        new.update(fresh)
+        taken.append(len(fresh))
+    log.put_rewards(step, sorted((digest_of(key, present), amount) for key, amount in new.items()))
+    return taken
+
+
+def unknown(batch: Batch, known: dict[bytes, int]) -> dict[bytes, int]:
+    """The rewards of a batch that are new; one whose key came with another amount is refused."""
+    fresh = dict[bytes, int]()
+    for key, amount in batch:
+        before = known.get(key)
         if before is None:
-            new[digest] = amount
-        elif before != amount:
+            before = fresh.setdefault(key, amount)
+        if before != amount:
             raise Conflict(
-                f"key {key!r} came with amount {units(before):,g} before, now with {units(amount):,g}; "
+                f"key {key.decode()!r} came with amount {units(before):,g} before, now with {units(amount):,g}; "
                 "a new reward needs a key of its own"
             )
-    return list(new.items())
+    return fresh
+
+
+def readable(spec: Spec, rewards: Sequence[tuple[object, object]]) -> Batch | AfterglowError:
+    """Keys and amounts in micro-units, or why the whole batch is refused."""
+    most = spec.most
+    try:
+        return [(checked(key), micros("amount", amount, most)) for key, amount in rewards]
+    except BadValue as refused:
+        return refused
 
 
 def checked(key: object) -> bytes:
-    if not isinstance(key, str) or not 0 < len(key) <= LONGEST:
-        raise BadValue(f"key must be a random string of 1 to {LONGEST} characters, such as a UUID, got {key!r}")
-    return key.encode()
+    if isinstance(key, str) and 0 < len(key) <= LONGEST:
+        try:
+            return key.encode()
+        except UnicodeEncodeError:  # half of a pair of surrogates
+            pass
+    raise BadValue(f"key must be a random string of 1 to {LONGEST} characters, such as a UUID, got {key!r}")
 
 
 def digest_of(key: bytes, salt: bytes) -> bytes:

@@ -41,11 +41,6 @@ def start(spec: Spec, state: State, now: int) -> Event:
     return Event("start", {"starts": spec.starts_ms + (gone - gone % spec.step_ms if spec.step_ms else gone)})
 
 
-def amount(spec: Spec, value: object) -> int:
-    """A reward in micro-units."""
-    return micros("amount", value, spec.most)
-
-
 def close(spec: Spec, state: State, told: object, reported: Reported) -> Event:
     """End the step in hand with a total told, or with the sum of what was reported in it."""
     started(spec, state)

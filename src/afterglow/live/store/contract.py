@@ -7,14 +7,22 @@ needed the digests by which a repeated reward is recognised. It knows nothing of
   that experiment. `reporting` may go on in several places at once, each of which adds salts and rewards only; no
   `writing` begins before they have ended. What was done is durable when they end, and undone if an exception ends them.
 - Records are only ever appended, with seq 0, 1, 2, …; a step has one row, inserted when its variant is decided.
-- After `forget` and the end of its transaction, `tidy` leaves no byte of the forgotten digests and salts.
+- After `forget` and the end of its transaction, `tidy` leaves no byte of the forgotten digests and salts, as far as
+  the database lets it.
+- A database that is away, locked for too long or full is `Unavailable`. Nothing was done then, and the next call tries
+  again.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
 from afterglow.live.log import Record
+from afterglow.live.store.access import Access
+
+
+class Raced(Exception):
+    """Somebody else was quicker with the same digest: the transaction has to begin again."""
 
 
 class StepRow(NamedTuple):
@@ -36,8 +44,8 @@ class Snapshot(NamedTuple):
 class Reading(Protocol):
     """One experiment at one moment."""
 
-    def head(self) -> tuple[int, bytes]:
-        """Seq and hash of the last record; (-1, NOTHING) before the first."""
+    def head(self) -> int:
+        """Seq of the last record; -1 before the first."""
 
     def records(self, after: int = -1, count: int | None = None, kind: str | None = None) -> Iterator[Record]:
         """Records with seq > after, in order; of one kind if it is named."""
@@ -54,11 +62,11 @@ class Reading(Protocol):
     def reported(self, step: int) -> tuple[int, int]:
         """How many rewards a step has, and their sum."""
 
-    def salt(self, step: int) -> bytes | None:
-        """What the digests of a step are salted with; None once it is forgotten."""
+    def salts(self, first: int = 0) -> dict[int, bytes]:
+        """What the digests of steps are salted with, from a step on, as far as they are not forgotten."""
 
-    def amount(self, step: int, digest: bytes) -> int | None:
-        """The amount reported under a digest, if there is one."""
+    def amounts(self, step: int, digests: Collection[bytes]) -> dict[bytes, int]:
+        """The amounts reported under these digests, where there are such."""
 
 
 class Writing(Reading, Protocol):
@@ -82,21 +90,27 @@ class Writing(Reading, Protocol):
     def put_salt(self, step: int, salt: bytes) -> bytes:
         """Keep a step's salt, unless it has one; the one it has."""
 
-    def put_rewards(self, step: int, rewards: Iterable[tuple[bytes, int]]) -> None:
-        """Keep (digest, amount) of new rewards."""
+    def put_rewards(self, step: int, rewards: Sequence[tuple[bytes, int]]) -> None:
+        """Keep (digest, amount) of new rewards; Raced if one is there already."""
 
     def forget(self, before: int) -> bool:
         """Erase digests and salts of all steps before this one; whether there were any."""
 
 
-class Store(Protocol):
+class Store(Access, Protocol):
     """All experiments of a database."""
 
     alone: bool  # nobody else can write as long as this store is open
     read_only: bool
 
+    def now(self) -> float:
+        """Seconds since 1970, by the clock that decides."""
+
     def names(self) -> list[str]:
         """The experiments, oldest first."""
+
+    def heads(self) -> dict[str, int]:
+        """The seq of every experiment's last record."""
 
     def creating(self, name: str) -> AbstractContextManager[Writing]:
         """A new experiment; Conflict if there is one of that name."""
@@ -114,7 +128,4 @@ class Store(Protocol):
         """Leave no trace of what was forgotten; False if that has to wait for a reader."""
 
     def backup(self, path: str) -> None:
-        """Copy everything, while it is in use, to a new file."""
-
-    def close(self) -> None:
-        """Let go of the database."""
+        """Copy everything, while it is in use, to a new SQLite file."""

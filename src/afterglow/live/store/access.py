@@ -1,0 +1,107 @@
+"""Who may use the service, and who is told what happens: tokens and webhooks, kept beside the experiments."""
+
+from contextlib import AbstractContextManager
+from typing import NamedTuple, Protocol
+
+from afterglow.live.store.session import Session
+
+
+class TokenRow(NamedTuple):
+    id: str
+    label: str
+    digest: bytes  # of the secret, which is not kept
+    scopes: str
+    experiments: str | None  # None: all of them
+    created: int  # milliseconds since 1970, like the others
+    expires: int | None = None
+    revoked: int | None = None
+
+
+class HookRow(NamedTuple):
+    id: str
+    address: str
+    secret: str
+    kinds: str | None  # None: all of them
+    experiments: str | None
+    created: int
+
+
+class Access(Protocol):
+    """Short transactions of their own. On SQLite another process may write the experiments meanwhile."""
+
+    def tokens(self) -> list[TokenRow]:
+        """All tokens, oldest first."""
+
+    def put_token(self, token: TokenRow) -> None:
+        """Keep a new token."""
+
+    def revoke_token(self, token: str, at: int) -> bool:
+        """Refuse a token from now on; False if there is none of that id or it was revoked before."""
+
+    def hooks(self) -> list[HookRow]:
+        """All webhooks, oldest first."""
+
+    def put_hook(self, hook: HookRow) -> None:
+        """Keep a new webhook."""
+
+    def drop_hook(self, hook: str) -> bool:
+        """Forget a webhook and how far it was delivered; False if there is none of that id."""
+
+    def hook_place(self, hook: str, experiment: str) -> int:
+        """Seq of the last record delivered; -1 before the first."""
+
+    def put_hook_place(self, hook: str, experiment: str, seq: int) -> None:
+        """Records up to seq are delivered."""
+
+    def lead(self, purpose: str) -> AbstractContextManager[bool]:
+        """Whether this process is the one to do it, out of all that use the database; it is until the context ends."""
+
+    def close(self) -> None:
+        """Let go of the database."""
+
+
+class Desk:
+    """`Access` over short transactions that `session` begins."""
+
+    def session(self, change: bool) -> AbstractContextManager[Session]:
+        raise NotImplementedError
+
+    def tokens(self) -> list[TokenRow]:
+        columns = ", ".join(TokenRow._fields)
+        with self.session(change=False) as session:
+            return [TokenRow._make(row) for row in session.rows(f"SELECT {columns} FROM tokens ORDER BY created, id")]
+
+    def put_token(self, token: TokenRow) -> None:
+        with self.session(change=True) as session:
+            session.run(f"INSERT INTO tokens ({', '.join(TokenRow._fields)}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", *token)
+
+    def revoke_token(self, token: str, at: int) -> bool:
+        with self.session(change=True) as session:
+            return session.run("UPDATE tokens SET revoked = ? WHERE id = ? AND revoked IS NULL", at, token) > 0
+
+    def hooks(self) -> list[HookRow]:
+        columns = ", ".join(HookRow._fields)
+        with self.session(change=False) as session:
+            return [HookRow._make(row) for row in session.rows(f"SELECT {columns} FROM hooks ORDER BY created, id")]
+
+    def put_hook(self, hook: HookRow) -> None:
+        with self.session(change=True) as session:
+            session.run(f"INSERT INTO hooks ({', '.join(HookRow._fields)}) VALUES (?, ?, ?, ?, ?, ?)", *hook)
+
+    def drop_hook(self, hook: str) -> bool:
+        with self.session(change=True) as session:
+            session.run("DELETE FROM hook_places WHERE hook = ?", hook)
+            return session.run("DELETE FROM hooks WHERE id = ?", hook) > 0
+
+    def hook_place(self, hook: str, experiment: str) -> int:
+        with self.session(change=False) as session:
+            found = session.row("SELECT seq FROM hook_places WHERE hook = ? AND experiment = ?", hook, experiment)
+            return int(found[0]) if found else -1
+
+    def put_hook_place(self, hook: str, experiment: str, seq: int) -> None:
+        statement = (
+            "INSERT INTO hook_places (hook, experiment, seq) SELECT id, ?, ? FROM hooks WHERE id = ? "
+            "ON CONFLICT (hook, experiment) DO UPDATE SET seq = excluded.seq"
+        )
+        with self.session(change=True) as session:
+            session.run(statement, experiment, seq, hook)

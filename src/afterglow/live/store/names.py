@@ -1,0 +1,22 @@
+"""The table of experiments."""
+
+from afterglow.errors import UnknownName
+from afterglow.live.store.session import Session
+
+
+def listed(session: Session) -> dict[str, int]:
+    """Every experiment, oldest first, with the seq of its last record."""
+    query = (
+        "SELECT name, coalesce((SELECT max(seq) FROM events WHERE experiment = experiments.id), -1) "
+        "FROM experiments ORDER BY id"
+    )
+    return dict(session.rows(query))
+
+
+def number_of(session: Session, name: str) -> int:
+    """The number of an experiment; it never changes."""
+    found = session.row("SELECT id FROM experiments WHERE name = ?", name)
+    if found is None:
+        known = list(listed(session))
+        raise UnknownName("experiment", name, known, f"there are {', '.join(known)}" if known else "there is none")
+    return int(found[0])

@@ -1,0 +1,16 @@
+"""Where Alembic begins: it is given a connection in a transaction, and runs the revisions that are missing."""
+
+from alembic import context
+
+from afterglow.live.store.revisions import TABLE
+
+
+def run() -> None:
+    connection = context.config.attributes["connection"]
+    context.configure(connection=connection, version_table=TABLE, transactional_ddl=True)
+    with context.begin_transaction():
+        context.run_migrations()
+
+
+if __name__ == "env_py":  # the name under which Alembic runs this file
+    run()

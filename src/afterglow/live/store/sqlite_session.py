@@ -1,0 +1,103 @@
+"""A connection to a SQLite file, and what is done with it."""
+
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from afterglow.errors import BadDatabase, Unavailable
+from afterglow.live.store.session import Row
+
+PATIENCE = 30.0  # seconds to wait for another's lock
+AT_ONCE = 500  # values in one statement
+AWAY = {
+    sqlite3.SQLITE_BUSY: "another process has locked it",
+    sqlite3.SQLITE_LOCKED: "another process has locked it",
+    sqlite3.SQLITE_FULL: "the disk is full",
+    sqlite3.SQLITE_IOERR: "the disk reports an error",
+    sqlite3.SQLITE_CANTOPEN: "it can't be opened",
+    sqlite3.SQLITE_READONLY: "it can't be written",
+    sqlite3.SQLITE_PERM: "it can't be written",
+    sqlite3.SQLITE_NOMEM: "there is no memory left",
+}
+
+
+class SqliteSession:
+    def __init__(self, base: sqlite3.Connection) -> None:
+        self.base = base
+
+    def run(self, statement: str, *values: Any) -> int:
+        return self.base.execute(statement, values).rowcount
+
+    def run_many(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
+        self.base.executemany(statement, rows)
+
+    def row(self, query: str, *values: Any) -> Row | None:
+        found: Row | None = self.base.execute(query, values).fetchone()
+        return found
+
+    def rows(self, query: str, *values: Any, long: bool = False) -> Iterator[Row]:
+        return self.base.execute(query, values)
+
+    def add_rewards(self, experiment: int, step: int, rewards: Sequence[tuple[bytes, int]]) -> int:
+        statement = (
+            f"INSERT INTO rewards (experiment, step, digest, amount) VALUES ({experiment:d}, {step:d}, ?, ?) "
+            "ON CONFLICT DO NOTHING"
+        )
+        return self.base.executemany(statement, rewards).rowcount
+
+    def find_rewards(self, experiment: int, step: int, digests: Collection[bytes]) -> Iterator[Row]:
+        left = iter(digests)
+        while some := list(islice(left, AT_ONCE)):
+            marks = ",".join("?" * len(some))
+            query = f"SELECT digest, amount FROM rewards WHERE experiment = ? AND step = ? AND digest IN ({marks})"
+            yield from self.base.execute(query, (experiment, step, *some))
+
+
+def connect(path: Path, read_only: bool) -> sqlite3.Connection:
+    """A connection for all threads, one after another; every commit is on the disk."""
+    address = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
+    with sorry(path):
+        base = sqlite3.connect(address, timeout=PATIENCE, isolation_level=None, check_same_thread=False, uri=True)
+    try:
+        with sorry(path):
+            if not read_only:
+                base.execute("PRAGMA journal_mode = WAL").fetchall()
+                base.execute("PRAGMA synchronous = FULL")
+                base.execute("PRAGMA secure_delete = ON").fetchall()
+            base.execute("PRAGMA foreign_keys = ON")
+    except sqlite3.DatabaseError as error:
+        base.close()
+        raise BadDatabase(f"{path} can't be used as a database: {error}") from error
+    except Unavailable:
+        base.close()
+        raise
+    return base
+
+
+@contextmanager
+def sorry(path: Path) -> Iterator[None]:
+    """Say in words that the database can't be reached now."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        why = AWAY.get((getattr(error, "sqlite_errorcode", None) or 0) & 0xFF)
+        if why is None:
+            raise
+        raise Unavailable(f"{path} can't be used now: {why}; nothing was done, the next call tries again") from error
+
+
+@contextmanager
+def transaction(base: sqlite3.Connection, path: Path, begin: str) -> Iterator[SqliteSession]:
+    """All of it on the disk at the end, or nothing."""
+    with sorry(path):
+        base.execute(begin)
+        try:
+            yield SqliteSession(base)
+            base.execute("COMMIT")
+        except BaseException:
+            if base.in_transaction:
+                base.execute("ROLLBACK")
+            raise

@@ -1,0 +1,102 @@
+"""One experiment in the tables of a database, within a transaction."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from afterglow.live.log import Record
+from afterglow.live.store.contract import Raced, Snapshot, StepRow
+from afterglow.live.store.session import Session
+
+ALL = 1 << 62  # more than any LIMIT
+
+
+class TableLog:
+    """`Reading` and `Writing` for both databases."""
+
+    def __init__(self, session: Session, number: int) -> None:
+        self.session = session
+        self.number = number
+
+    def head(self) -> int:
+        query = "SELECT seq FROM events WHERE experiment = ? ORDER BY seq DESC LIMIT 1"
+        found = self.session.row(query, self.number)
+        return int(found[0]) if found else -1
+
+    def records(self, after: int = -1, count: int | None = None, kind: str | None = None) -> Iterator[Record]:
+        only, values = ("", ()) if kind is None else ("AND kind = ?", (kind,))
+        query = (
+            f"SELECT seq, at, kind, body, hash FROM events WHERE experiment = ? AND seq > ? {only} ORDER BY seq LIMIT ?"
+        )
+        limit = ALL if count is None else count
+        return map(Record._make, self.session.rows(query, self.number, after, *values, limit, long=count is None))
+
+    def steps(self, first: int = 0, count: int | None = None) -> Iterator[StepRow]:
+        query = (
+            "SELECT step, served, planned, role, total, void FROM steps "
+            "WHERE experiment = ? AND step >= ? ORDER BY step LIMIT ?"
+        )
+        limit = ALL if count is None else count
+        return map(StepRow._make, self.session.rows(query, self.number, first, limit, long=count is None))
+
+    def snapshot(self, step: int | None = None) -> Snapshot | None:
+        query = (
+            'SELECT seq, step, state, "check" FROM snapshots WHERE experiment = ? AND step <= ? '
+            "ORDER BY seq DESC LIMIT 1"
+        )
+        found = self.session.row(query, self.number, ALL if step is None else step)
+        return Snapshot._make(found) if found else None
+
+    def snapshots(self) -> Iterator[Snapshot]:
+        query = 'SELECT seq, step, state, "check" FROM snapshots WHERE experiment = ? ORDER BY seq'
+        return map(Snapshot._make, self.session.rows(query, self.number, long=True))
+
+    def reported(self, step: int) -> tuple[int, int]:
+        query = (
+            "SELECT count(*), CAST(coalesce(sum(amount), 0) AS BIGINT) FROM rewards WHERE experiment = ? AND step = ?"
+        )
+        count, total = self.session.row(query, self.number, step) or (0, 0)
+        return count, total
+
+    def salts(self, first: int = 0) -> dict[int, bytes]:
+        query = "SELECT step, salt FROM salts WHERE experiment = ? AND step >= ?"
+        return dict(self.session.rows(query, self.number, first))
+
+    def amounts(self, step: int, digests: Collection[bytes]) -> dict[bytes, int]:
+        found = self.session.find_rewards(self.number, step, digests)
+        return dict(found)
+
+    def append(self, records: Iterable[Record]) -> None:
+        rows = ((self.number, *one) for one in records)
+        self.session.run_many(
+            "INSERT INTO events (experiment, seq, at, kind, body, hash) VALUES (?, ?, ?, ?, ?, ?)", rows
+        )
+
+    def put_steps(self, rows: Iterable[StepRow]) -> None:
+        self.session.run_many(
+            "INSERT INTO steps (experiment, step, served, planned, role, total, void) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            ((self.number, *row) for row in rows),
+        )
+
+    def end_step(self, step: int, total: int, role: str, void: int) -> None:
+        statement = "UPDATE steps SET total = ?, role = ?, void = ? WHERE experiment = ? AND step = ?"
+        self.session.run(statement, total, role, int(void), self.number, step)
+
+    def void_step(self, step: int) -> None:
+        self.session.run("UPDATE steps SET void = 1 WHERE experiment = ? AND step = ?", self.number, step)
+
+    def put_snapshot(self, snapshot: Snapshot) -> None:
+        statement = 'INSERT INTO snapshots (experiment, seq, step, state, "check") VALUES (?, ?, ?, ?, ?)'
+        self.session.run(statement, self.number, *snapshot)
+
+    def put_salt(self, step: int, salt: bytes) -> bytes:
+        statement = "INSERT INTO salts (experiment, step, salt) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+        self.session.run(statement, self.number, step, salt)
+        return self.salts(step)[step]
+
+    def put_rewards(self, step: int, rewards: Sequence[tuple[bytes, int]]) -> None:
+        if rewards and self.session.add_rewards(self.number, step, rewards) < len(rewards):
+            raise Raced("a digest was there already")
+
+    def forget(self, before: int) -> bool:
+        gone = self.session.run("DELETE FROM salts WHERE experiment = ? AND step < ?", self.number, before)
+        gone += self.session.run("DELETE FROM rewards WHERE experiment = ? AND step < ?", self.number, before)
+        return gone > 0
