@@ -1,0 +1,21 @@
+"""Talk to a running service: which variant to serve, and what came in.
+
+Needs `pip install "afterglow[client]"` and nothing of the server. The variant is kept until its step ends; while the
+service is away the last one, or a default, is served. Rewards are buffered, delivered in the background and counted
+once.
+"""
+
+try:
+    import httpx  # noqa: F401
+except ModuleNotFoundError as missing:
+    from afterglow.errors import MissingExtra
+
+    raise MissingExtra("the client", "client") from missing
+
+from afterglow.client.asynchronous import AsyncClient, AsyncExperiment
+from afterglow.client.delivered import Delivery
+from afterglow.client.outbox import Refused
+from afterglow.client.sync import Client, Experiment
+from afterglow.client.variant import Current
+
+__all__ = ["AsyncClient", "AsyncExperiment", "Client", "Current", "Delivery", "Experiment", "Refused"]

@@ -1,0 +1,79 @@
+"""Delivers rewards from a task of its own, which starts with the first one."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+from afterglow.client import calls
+from afterglow.client.calls import Answer, Call
+from afterglow.client.delivered import Delivery, complain, delivery_of, tell
+from afterglow.client.link import Link
+from afterglow.errors import Unavailable
+
+
+class AsyncCourier:
+    """Everything happens in one event loop, so nothing needs a lock."""
+
+    def __init__(self, link: Link, send: Callable[[Call], Awaitable[Answer]]) -> None:
+        self._hear = link.on_refused
+        self._send = send
+        self._outbox = link.outbox()
+        self._task: asyncio.Task[None] | None = None
+        self._wake = asyncio.Event()  # for the task
+        self._settled = asyncio.Event()  # for those who wait for it
+        self._stopping = False
+
+    def put(self, experiment: str, amount: float, key: str | None) -> str:
+        loop = asyncio.get_running_loop()
+        key = self._outbox.put(experiment, amount, key)
+        if self._task is None:
+            self._task = loop.create_task(self._deliver(), name="afterglow-client")
+        self._wake.set()
+        return key
+
+    def delivery(self) -> Delivery:
+        return delivery_of(self._outbox)
+
+    async def flush(self, timeout: float | None) -> None:
+        mark = self._outbox.hurry()
+        await self._wait(mark, timeout)
+        complain(self._outbox, mark, timeout, lost=False)
+
+    async def close(self, timeout: float | None) -> None:
+        if self._stopping:
+            return
+        mark = self._outbox.close()
+        await self._wait(mark, timeout)
+        self._stopping = True
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+        complain(self._outbox, mark, timeout, lost=True)
+
+    async def _wait(self, mark: int, timeout: float | None) -> None:
+        self._wake.set()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(timeout):
+                while not self._outbox.settled(mark):
+                    self._settled.clear()
+                    await self._settled.wait()
+
+    async def _deliver(self) -> None:
+        while True:
+            self._wake.clear()
+            batch = self._outbox.take()
+            if batch is not None:
+                answer: Answer | Unavailable
+                try:
+                    answer = await self._send(calls.rewards(batch.experiment, batch.given()))
+                except Unavailable as error:
+                    answer = error
+                self._outbox.answered(batch, answer)
+            elif not self._outbox.news:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(self._outbox.pause()):
+                        await self._wake.wait()
+            news, self._outbox.news = self._outbox.news, []
+            self._settled.set()
+            tell(news, self._hear)

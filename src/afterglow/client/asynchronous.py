@@ -1,0 +1,171 @@
+"""The client for programs with an event loop (asyncio)."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Iterable, Mapping
+from typing import Any
+
+import httpx
+
+from afterglow.client import calls
+from afterglow.client.asking import AskExperiment, AskService
+from afterglow.client.async_courier import AsyncCourier
+from afterglow.client.calls import Answer, Call
+from afterglow.client.delivered import LOG, Delivery
+from afterglow.client.link import Link, answer_of, arguments
+from afterglow.client.stream import Stream
+from afterglow.client.sync import CLOSING, Json
+from afterglow.client.variant import Current
+from afterglow.errors import AfterglowError, Unavailable
+
+
+class AsyncClient(AskService[Awaitable[Json]]):
+    """Talks to a service from one event loop."""
+
+    def __init__(self, address: str, token: str, **settings: Any) -> None:
+        self._link = Link(address=address, token=token, **settings)
+        self._handles = dict[tuple[str, str | None], AsyncExperiment]()
+        self._http = httpx.AsyncClient(**self._link.options())
+        self._courier = AsyncCourier(self._link, self._send)
+
+    def experiment(self, name: str, default: str | None = None) -> "AsyncExperiment":
+        """A handle on an experiment; `default` is served as long as the service has never answered."""
+        return self._handles.setdefault((name, default), AsyncExperiment(self, self._link, name, default))
+
+    def experiments(self, limit: int = 100) -> AsyncIterator[Json]:
+        """All experiments, asked for a page at a time."""
+        return self._pages("/v1/experiments", None, limit)
+
+    async def follow(
+        self, experiment: str | None = None, after: str | None = None
+    ) -> AsyncIterator[tuple[str | None, Json]]:
+        """Events as they happen, each with a cursor: `follow(after=cursor)` goes on behind it another time."""
+        stream = Stream(after)
+        try:
+            async with self._http.stream(**self._link.following(experiment, after)) as response:
+                if response.status_code != 200:
+                    await response.aread()
+                    raise calls.refusal(answer_of(response))
+                async for line in response.aiter_lines():
+                    if (event := stream.line(line)) is not None:
+                        yield stream.cursor, event
+        except httpx.TransportError as error:
+            raise self._link.away(error) from error
+
+    @property
+    def delivery(self) -> Delivery:
+        """How rewards are doing: waiting, delivered, refused, and what is wrong."""
+        return self._courier.delivery()
+
+    async def flush(self, timeout: float | None = None) -> None:
+        """Wait until everything reported so far is delivered; `Undelivered` if some was refused or time is up."""
+        await self._courier.flush(timeout)
+
+    async def close(self, timeout: float | None = CLOSING) -> None:
+        """Deliver what is left, then let go; `Undelivered` if that isn't possible in time."""
+        try:
+            await self._courier.close(timeout)
+        finally:
+            await self._http.aclose()
+
+    async def __aenter__(self) -> "AsyncClient":
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, *failure: object) -> None:
+        try:
+            await self.close()
+        except AfterglowError as error:
+            if kind is None:
+                raise
+            LOG.error("%s", error)
+
+    def __repr__(self) -> str:
+        return f"<AsyncClient {self._link.address}>"
+
+    async def _ask(self, call: Call) -> Json:
+        answer: Json = calls.read(call, await self._send(call))
+        return answer
+
+    async def _send(self, call: Call, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> Answer:
+        """Whatever the service answers; Unavailable if nothing."""
+        self._link.open(self._http.is_closed)
+        try:
+            response = await self._http.request(**arguments(call, headers), timeout=timeout or self._link.timeout)
+        except (httpx.TransportError, httpx.DecodingError) as error:
+            raise self._link.away(error) from error
+        return answer_of(response)
+
+    async def _pages(self, path: str, after: object | None, limit: int) -> AsyncIterator[Json]:
+        while True:
+            page = await self._ask(calls.page(path, after, limit))
+            for item in page["items"]:
+                yield item
+            after = page["next"]
+            if after is None:
+                return
+
+
+class AsyncExperiment(AskExperiment[Awaitable[Json]]):
+    """Made by `AsyncClient.experiment`."""
+
+    def __init__(self, client: AsyncClient, link: Link, name: str, default: str | None) -> None:
+        self.name = name
+        self._client = client
+        self._link = link
+        self._variant = link.variant(default)
+        self._turn = asyncio.Lock()
+
+    async def current(self) -> str:
+        """The variant to serve. It is kept until its step ends; while the service is away, the last one is served."""
+        return (await self.decision()).variant
+
+    async def decision(self) -> Current:
+        """The variant to serve, with its step, and whether it is a fallback."""
+        since = self._link.clock()
+        known = self._variant.ready(since)
+        if known is not None:
+            return known
+        async with self._turn:
+            return self._variant.ready(since) or await self._fetch()
+
+    async def _fetch(self) -> Current:
+        asked = self._link.clock()
+        call = Call("GET", calls.of(self.name, "current"))
+        try:
+            answer = await self._client._send(call, self._variant.headers(), self._link.current_timeout)
+        except Unavailable as error:
+            return self._variant.failed(error)
+        return self._variant.answered(answer, asked)
+
+    def reward(self, amount: float, key: str | None = None) -> str:
+        """Report an amount; the random key under which it is sent, again and again if need be, and counted once.
+
+        Not awaited: it returns at once. It joins the step in which it arrives at the service.
+        """
+        return self._client._courier.put(self.name, amount, key)
+
+    def rewards(self, amounts: Iterable[float]) -> None:
+        """Report many amounts; not awaited either."""
+        for amount in amounts:
+            self.reward(amount)
+
+    async def close_step(self, total: float | None, step: int) -> Json:
+        """End a step of an experiment without a clock; None takes the sum of its rewards, which are delivered first."""
+        if self._client.delivery.waiting:
+            await self._client.flush(self._link.timeout)
+        answer = await self._ask(Call("POST", calls.of(self.name, "steps", str(step)), {"total": total}))
+        self._variant.forget()
+        return answer
+
+    def steps(self, after: int | None = None, limit: int = 1000) -> AsyncIterator[Json]:
+        """What each step served and brought, asked for a page at a time."""
+        return self._client._pages(calls.of(self.name, "steps"), after, limit)
+
+    def events(self, after: int | None = None, limit: int = 1000) -> AsyncIterator[Json]:
+        """The log behind record `after`, asked for a page at a time."""
+        return self._client._pages(calls.of(self.name, "events"), after, limit)
+
+    def __repr__(self) -> str:
+        return f"<AsyncExperiment {self.name} at {self._link.address}>"
+
+    def _ask(self, call: Call) -> Awaitable[Json]:
+        return self._client._ask(call)

@@ -1,0 +1,145 @@
+"""The calls of the service as plain values, and what its answers mean. Nothing here touches the network."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from afterglow.errors import (
+    AfterglowError,
+    BadFormat,
+    BadValue,
+    Conflict,
+    HorizonReached,
+    NotAllowed,
+    OutOfTurn,
+    Unavailable,
+    UnknownName,
+)
+
+KINDS: Mapping[str, type[AfterglowError]] = {
+    "unauthorized": NotAllowed,
+    "forbidden": NotAllowed,
+    "unknown-experiment": UnknownName,
+    "not-found": UnknownName,
+    "name-taken": Conflict,
+    "step-closed": Conflict,
+    "key-reused": Conflict,
+    "out-of-turn": OutOfTurn,
+    "horizon-reached": HorizonReached,
+    "too-many-requests": Unavailable,
+}
+BY_STATUS: Mapping[int, type[AfterglowError]] = {
+    401: NotAllowed,
+    403: NotAllowed,
+    404: UnknownName,
+    409: OutOfTurn,
+    429: Unavailable,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A request; `pick` names the part of the answer that is wanted."""
+
+    method: str
+    path: str
+    body: Any = None
+    query: Mapping[str, str] = field(default_factory=dict)
+    pick: str | None = None
+
+    def content(self) -> bytes | None:
+        if self.body is None:
+            return None
+        try:
+            return json.dumps(self.body, allow_nan=False, separators=(",", ":")).encode()
+        except (TypeError, ValueError) as error:
+            raise BadValue(f"the call {self.path} can't be written as JSON: {error}") from error
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: Mapping[str, str]  # by lower-case names
+    content: bytes
+
+
+def read(call: Call, answer: Answer) -> Any:
+    """What the service answered, or its refusal as an error."""
+    if answer.status >= 300:
+        raise refusal(answer)
+    if not answer.content:
+        return {}
+    value = parsed(answer)
+    if value is None or (call.pick and call.pick not in value):
+        raise BadFormat(f"{call.path} answered with something else than the service's JSON; is the address right?")
+    return value[call.pick] if call.pick else value
+
+
+def parsed(answer: Answer) -> dict[str, Any] | None:
+    try:
+        value = json.loads(answer.content)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def refusal(answer: Answer) -> AfterglowError:
+    """The error that a refusal stands for, with the service's own sentence."""
+    problem = parsed(answer) or {}
+    slug = str(problem.get("type", "")).rpartition("/")[2]
+    usual = Unavailable if answer.status >= 500 else BY_STATUS.get(answer.status, BadValue)
+    kind = KINDS.get(slug, usual)
+    sentence = problem.get("detail") or problem.get("title") or f"the service answered {answer.status}"
+    return kind.__new__(kind, str(sentence))  # not all of them are made from a sentence
+
+
+def passes(status: int) -> bool:
+    """Whether a refusal may be gone when the same is sent again later."""
+    return status == 429 or status >= 500
+
+
+def pause_wanted(headers: Mapping[str, str]) -> float:
+    """The seconds of Retry-After; a date in it is compared with the service's own clock, not with ours."""
+    value = headers.get("retry-after", "").strip()
+    if value.isascii() and value.isdigit():
+        return float(value)
+    try:
+        later = parsedate_to_datetime(value) - parsedate_to_datetime(headers.get("date", ""))
+    except (TypeError, ValueError):
+        return 0.0
+    return max(0.0, later.total_seconds())
+
+
+def fresh_for(headers: Mapping[str, str]) -> float:
+    """For how many seconds an answer may be used, by Cache-Control."""
+    rules = [rule.strip().lower() for rule in headers.get("cache-control", "").split(",")]
+    if "no-cache" in rules or "no-store" in rules:
+        return 0.0
+    ages = [rule[8:] for rule in rules if rule.startswith("max-age=")]
+    spent = headers.get("age", "0")
+    if not ages or not ages[0].isdigit() or not spent.isdigit():
+        return 0.0
+    return max(0.0, float(ages[0]) - float(spent))
+
+
+# The calls
+
+
+def of(name: str, *parts: str) -> str:
+    """The path of an experiment, or of a part of it."""
+    return "/".join(["/v1/experiments", quote(name, safe=""), *(quote(part, safe="") for part in parts)])
+
+
+def page(path: str, after: object | None, limit: int) -> Call:
+    query = {"limit": str(limit)} if after is None else {"limit": str(limit), "after": str(after)}
+    return Call("GET", path, query=query)
+
+
+def order(name: str, verb: str, reason: str, **more: object) -> Call:
+    return Call("POST", of(name, verb), {"reason": reason, **more})
+
+
+def rewards(name: str, given: list[tuple[str, float]]) -> Call:
+    return Call("POST", of(name, "rewards"), [{"key": key, "amount": amount} for key, amount in given])

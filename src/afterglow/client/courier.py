@@ -1,0 +1,85 @@
+"""Delivers rewards from a thread of its own, which starts with the first one."""
+
+from collections.abc import Callable
+from threading import Condition, Thread, current_thread
+
+from afterglow.client import calls
+from afterglow.client.calls import Answer, Call
+from afterglow.client.delivered import Delivery, complain, delivery_of, tell
+from afterglow.client.link import Link
+from afterglow.errors import Unavailable
+
+LAST = 0.1  # seconds for a request that is under way when time is up
+
+
+class Courier:
+    def __init__(self, link: Link, send: Callable[[Call], Answer], end: Callable[[], None]) -> None:
+        self._hear = link.on_refused
+        self._send = send
+        self._end = end  # is called when nothing more will be sent
+        self._outbox = link.outbox()
+        self._changed = Condition()
+        self._thread: Thread | None = None
+        self._stopping = False
+
+    def put(self, experiment: str, amount: float, key: str | None) -> str:
+        with self._changed:
+            key = self._outbox.put(experiment, amount, key)
+            if self._thread is None:
+                self._thread = Thread(target=self._deliver, name="afterglow-client", daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+            return key
+
+    def delivery(self) -> Delivery:
+        with self._changed:
+            return delivery_of(self._outbox)
+
+    def flush(self, timeout: float | None) -> None:
+        with self._changed:
+            mark = self._outbox.hurry()
+            self._wait(mark, timeout)
+            complain(self._outbox, mark, timeout, lost=False)
+
+    def close(self, timeout: float | None) -> None:
+        with self._changed:
+            if self._stopping:
+                return
+            mark = self._outbox.close()
+            self._wait(mark, timeout)
+            self._stopping = True
+            self._changed.notify_all()
+            in_time = self._outbox.settled(mark)
+        if self._thread is None:
+            self._end()
+        elif self._thread is not current_thread():
+            self._thread.join(None if in_time else LAST)
+        with self._changed:
+            complain(self._outbox, mark, timeout, lost=True)
+
+    def _wait(self, mark: int, timeout: float | None) -> None:
+        self._changed.notify_all()
+        self._changed.wait_for(lambda: self._outbox.settled(mark), timeout)
+
+    def _deliver(self) -> None:
+        while not self._stopping:
+            with self._changed:
+                batch = self._outbox.take()
+                if batch is None and not self._outbox.news and not self._stopping:
+                    self._changed.wait(self._outbox.pause())
+            if batch is not None:
+                answer: Answer | Unavailable
+                try:
+                    answer = self._send(calls.rewards(batch.experiment, batch.given()))
+                except Unavailable as error:
+                    answer = error
+                with self._changed:
+                    self._outbox.answered(batch, answer)
+            self._tell()
+        self._end()
+
+    def _tell(self) -> None:
+        with self._changed:
+            news, self._outbox.news = self._outbox.news, []
+            self._changed.notify_all()
+        tell(news, self._hear)

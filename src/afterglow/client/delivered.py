@@ -1,0 +1,49 @@
+"""What became of rewards, in words."""
+
+import logging
+from typing import NamedTuple
+
+from afterglow.client.link import Hear
+from afterglow.client.outbox import Outbox, Refused
+from afterglow.errors import AfterglowError, Unavailable, Undelivered
+
+LOG = logging.getLogger("afterglow.client")
+
+
+class Delivery(NamedTuple):
+    """Rewards so far; `error` says why they wait, if something is wrong."""
+
+    waiting: int
+    delivered: int
+    refused: int
+    error: AfterglowError | None
+
+
+def delivery_of(outbox: Outbox) -> Delivery:
+    return Delivery(outbox.waiting, outbox.delivered, outbox.given_up, outbox.error)
+
+
+def tell(refused: list[Refused], hear: Hear | None) -> None:
+    """Say that rewards were given up: in the log, and to whom it concerns."""
+    for name, reason in dict.fromkeys((one.experiment, str(one.error)) for one in refused):
+        LOG.error("rewards of %s were not taken: %s", name, reason)
+    if refused and hear is not None:
+        try:
+            hear(refused)
+        except Exception:
+            LOG.exception("on_refused failed")
+
+
+def complain(outbox: Outbox, mark: int, seconds: float | None, lost: bool) -> None:
+    """Raise what became of rewards that are not delivered, if there are any."""
+    refused = list(outbox.refused)
+    outbox.refused.clear()
+    if not outbox.settled(mark):
+        why = outbox.error or Unavailable("the service has not answered yet")
+        left = [Refused(one.experiment, one.key, one.amount, why) for one in outbox.left()]
+        rest = "they are given up" if lost else "they are kept and tried again"
+        wait = "" if seconds is None else f" after {seconds:g} s"
+        raise Undelivered(f"{len(left):,} rewards still wait{wait}: {why}; {rest}", [*refused, *left])
+    if refused:
+        first = refused[0]
+        raise Undelivered(f"{len(refused):,} rewards of {first.experiment!r} were not taken: {first.error}", refused)

@@ -1,0 +1,88 @@
+"""Where the service is and how patient to be with it: what both clients are made from."""
+
+import random
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from afterglow.client.calls import Answer, Call
+from afterglow.client.outbox import Outbox, Refused
+from afterglow.client.pauses import Pauses
+from afterglow.client.variant import Variant
+from afterglow.errors import BadValue, OutOfTurn, Unavailable
+
+QUIET = 60.0  # seconds without a sign of life on a stream
+Hear = Callable[[list[Refused]], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Link:
+    address: str
+    token: str = field(repr=False)
+    timeout: float = 10.0  # seconds that a call may take
+    current_timeout: float = 2.0  # the same where visitors wait
+    buffer: int = 10_000  # rewards that may wait
+    linger: float = 0.1  # seconds that a reward waits for company
+    retry_for: float | None = None  # seconds; None = until it is delivered
+    on_refused: Hear | None = None
+    http: Mapping[str, Any] = field(default_factory=dict)  # more for httpx: verify, proxy, …
+    clock: Callable[[], float] = time.monotonic
+    jitter: Callable[[], float] = random.random
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.address)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise BadValue(
+                f"address must be that of the service, such as https://experiments.example, got {self.address!r}"
+            )
+        if not self.token.isascii() or not self.token.isprintable():
+            raise BadValue("token must be the text that `afterglow token create` printed, got something else")
+        for name in ("timeout", "current_timeout", "buffer"):
+            if not getattr(self, name) > 0:
+                raise BadValue(f"{name} must be above 0, got {getattr(self, name)!r}")
+        if not self.linger >= 0:
+            raise BadValue(f"linger must be at least 0 seconds, got {self.linger!r}")
+
+    def options(self) -> dict[str, Any]:
+        """What an HTTP client of httpx is made with."""
+        headers = {"authorization": f"Bearer {self.token}", "user-agent": "afterglow-client"}
+        return {"base_url": self.address, "headers": headers, "timeout": self.timeout, **self.http}
+
+    def outbox(self) -> Outbox:
+        return Outbox(Pauses(self.jitter), self.clock, self.buffer, self.linger, self.retry_for)
+
+    def variant(self, default: str | None) -> Variant:
+        return Variant(default, Pauses(self.jitter, 0.5), self.clock)
+
+    def following(self, experiment: str | None, after: str | None) -> dict[str, Any]:
+        """The stream of events as httpx takes it."""
+        query = {} if experiment is None else {"experiment": experiment}
+        headers = {} if after is None else {"last-event-id": after}
+        patience = httpx.Timeout(self.timeout, read=QUIET)
+        return {**arguments(Call("GET", "/v1/events", query=query), headers), "timeout": patience}
+
+    def open(self, closed: bool) -> None:
+        if closed:
+            raise OutOfTurn("the client is closed; make a new one")
+
+    def away(self, error: Exception) -> Unavailable:
+        """The error for a service that gave no answer."""
+        return Unavailable(f"{self.address} gives no answer ({type(error).__name__}: {error}); try again later")
+
+
+def arguments(call: Call, headers: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """A call as httpx takes it."""
+    content = call.content()
+    kind = {} if content is None else {"content-type": "application/json"}
+    return {
+        "method": call.method, "url": call.path, "params": call.query or None, "content": content,
+        "headers": {**kind, **(headers or {})},
+    }  # fmt: skip
+
+
+def answer_of(response: httpx.Response) -> Answer:
+    return Answer(response.status_code, response.headers, response.content)

@@ -1,0 +1,200 @@
+"""The client for programs with threads, or without."""
+
+import atexit
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from threading import Lock
+from typing import Any
+from weakref import WeakSet
+
+import httpx
+
+from afterglow.client import calls
+from afterglow.client.asking import AskExperiment, AskService
+from afterglow.client.calls import Answer, Call
+from afterglow.client.courier import Courier
+from afterglow.client.delivered import LOG, Delivery
+from afterglow.client.link import Link, answer_of, arguments
+from afterglow.client.stream import Stream
+from afterglow.client.variant import Current
+from afterglow.errors import AfterglowError, Unavailable
+
+Json = dict[str, Any]
+CLOSING = 5.0  # seconds
+
+
+class Client(AskService[Json]):
+    """Talks to a service. May be used by several threads, and after a fork."""
+
+    def __init__(self, address: str, token: str, **settings: Any) -> None:
+        self._link = Link(address=address, token=token, **settings)
+        self._handles = dict[tuple[str, str | None], Experiment]()
+        self._begin()
+        CLIENTS.add(self)
+
+    def _begin(self) -> None:
+        """What a forked process must have for itself: connections, locks, a thread; rewards stay with the parent."""
+        self._http = httpx.Client(**self._link.options())
+        self._courier = Courier(self._link, self._send, self._http.close)
+        for handle in self._handles.values():
+            handle._turn = Lock()
+
+    def experiment(self, name: str, default: str | None = None) -> "Experiment":
+        """A handle on an experiment; `default` is served as long as the service has never answered."""
+        return self._handles.setdefault((name, default), Experiment(self, self._link, name, default))
+
+    def experiments(self, limit: int = 100) -> Iterator[Json]:
+        """All experiments, asked for a page at a time."""
+        return self._pages("/v1/experiments", None, limit)
+
+    def follow(self, experiment: str | None = None, after: str | None = None) -> Iterator[tuple[str | None, Json]]:
+        """Events as they happen, each with a cursor: `follow(after=cursor)` goes on behind it another time."""
+        stream = Stream(after)
+        try:
+            with self._http.stream(**self._link.following(experiment, after)) as response:
+                if response.status_code != 200:
+                    response.read()
+                    raise calls.refusal(answer_of(response))
+                for line in response.iter_lines():
+                    if (event := stream.line(line)) is not None:
+                        yield stream.cursor, event
+        except httpx.TransportError as error:
+            raise self._link.away(error) from error
+
+    @property
+    def delivery(self) -> Delivery:
+        """How rewards are doing: waiting, delivered, refused, and what is wrong."""
+        return self._courier.delivery()
+
+    def flush(self, timeout: float | None = None) -> None:
+        """Wait until everything reported so far is delivered; `Undelivered` if some was refused or time is up."""
+        self._courier.flush(timeout)
+
+    def close(self, timeout: float | None = CLOSING) -> None:
+        """Deliver what is left, then let go; `Undelivered` if that isn't possible in time."""
+        CLIENTS.discard(self)
+        self._courier.close(timeout)
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *failure: object) -> None:
+        if kind is None:
+            self.close()
+        else:
+            close_quietly(self)
+
+    def __repr__(self) -> str:
+        return f"<Client {self._link.address}>"
+
+    def _ask(self, call: Call) -> Json:
+        answer: Json = calls.read(call, self._send(call))
+        return answer
+
+    def _send(self, call: Call, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> Answer:
+        """Whatever the service answers; Unavailable if nothing."""
+        self._link.open(self._http.is_closed)
+        try:
+            response = self._http.request(**arguments(call, headers), timeout=timeout or self._link.timeout)
+        except (httpx.TransportError, httpx.DecodingError) as error:
+            raise self._link.away(error) from error
+        return answer_of(response)
+
+    def _pages(self, path: str, after: object | None, limit: int) -> Iterator[Json]:
+        while True:
+            page = self._ask(calls.page(path, after, limit))
+            yield from page["items"]
+            after = page["next"]
+            if after is None:
+                return
+
+
+class Experiment(AskExperiment[Json]):
+    """Made by `Client.experiment`."""
+
+    def __init__(self, client: Client, link: Link, name: str, default: str | None) -> None:
+        self.name = name
+        self._client = client
+        self._link = link
+        self._variant = link.variant(default)
+        self._turn = Lock()
+
+    def current(self) -> str:
+        """The variant to serve. It is kept until its step ends; while the service is away, the last one is served."""
+        return self.decision().variant
+
+    def decision(self) -> Current:
+        """The variant to serve, with its step, and whether it is a fallback."""
+        since = self._link.clock()
+        known = self._variant.ready(since)
+        if known is not None:
+            return known
+        with self._turn:
+            return self._variant.ready(since) or self._fetch()
+
+    def _fetch(self) -> Current:
+        asked = self._link.clock()
+        call = Call("GET", calls.of(self.name, "current"))
+        try:
+            answer = self._client._send(call, self._variant.headers(), self._link.current_timeout)
+        except Unavailable as error:
+            return self._variant.failed(error)
+        return self._variant.answered(answer, asked)
+
+    def reward(self, amount: float, key: str | None = None) -> str:
+        """Report an amount; the random key under which it is sent, again and again if need be, and counted once.
+
+        Returns at once. It joins the step in which it arrives at the service.
+        """
+        return self._client._courier.put(self.name, amount, key)
+
+    def rewards(self, amounts: Iterable[float]) -> None:
+        """Report many amounts."""
+        for amount in amounts:
+            self.reward(amount)
+
+    def close_step(self, total: float | None, step: int) -> Json:
+        """End a step of an experiment without a clock; None takes the sum of its rewards, which are delivered first."""
+        if self._client.delivery.waiting:
+            self._client.flush(self._link.timeout)
+        answer = self._ask(Call("POST", calls.of(self.name, "steps", str(step)), {"total": total}))
+        self._variant.forget()
+        return answer
+
+    def steps(self, after: int | None = None, limit: int = 1000) -> Iterator[Json]:
+        """What each step served and brought, asked for a page at a time."""
+        return self._client._pages(calls.of(self.name, "steps"), after, limit)
+
+    def events(self, after: int | None = None, limit: int = 1000) -> Iterator[Json]:
+        """The log behind record `after`, asked for a page at a time."""
+        return self._client._pages(calls.of(self.name, "events"), after, limit)
+
+    def __repr__(self) -> str:
+        return f"<Experiment {self.name} at {self._link.address}>"
+
+    def _ask(self, call: Call) -> Json:
+        return self._client._ask(call)
+
+
+def close_quietly(client: Client) -> None:
+    """Close where an error can't be raised."""
+    try:
+        client.close()
+    except AfterglowError as error:
+        LOG.error("%s", error)
+
+
+def close_all() -> None:
+    for client in list(CLIENTS):
+        close_quietly(client)
+
+
+def begin_all() -> None:
+    for client in list(CLIENTS):
+        client._begin()
+
+
+CLIENTS = WeakSet[Client]()
+atexit.register(close_all)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=begin_all)

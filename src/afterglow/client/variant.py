@@ -1,0 +1,90 @@
+"""The live variant as a client knows it: kept until its step ends, and what to serve while the service is away.
+
+How long an answer may be kept is a number of seconds that the service names, counted from when it was asked. The two
+clocks are never compared.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from afterglow.client.calls import Answer, fresh_for, parsed, passes, pause_wanted, refusal
+from afterglow.client.pauses import Pauses
+from afterglow.errors import AfterglowError, BadFormat
+
+
+class Current(NamedTuple):
+    """What to serve. `fallback` is None if the service said so, `"last"` if it did and is away or refuses by now, and
+    `"default"` if it has not been heard yet; `error` is then the reason."""
+
+    variant: str
+    step: int | None = None
+    role: str | None = None
+    valid_until: str | None = None  # when the step ends, if a clock ends it
+    fallback: str | None = None
+    error: AfterglowError | None = None
+
+
+class Variant:
+    """One experiment's variant. Whoever calls from several threads must take turns."""
+
+    def __init__(self, default: str | None, pauses: Pauses, clock: Callable[[], float]) -> None:
+        self.default = default
+        self._pauses = pauses
+        self._clock = clock
+        self._last: Current | None = None
+        self._etag: str | None = None
+        self._asked = self._until = self._quiet = float("-inf")
+        self._error: AfterglowError | None = None
+
+    def ready(self, since: float) -> Current | None:
+        """What can be served without asking: an answer that still holds or was asked for after `since`, or a fallback
+        shortly after a failure."""
+        now = self._clock()
+        if self._last is not None and self._error is None and (now < self._until or self._asked >= since):
+            return self._last
+        return self.fallback() if self._error is not None and now < self._quiet else None
+
+    def headers(self) -> dict[str, str]:
+        return {} if self._etag is None else {"if-none-match": self._etag}
+
+    def answered(self, answer: Answer, asked: float) -> Current:
+        """Take in what came back for a request that was sent at `asked`."""
+        if answer.status == 304 and self._last is not None:
+            current = self._last
+        elif answer.status == 200:
+            body = parsed(answer) or {}
+            if not isinstance(body.get("variant"), str):
+                return self.failed(BadFormat("the current variant came without its name; is the address right?"))
+            current = self._last = read_current(body)
+            self._etag = answer.headers.get("etag")
+        else:
+            return self.failed(refusal(answer), pause_wanted(answer.headers), passes(answer.status))
+        self._asked, self._until = asked, asked + fresh_for(answer.headers)
+        self._error = None
+        self._pauses.over()
+        return current
+
+    def failed(self, error: AfterglowError, at_least: float = 0.0, passing: bool = True) -> Current:
+        """The service is away, or refuses. It isn't asked again for a while."""
+        self._error = error
+        self._quiet = self._clock() + self._pauses.next(at_least)
+        if not passing and self._last is None:
+            self._quiet = float("-inf")  # a wrong name or token must be seen, not served around
+            raise error
+        return self.fallback()
+
+    def fallback(self) -> Current:
+        """The last variant heard of, else the default, else the error."""
+        if self._last is not None:
+            return self._last._replace(fallback="last", error=self._error)
+        if self.default is not None:
+            return Current(self.default, fallback="default", error=self._error)
+        raise self._error or BadFormat("no variant is known")
+
+    def forget(self) -> None:
+        """The step was closed: ask again, whatever was said about how long the answer holds."""
+        self._until = self._asked = float("-inf")
+
+
+def read_current(body: dict[str, Any]) -> Current:
+    return Current(body["variant"], body.get("step"), body.get("role"), body.get("valid_until"))
