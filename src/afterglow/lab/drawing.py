@@ -9,6 +9,7 @@ from typing import Any
 
 import matplotlib
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from afterglow.lab.palette import BLUE, GREY, INK, ORANGE, PAPER, PINK, RED, RULE, Stroke
@@ -76,6 +77,12 @@ def band_line(
     )  # fmt: skip
     if band:
         axes.fill_between(x, low, high, color=look.colour, alpha=0.22, linewidth=0, zorder=2.5)
+
+
+def handle(look: Stroke, label: str) -> Line2D:
+    """A piece of a line for the legend of a figure that stands alone."""
+    dash: Any = (0, look.dash) if look.dash else "-"
+    return Line2D([], [], color=look.colour, linewidth=look.width, linestyle=dash, label=label)
 
 
 def short_ticks(*all_axes: Any) -> None:

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from afterglow.errors import BadValue
 from afterglow.lab.compare import ADVERSARIAL, LEVEL
-from afterglow.lab.drawing import MADE, save, slug, svg
+from afterglow.lab.drawing import MADE, handle, save, slug, svg
 from afterglow.lab.page import placed, render, swatch
 from afterglow.lab.print import browser, print_figures, print_page
 from afterglow.lab.results import Results
@@ -59,12 +58,7 @@ def save_figures(results: Results, folder: str | Path, formats: Sequence[str] = 
 def labelled(gallery: Gallery) -> dict[str, Figure]:
     """The figures as they stand alone: those with lines have a legend, which on the page stands above them."""
     found = {}
-    handles = [
-        Line2D(
-            [], [], color=look.colour, linewidth=look.width, linestyle=(0, look.dash) if look.dash else "-", label=label
-        )
-        for label, look in legend(gallery)
-    ]
+    handles = [handle(look, label) for label, look in legend(gallery)]
     for name, one in gallery.made.items():
         if name.endswith("-narrow"):
             continue
