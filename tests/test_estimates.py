@@ -48,6 +48,15 @@ def test_before_the_first_step_nothing_is_known() -> None:
     for one in Agent(2, 3, reward_max=4).estimates():
         assert (one.low, one.high, one.pulls, one.runs, one.share) == (0, 4, 0, 0, 0)
         assert math.isnan(one.mean)
+    assert str(Agent(2, 3, reward_max=4).estimates()).splitlines()[1].split() == [
+        "1",
+        "–",
+        "[0,",
+        "4]",
+        "0",
+        "pulls",
+        "(0%)",
+    ]
 
 
 def test_bounds_that_fit_raise_no_alarm() -> None:

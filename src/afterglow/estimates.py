@@ -78,7 +78,8 @@ class Estimates:
 
     def __str__(self) -> str:
         lines = [
-            f"{one.arm!s:<12} {one.mean:8.4g}  [{one.low:.4g}, {one.high:.4g}]  {one.pulls:,} pulls ({one.share:.0%})"
+            f"{one.arm!s:<12} {f'{one.mean:.4g}' if one.pulls else '–':>8}  [{one.low:.4g}, {one.high:.4g}]  "
+            f"{one.pulls:,} pull{'' if one.pulls == 1 else 's'} ({one.share:.0%})"
             for one in self.arms
         ]
         return "\n".join([*lines, self.alarm] if self.alarm else lines)

@@ -138,7 +138,7 @@ def shares(rows: Sequence[Observed], narrow: bool) -> Figure:
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     axes.grid(True, axis="x")
-    axes.legend(loc="lower right", frameon=False, fontsize=8.5)
+    axes.legend(loc="lower center", bbox_to_anchor=(0.6, 0), frameon=False, fontsize=8.5)
     return figure
 
 
