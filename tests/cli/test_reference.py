@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from afterglow.cli.app import commands
-from afterglow.cli.reference import reference
+from afterglow.cli.reference import every_command, reference
 
 PAGE = Path(__file__).parents[2] / "docs/reference/commands.md"
 
@@ -14,7 +13,7 @@ def test_the_reference_is_what_the_commands_say() -> None:
 
 def test_every_option_of_every_command_is_documented() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    for name, command in commands().commands.items():
+    for name, command in every_command():
         chapter = page.split(f"\n## afterglow {name}\n")[1].split("\n## ")[0]
         for option in command.params:
             written = option.metavar if option.param_type_name == "argument" else option.opts[0]

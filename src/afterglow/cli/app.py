@@ -18,7 +18,9 @@ from afterglow.cli import (
     policies,
     report,
     run_study,
+    serve,
     simulate,
+    token,
     verify,
 )
 from afterglow.cli.failures import verdict
@@ -46,9 +48,11 @@ COMMANDS = {
     "backup": backup,
     "export": export,
     "migrate": migrate,
+    "serve": serve,
 }
 for name, module in COMMANDS.items():
     app.command(name)(module.command)
+app.add_typer(token.app, name="token")
 
 
 @app.callback(invoke_without_command=True)

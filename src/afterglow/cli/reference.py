@@ -1,9 +1,12 @@
 """The reference of all commands, made from the commands themselves: `python -m afterglow.cli.reference`."""
 
+from collections.abc import Iterator
+from dataclasses import fields
 from textwrap import fill
 from typing import Any
 
 from afterglow.cli.app import commands
+from afterglow.service.settings import MEANINGS, Settings
 
 HEAD = """\
 # Commands
@@ -29,6 +32,10 @@ EXAMPLES = {
     "backup": "afterglow backup experiments.db copy.db",
     "export": "afterglow export experiments.db shipping --format jsonl",
     "migrate": "afterglow migrate copy.db",
+    "serve": "afterglow serve --db experiments.db --port 8321",
+    "token create": "afterglow token create --scope decide --scope report --experiment shipping --expires 30d --label shop",
+    "token list": "afterglow token list --json",
+    "token revoke": "afterglow token revoke 5f3a1c09d2e7",
 }
 NOTES = {
     "compare": "Writes `index.html`, a page that needs no network, `results.json` with every number, setting and "
@@ -68,9 +75,17 @@ NOTES = {
     "export": "Steps have `step`, `variant`, `planned`, `role`, `total` and `void`; events have `seq`, `at`, `kind`, "
     "`body` and `hash`. See the [reference of live experiments](live.md).",
     "migrate": "The backup is beside it, with the old version in its name. No process may be writing.",
+    "serve": "Prints the address and, the first time, a token that may do everything. Logs go to stderr, one JSON "
+    "object a line. Flags come before the environment, the environment before the file, the file before the defaults.",
+    "token create": "Prints the token alone; only a digest of it is kept. It works while the service runs.",
+    "token list": "The JSON list has for each token `id`, `label`, `scopes`, `experiments` (`null` for all), `created`, "
+    "`expires`, `revoked` and `state` (`valid`, `expired` or `revoked`).",
+    "token revoke": "A running service refuses it within two seconds; streams that it opened end.",
 }
 
 BEFORE = {
+    "serve": "<!-- not run: it serves until it is stopped -->\n",
+    "token revoke": "<!-- not run: every id is another -->\n",
     "verify": """\
 With an experiment in `experiments.db`, made as in the guide [A first live experiment](../guides/live.md):
 
@@ -129,7 +144,17 @@ afterglow simulate --policy trim-ucb --world world.toml --horizon 1e5 --runs 20 
 
 def reference() -> str:
     """The whole page."""
-    return HEAD + "".join(chapter(name, command) for name, command in commands().commands.items())
+    return HEAD + "".join(chapter(name, command) for name, command in every_command())
+
+
+def every_command() -> Iterator[tuple[str, Any]]:
+    """Names and commands; those of a group with its name."""
+    for name, command in commands().commands.items():
+        inner = getattr(command, "commands", None)
+        if inner is None:
+            yield name, command
+        else:
+            yield from ((f"{name} {each}", one) for each, one in inner.items())
 
 
 def chapter(name: str, command: Any) -> str:
@@ -138,6 +163,7 @@ def chapter(name: str, command: Any) -> str:
     return (
         f"\n## afterglow {name}\n\n{command.help.strip()}\n\n{BEFORE.get(name, '')}```sh\n{EXAMPLES[name]}\n```\n\n"
         f"| option | |\n|---|---|\n{rows}\n{fill(NOTES[name], 120, break_on_hyphens=False)}\n{MORE.get(name, '')}"
+        + (settings() if name == "serve" else "")
     )
 
 
@@ -153,6 +179,18 @@ def row(option: Any) -> str:
 def shown(default: Any) -> bool:
     """Whether a default says something."""
     return default not in (None, False, "", [], ())
+
+
+def settings() -> str:
+    """The table of the service's settings."""
+    rows = "".join(
+        f"| `{name}` | `AFTERGLOW_{name.upper()}` | {MEANINGS[name]} | `{str(default).lower() if isinstance(default, bool) else default}` |\n"
+        for name, default in ((each.name, each.default) for each in fields(Settings))
+    )
+    return (
+        "\nAll settings, as a TOML file (`--config`, or `AFTERGLOW_CONFIG`) and the environment name them:\n\n"
+        f"| setting | environment | | default |\n|---|---|---|---|\n{rows}"
+    )
 
 
 if __name__ == "__main__":

@@ -1,0 +1,103 @@
+"""`afterglow token`: who may use the service. Works while it runs."""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import typer
+from typer import Argument, Option
+
+from afterglow.cli.live_options import Json
+from afterglow.cli.messages import one_line
+from afterglow.cli.serve import Config, Db
+from afterglow.errors import UnknownName
+from afterglow.live.store import access
+from afterglow.live.store.access import Access, TokenRow
+from afterglow.service.settings import Settings, settings_from
+from afterglow.service.tokens import lifetime, new_token
+
+app = typer.Typer(help="Tokens of the service: create, list, revoke.", no_args_is_help=True)
+
+
+@contextmanager
+def kept(db: str | None, config: Any) -> Iterator[Access]:
+    """The tokens of a database, which the same settings name as for `serve`."""
+    settings: Settings = replace(settings_from({"db": db}, os.environ, config))
+    found = access(settings.db)
+    try:
+        yield found
+    finally:
+        found.close()
+
+
+@app.command("create")
+def create(
+    scope: Annotated[list[str], Option("--scope", metavar="SCOPE", help="read, decide, report, operate or admin.")],
+    experiment: Annotated[
+        list[str] | None, Option("--experiment", metavar="NAME", help="For this one; for all unless set.")
+    ] = None,
+    expires: Annotated[str | None, Option("--expires", metavar="TIME", help="Such as 30d; never unless set.")] = None,
+    label: Annotated[str, Option("--label", metavar="TEXT", help="What it is for.")] = "",
+    db: Db = None,
+    config: Config = None,
+) -> None:
+    """Make a token and print it, this once."""
+    life = None if expires is None else lifetime(expires)
+    token, row = new_token(scope, experiment or None, label, time.time(), life)
+    with kept(db, config) as tokens:
+        tokens.put_token(row)
+    print(token)
+    one_line(f"token {row.id} with {row.scopes.replace(' ', ', ')}; it is not shown again")
+
+
+@app.command("list")
+def list_(db: Db = None, config: Config = None, json: Json = False) -> None:
+    """Show all tokens, without their secrets."""
+    with kept(db, config) as tokens:
+        rows = [shown(row) for row in tokens.tokens()]
+    if json:
+        from afterglow.cli.output import print_json  # noqa: PLC0415
+
+        print_json(rows)
+        return
+    for row in rows:
+        names = ", ".join(row["experiments"]) if row["experiments"] is not None else "all experiments"
+        until = f", until {row['expires']}" if row["expires"] else ""
+        print(f"{row['id']}  {row['state']:<8} {', '.join(row['scopes'])}; {names}{until}  {row['label']}".rstrip())
+
+
+@app.command("revoke")
+def revoke(
+    token: Annotated[str, Argument(metavar="ID", help="As `afterglow token list` shows it.")],
+    db: Db = None,
+    config: Config = None,
+) -> None:
+    """Refuse a token from now on."""
+    with kept(db, config) as tokens:
+        if not tokens.revoke_token(token, round(1000 * time.time())):
+            known = [row.id for row in tokens.tokens() if row.revoked is None]
+            raise UnknownName("valid token", token, known, "`afterglow token list` shows them")
+    one_line(f"token {token} is revoked; a running service refuses it within two seconds")
+
+
+def shown(row: TokenRow) -> dict[str, Any]:
+    now = 1000 * time.time()
+    expired = row.expires is not None and row.expires <= now
+    return {
+        "id": row.id,
+        "label": row.label,
+        "scopes": row.scopes.split(),
+        "experiments": None if row.experiments is None else row.experiments.split(),
+        "created": day(row.created),
+        "expires": day(row.expires),
+        "revoked": day(row.revoked),
+        "state": "revoked" if row.revoked is not None else "expired" if expired else "valid",
+    }
+
+
+def day(ms: int | None) -> str | None:
+    return None if ms is None else datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="seconds")

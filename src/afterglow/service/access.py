@@ -1,0 +1,94 @@
+"""Who calls, and whether they may: tokens in `Authorization: Bearer`, scopes, lists of experiments."""
+
+from collections.abc import Awaitable, Callable, MutableMapping
+from time import monotonic
+from typing import Any
+
+from afterglow.service.problems import Problem
+from afterglow.service.settings import loopback
+from afterglow.service.tokens import ANYBODY, Token, TokenBook
+
+Scope = MutableMapping[str, Any]
+
+
+class Door:
+    """Finds the token of a call, and counts how often it comes."""
+
+    def __init__(
+        self,
+        book: TokenBook,
+        auth: bool,
+        rate: float,
+        now: Callable[[], float],
+        renew: Callable[[], Awaitable[None]],
+    ) -> None:
+        self.book = book
+        self.auth = auth
+        self.now = now
+        self.renew = renew  # reads the tokens again, in a worker thread
+        self.buckets = Buckets(rate)
+
+    async def enter(self, authorization: bytes, host: bytes) -> Token:
+        """The token that was sent; a problem if it is not valid or comes too often."""
+        if not self.auth:
+            refuse_strangers(host)
+            token: Token | None = ANYBODY
+        else:
+            token = await self.find(authorization)
+        if token is None:
+            raise Problem("unauthorized")
+        if not self.buckets.take(token.id):
+            raise Problem("too-many-requests", f"more than {self.buckets.rate:,g} calls a second, twice that at once")
+        return token
+
+    def valid(self, token: Token) -> bool:
+        """Whether a token that was let in some time ago would be let in now."""
+        known = token is ANYBODY or self.book.known.get(token.id) == token
+        return known and (token.expires is None or self.now() < token.expires)
+
+    async def find(self, authorization: bytes) -> Token | None:
+        scheme, _, sent = authorization.partition(b" ")
+        if scheme.lower() != b"bearer" or not sent.isascii():
+            return None
+        text = sent.strip().decode("ascii")
+        token = self.book.find(text, self.now())
+        if token is None and text.startswith("ag_") and self.book.stale():
+            await self.renew()  # it may have been made a moment ago
+            token = self.book.find(text, self.now())
+        return token
+
+
+class Buckets:
+    """A bucket of permits for each token: `rate` a second flow in, twice that is what it holds."""
+
+    def __init__(self, rate: float) -> None:
+        self.rate = rate
+        self.full = 2 * rate
+        self.levels: dict[str, tuple[float, float]] = {}  # token: permits, when
+
+    def take(self, token: str) -> bool:
+        if not self.rate:
+            return True
+        now = monotonic()
+        level, then = self.levels.get(token, (self.full, now))
+        level = min(self.full, level + (now - then) * self.rate)
+        if level < 1:
+            return False
+        self.levels[token] = (level - 1, now)
+        return True
+
+
+def refuse_strangers(host: bytes) -> None:
+    """Without tokens only a page that was asked of this machine may call: names that are bent to it may not."""
+    name = host.decode("latin-1")
+    name = name.rpartition(":")[0] if name.rpartition(":")[2].isdecimal() and not name.endswith("]") else name
+    if not loopback(name):
+        raise Problem("forbidden", f"without tokens calls go to 127.0.0.1, [::1] or localhost, got host {name!r}")
+
+
+def allow(token: Token, scope: str, experiment: str | None = None) -> None:
+    """A problem unless the token has the scope, for that experiment."""
+    if not token.may(scope):
+        raise Problem("forbidden", f"the call needs scope {scope!r}, the token has {', '.join(sorted(token.scopes))}")
+    if experiment is not None and not token.knows(experiment):
+        raise Problem("forbidden", f"the token is not for experiment {experiment!r}")

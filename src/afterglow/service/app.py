@@ -1,0 +1,92 @@
+"""The whole application: the gate, the hot calls, and FastAPI for the rest."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.routing import Match, Router
+
+from afterglow.errors import AfterglowError
+from afterglow.service import experiments, health, hot, knowledge, orders, steps, stream
+from afterglow.service.gate import Gate
+from afterglow.service.hot_schema import HOT
+from afterglow.service.problems import Problem, problem_of
+from afterglow.service.schema import document, written
+from afterglow.service.service import Service
+
+ROUTERS = (experiments.router, orders.router, steps.router, knowledge.router, stream.router, health.router)
+
+
+def application(service: Service) -> Gate:
+    """Everything behind one ASGI callable; its lifespan starts and stops the service."""
+
+    @asynccontextmanager
+    async def lifespan(_: Any) -> AsyncIterator[None]:
+        await service.start()
+        try:
+            yield
+        finally:
+            await service.stop()
+
+    inner: Any = Router(hot.routes(service), redirect_slashes=False, default=api(service), lifespan=lifespan)
+    return Gate(inner, service.door, service.settings, service.metrics)
+
+
+def api(service: Service) -> FastAPI:
+    """All calls but the hot ones, and the document that describes both."""
+    made = FastAPI(title="Afterglow", openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
+    made.state.service = service
+    made.add_exception_handler(HTTPException, refused)
+    made.add_exception_handler(RequestValidationError, unreadable)
+    made.add_exception_handler(AfterglowError, mistaken)
+    made.add_exception_handler(Exception, failed)
+    for router in ROUTERS:
+        made.include_router(router)
+    text = written(document(made, HOT, health.PUBLIC))
+
+    @made.get("/openapi.json", include_in_schema=False)
+    async def openapi() -> Response:
+        return Response(text, media_type="application/json")
+
+    return made
+
+
+async def refused(request: Request, error: Any) -> Response:
+    if isinstance(error, Problem):
+        return error.response()
+    slug = {404: "not-found", 405: "method-not-allowed", 400: "malformed"}.get(error.status_code, "internal")
+    detail = f"there is nothing at {request.url.path}" if slug == "not-found" else ""
+    headers = {"Allow": allowed(request)} if slug == "method-not-allowed" else None
+    return Problem(slug, detail, headers=headers).response()
+
+
+def allowed(request: Request) -> str:
+    """All methods of an address, whichever route has them."""
+    scope = {**request.scope, "path_params": {}}
+    routes = [route for route in request.app.routes if route.matches(scope)[0] is not Match.NONE]
+    return ", ".join(sorted({method for route in routes for method in getattr(route, "methods", ())}))
+
+
+async def unreadable(request: Request, error: Any) -> Response:
+    """What FastAPI could not read, in our words."""
+    found = error.errors()
+    if any(one["type"] == "json_invalid" for one in found):
+        return Problem("malformed", f"the body is not JSON: {found[0]['ctx']['error'].lower()}").response()
+    errors = [
+        {"where": ".".join(str(part) for part in one["loc"]), "what": one["msg"].removeprefix("Value error, ")}
+        for one in found
+    ]
+    said = "; ".join(f"{one['where']}: {one['what'][:1].lower()}{one['what'][1:]}" for one in errors)
+    return Problem("bad-value", said, errors=errors).response()
+
+
+async def mistaken(request: Request, error: Any) -> Response:
+    return problem_of(error).response()
+
+
+async def failed(request: Request, error: Any) -> Response:
+    return Problem("internal").response()

@@ -1,0 +1,49 @@
+"""What an endpoint is given: the service, the token, and the scope checked before anything else is looked at."""
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, TypeVar
+
+from fastapi import Depends, Request
+
+from afterglow.live import Experiment
+from afterglow.service.access import allow
+from afterglow.service.service import Service
+from afterglow.service.tokens import Token
+
+Result = TypeVar("Result")
+
+
+class Call:
+    """One call of somebody who may make it."""
+
+    def __init__(self, service: Service, token: Token, name: str | None) -> None:
+        self.service = service
+        self.token = token
+        self.name = name or ""
+
+    async def experiment(self) -> Experiment:
+        """The experiment named in the address."""
+        return await self.service.experiment(self.name)
+
+    async def ask(self, function: Callable[..., Result], *given: Any, conflict: str = "step-closed") -> Result:
+        """What a function of the experiment returns, asked in a worker thread."""
+        return await self.service.ask(function, await self.experiment(), *given, conflict=conflict)
+
+
+def needs(scope: str) -> Callable[[Request], Awaitable[Call]]:
+    """A dependency that lets in whoever has the scope, for the experiment in the address."""
+
+    async def entered(request: Request) -> Call:
+        token: Token = request.scope["token"]
+        name = request.path_params.get("name")
+        allow(token, scope, name)
+        return Call(request.app.state.service, token, name)
+
+    entered.scope_needed = scope  # type: ignore[attr-defined]  # the OpenAPI document says so too
+    return entered
+
+
+Reads = Annotated[Call, Depends(needs("read"))]
+Reports = Annotated[Call, Depends(needs("report"))]
+Operates = Annotated[Call, Depends(needs("operate"))]
+Administers = Annotated[Call, Depends(needs("admin"))]

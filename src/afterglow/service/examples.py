@@ -1,0 +1,62 @@
+"""One example for each shape of the OpenAPI document."""
+
+from typing import Any
+
+BECAUSE = {"reason": "the shop asked for it"}
+STATUS: dict[str, Any] = {
+    "status": "leading", "phase": "running", "step": 412, "horizon": 2000, "variant": "59", "leader": "59",
+    "pinned": None, "disabled": [], "shadow": False, "washout": 0, "learned": 412, "excluded": 0, "alarm": None,
+}  # fmt: skip
+EXPERIMENT: dict[str, Any] = {
+    "name": "shipping", "variants": ["49", "59", "69"], "window": 24, "horizon": 2000, "reward_max": 1200.0,
+    "policy": "trim-ucb", "policy_version": 1, "options": {}, "settings": {"arms": 3, "window": 24}, "seed": 0,
+    "confidence": 0.95, "season": 1, "control": "49", "mode": "clock", "step_seconds": 3600.0,
+    "starts": "2026-11-16T01:00:00.000Z", "heartbeat": False, "shadow": False, "remember": 1, "release": "0.1.0",
+    "status": STATUS,
+}  # fmt: skip
+CURRENT: dict[str, Any] = {
+    "experiment": "shipping", "variant": "59", "step": 412, "role": "plan", "valid_until": "2026-12-03T06:00:00.000Z"
+}  # fmt: skip
+STEP = {"step": 411, "variant": "59", "planned": "59", "role": "plan", "total": 310.0, "void": False}
+EVENT: dict[str, Any] = {
+    "seq": 413, "at": "2026-12-03T05:00:00.012Z", "kind": "close",
+    "body": {"step": 411, "served": 1, "total": 310000000, "void": False},
+    "hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+}  # fmt: skip
+ESTIMATE = {"variant": "59", "mean": 412.5, "low": 301.2, "high": 498.7, "pulls": 240, "runs": 9, "share": 0.58}
+ESTIMATES: dict[str, Any] = {"confidence": 0.95, "alarm": None, "items": [ESTIMATE]}
+REWARD = {"key": "2f1c0b1e-6d0c-4f0e-9a57-6c8e1e1f3b52", "amount": 12.5}
+EXAMPLES: dict[str, Any] = {
+    "NewExperiment": {
+        "name": "shipping", "variants": ["49", "59", "69"], "window": 24, "horizon": 2000, "reward_max": 1200.0,
+        "step_seconds": 3600,
+    },
+    "Start": {},
+    "Because": BECAUSE,
+    "BecauseVariant": BECAUSE | {"variant": "59"},
+    "Stop": BECAUSE | {"keep": "59"},
+    "Void": BECAUSE | {"step": 411},
+    "Total": {"total": 310.0},
+    "Status": STATUS,
+    "Experiment": EXPERIMENT,
+    "Experiments": {"items": [EXPERIMENT], "next": None},
+    "Current": CURRENT,
+    "Closed": {"step": 411, "total": 310.0, "next": CURRENT},
+    "Step": STEP,
+    "Steps": {"items": [STEP], "next": 411},
+    "Event": EVENT,
+    "Events": {"items": [EVENT], "next": 413},
+    "Estimate": ESTIMATE,
+    "Estimates": ESTIMATES,
+    "Explanation": {
+        "step": 411, "variant": "59", "planned": "59", "role": "plan", "why": "as planned",
+        "policy": "trim-ucb (version 1)", "hold": [388, 48], "figures": {"pulls": {"49": 96, "59": 240, "69": 72}},
+        "estimates": ESTIMATES,
+    },
+    "Reward": REWARD,
+    "Receipt": {"step": 412, "accepted": 1, "duplicates": 0},
+    "Problem": {
+        "type": "/problems/unknown-experiment", "title": "There is no experiment of that name.", "status": 404,
+        "detail": "no experiment named 'shiping'; did you mean 'shipping'?",
+    },
+}  # fmt: skip

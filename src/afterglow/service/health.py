@@ -1,0 +1,58 @@
+"""Is it alive, is it ready, how does it fare, and what does a problem mean. Nobody needs a token for these."""
+
+from html import escape
+from typing import Any
+
+from fastapi import APIRouter, Request
+from starlette.responses import HTMLResponse, Response
+
+from afterglow.service import metrics
+from afterglow.service.access import allow
+from afterglow.service.problems import KINDS, Problem
+from afterglow.service.schema import Answers, answers
+
+router = APIRouter(tags=["operation"])
+SAFE = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'", "Referrer-Policy": "no-referrer"}
+PUBLIC = ("/healthz", "/readyz", "/metrics", "/problems/{slug}")
+FINE: Answers = {200: {"content": {"application/json": {"example": {"status": "ok"}}}}}
+TEXT: Answers = {200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
+PAGE: Answers = {200: {"content": {"text/html": {"schema": {"type": "string"}}}}}
+
+
+@router.get("/healthz", summary="Whether the process is alive", responses=FINE)
+async def healthz() -> dict[str, str]:
+    return {"status": "ok"}
+
+
+@router.get("/readyz", summary="Whether the database can be reached", responses=FINE | answers())
+async def readyz(request: Request) -> dict[str, str]:
+    service = request.app.state.service
+    if service.watch.ending:
+        raise Problem("overloaded", "the service is stopping")
+    await service.ask(service.experiments.names)
+    return {"status": "ok"}
+
+
+@router.get("/metrics", summary="Figures for Prometheus", response_class=Response, responses=TEXT)
+async def read_metrics(request: Request) -> Response:
+    service = request.app.state.service
+    if service.settings.metrics == "token":
+        allow(request.scope["token"], "read")
+    return Response(service.metrics.text(), media_type=metrics.MEDIA_TYPE)
+
+
+@router.get(
+    "/problems/{slug}",
+    summary="What a problem means",
+    response_class=HTMLResponse,
+    responses=PAGE | answers("not-found"),
+)
+async def explain_problem(slug: str) -> Any:
+    kind = KINDS.get(slug)
+    if kind is None:
+        raise Problem("not-found", f"there is no problem {slug!r}; there are {', '.join(KINDS)}")
+    text = (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{slug}</title>'
+        f"<h1>{kind.status} {slug}</h1><p>{escape(kind.title)}</p><p>{escape(kind.remedy)}</p></html>"
+    )
+    return HTMLResponse(text, headers=SAFE)

@@ -1,0 +1,35 @@
+"""What is known about the variants, and why a step got its own."""
+
+from typing import Any
+
+from fastapi import APIRouter
+
+from afterglow.live import Experiment
+from afterglow.service import shapes
+from afterglow.service.calls import Reads
+from afterglow.service.schema import answers
+from afterglow.service.steps import Number
+from afterglow.service.views import estimates_view, explanation_view
+
+router = APIRouter(prefix="/v1/experiments/{name}", tags=["knowledge"])
+
+
+@router.get(
+    "/estimates",
+    response_model=shapes.Estimates,
+    summary="Mean and interval of every variant",
+    responses=answers("unknown-experiment"),
+)
+async def estimates(name: str, call: Reads) -> Any:
+    """Valid together, at any step, whatever was voided or pinned."""
+    return await call.ask(lambda experiment: estimates_view(experiment.estimates()))
+
+
+@router.get(
+    "/explain/{step}",
+    response_model=shapes.Explanation,
+    summary="The numbers that drove a decision",
+    responses=answers("unknown-experiment", "out-of-turn"),
+)
+async def explain(name: str, step: Number, call: Reads) -> Any:
+    return await call.ask(lambda experiment: explanation_view(Experiment.explain(experiment, step)))

@@ -1,0 +1,36 @@
+"""Logs as JSON, one object a line: when, how bad, what, and the id of the request."""
+
+import logging
+import sys
+import traceback
+from datetime import UTC, datetime
+from typing import IO
+
+import msgspec
+
+OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "color_message", "taskName"}
+
+
+class Lines(logging.Formatter):
+    """A record and whatever was given with it as `extra`."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = {
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "level": record.levelname.lower(), "logger": record.name, "message": record.getMessage(),
+            **{name: value for name, value in vars(record).items() if name not in OWN},
+        }  # fmt: skip
+        if record.exc_info and record.exc_info[0] is not None:
+            line["error"] = "".join(traceback.format_exception(*record.exc_info))
+        return msgspec.json.encode(line, enc_hook=str).decode()
+
+
+def write_logs(level: str, stream: IO[str] | None = None) -> None:
+    """Send what the service and its server log to stderr; nothing of it goes anywhere else."""
+    handler = logging.StreamHandler(stream or sys.stderr)
+    handler.setFormatter(Lines())
+    for name, least in (("afterglow.service", level), ("uvicorn", "warning"), ("uvicorn.error", "warning")):
+        logger = logging.getLogger(name)
+        logger.handlers = [handler]
+        logger.propagate = False
+        logger.setLevel(max(logging.getLevelName(least.upper()), logging.getLevelName(level.upper())))

@@ -1,0 +1,62 @@
+"""What Prometheus is told. Counts only: no amount, no key, no token."""
+
+from collections.abc import Callable
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+
+from afterglow.live import Receipt
+
+BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+MEDIA_TYPE = CONTENT_TYPE_LATEST
+
+
+class Metrics:
+    """The figures of one service."""
+
+    def __init__(self) -> None:
+        registry = self.registry = CollectorRegistry()
+        self.calls = Counter("afterglow_requests", "Calls answered.", ["call", "status"], registry=registry)
+        self.seconds = Histogram(
+            "afterglow_request_seconds", "Time to answer.", ["call"], registry=registry, buckets=BUCKETS
+        )
+        self.accepted = Counter("afterglow_rewards", "Rewards committed.", ["experiment"], registry=registry)
+        self.duplicates = Counter(
+            "afterglow_reward_duplicates", "Rewards that were there already.", ["experiment"], registry=registry
+        )
+        self.refused = Counter(
+            "afterglow_reward_batches_refused", "Batches refused or not committed.", ["experiment"], registry=registry
+        )
+        self.events = Counter(
+            "afterglow_events", "Records in the logs of experiments.", ["experiment", "kind"], registry=registry
+        )
+        self.step = Gauge("afterglow_step", "The step in hand.", ["experiment"], registry=registry)
+        self.decisions = Counter(
+            "afterglow_decisions", "Steps by the variant they served.", ["experiment", "variant"], registry=registry
+        )
+        self.queue = Gauge("afterglow_rewards_waiting", "Rewards that wait for their commit.", registry=registry)
+        self.streams = Gauge("afterglow_streams", "Streams of events that are open.", registry=registry)
+        self.away = Gauge("afterglow_database_away", "1 while the database can't be reached.", registry=registry)
+        self.losses = Counter("afterglow_database_losses", "Times that the database went away.", registry=registry)
+        self.known: dict[tuple[str, int], tuple[Callable[[], None], Callable[[float], None]]] = {}
+
+    def called(self, call: str, status: int, seconds: float) -> None:
+        found = self.known.get((call, status))
+        if found is None:
+            found = self.known[call, status] = (
+                self.calls.labels(call, str(status)).inc, self.seconds.labels(call).observe,
+            )  # fmt: skip
+        found[0]()
+        found[1](seconds)
+
+    def settled(self, experiment: str, answer: Receipt | Exception) -> None:
+        """A batch of rewards got its answer."""
+        if isinstance(answer, Exception):
+            self.refused.labels(experiment).inc()
+            return
+        self.accepted.labels(experiment).inc(answer.accepted)
+        if answer.duplicates:
+            self.duplicates.labels(experiment).inc(answer.duplicates)
+
+    def text(self) -> bytes:
+        return generate_latest(self.registry)

@@ -1,0 +1,144 @@
+"""Every way in which a call can be refused, as an RFC 9457 problem: one table for answers, pages and documents."""
+
+from typing import Any, NamedTuple
+
+import msgspec
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from afterglow.errors import AfterglowError, BadValue, Conflict, HorizonReached, OutOfTurn, Unavailable, UnknownName
+
+MEDIA_TYPE = "application/problem+json"
+
+
+class Kind(NamedTuple):
+    """One type of problem: its name in addresses, its status, what it means and what to do."""
+
+    slug: str
+    status: int
+    title: str
+    remedy: str
+    wait: int = 0  # seconds for Retry-After; 0 = sending it again doesn't help
+
+
+TABLE = (
+    Kind("malformed", 400, "The body is not JSON, or not JSON in UTF-8.", "Send well-formed JSON."),
+    Kind(
+        "unauthorized", 401, "There is no valid token with the call.",
+        "Send `Authorization: Bearer <token>` with a token that is neither expired nor revoked; "
+        "`afterglow token create` makes one.",
+    ),
+    Kind(
+        "forbidden", 403, "The token may not do this, or not with this experiment.",
+        "Use a token with the scope that the call needs and with the experiment in its list.",
+    ),
+    Kind(
+        "unknown-experiment", 404, "There is no experiment of that name.",
+        "Look for a typing error; `GET /v1/experiments` lists all names.",
+    ),
+    Kind("not-found", 404, "There is nothing at that address.", "See `/docs` for all addresses."),
+    Kind("method-not-allowed", 405, "The address exists, the method doesn't.", "Use a method named in `Allow`."),
+    Kind(
+        "name-taken", 409, "There is an experiment of that name already.",
+        "Take another name; experiments are never replaced.",
+    ),
+    Kind(
+        "step-closed", 409, "The step was closed with another total, or its rewards add up to another.",
+        "The first stays. Sending the same total again is harmless; a wrong step can be voided until its hold is "
+        "learned.",
+    ),
+    Kind(
+        "out-of-turn", 409, "The call doesn't fit where the experiment stands: not started, stopped, another step.",
+        "Read the experiment's status and act on that.",
+    ),
+    Kind(
+        "horizon-reached", 409, "The experiment has played all its steps.",
+        "Its recommended variant is served from now on; create a new experiment to go on.",
+    ),
+    Kind("too-large", 413, "The body is larger than the limit.", "Send smaller batches, at most 1,000 rewards each."),
+    Kind(
+        "unsupported-media-type", 415, "The body is something else than JSON.",
+        "Send it with `Content-Type: application/json`.",
+    ),
+    Kind(
+        "bad-value", 422, "A value is missing, unknown or out of its range; `detail` names it and the rule.",
+        "Correct the value; nothing was changed.",
+    ),
+    Kind(
+        "attribution-refused", 422, "A reward named a variant, a user or anything else than key and amount.",
+        "Send the amount and a random key alone. Rewards are anonymous: they join the total of the step in which they "
+        "arrive, whoever and whatever caused them.",
+    ),
+    Kind(
+        "key-reused", 422, "A key was sent before, with another amount.",
+        "Use a new random key for each reward, and the same one only to send the same reward again.",
+    ),
+    Kind("too-many-requests", 429, "The token has sent more calls a second than it may.", "Wait, then go on.", 1),
+    Kind(
+        "internal", 500, "The service failed; its log has the cause under the id of the request.",
+        "Report it, with `X-Request-ID`.",
+    ),
+    Kind(
+        "overloaded", 503, "More is waiting than the service takes on; nothing of this call was kept.",
+        "Send it again after the time in `Retry-After`.", 1,
+    ),
+    Kind(
+        "database-away", 503, "The database can't be reached or has no room; nothing of this call was kept.",
+        "Send it again after the time in `Retry-After`; rewards with the same keys.", 2,
+    ),
+    Kind(
+        "too-slow", 503, "The call took longer than the limit; it may still take effect.",
+        "Send it again after the time in `Retry-After`: rewards with the same keys and steps with the same total count "
+        "once, orders that are in force already change nothing.", 2,
+    ),
+)  # fmt: skip
+KINDS = {kind.slug: kind for kind in TABLE}
+
+
+class Problem(HTTPException):
+    """A refusal, ready to be sent."""
+
+    def __init__(
+        self,
+        slug: str,
+        detail: str = "",
+        *,
+        errors: list[dict[str, str]] | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> None:
+        self.kind = KINDS[slug]
+        self.errors = errors
+        wait = {"Retry-After": str(self.kind.wait)} if self.kind.wait else {}
+        challenge = {"WWW-Authenticate": "Bearer"} if self.kind.status == 401 else {}
+        super().__init__(self.kind.status, detail or self.kind.title, wait | challenge | (headers or {}))
+
+    def document(self) -> dict[str, Any]:
+        kind = self.kind
+        made: dict[str, Any] = {
+            "type": f"/problems/{kind.slug}", "title": kind.title, "status": kind.status, "detail": self.detail,
+        }  # fmt: skip
+        return made if self.errors is None else made | {"errors": self.errors}
+
+    def response(self) -> Response:
+        return Response(msgspec.json.encode(self.document()), self.kind.status, self.headers, MEDIA_TYPE)
+
+
+def problem_of(error: Exception, conflict: str = "step-closed") -> Problem:
+    """What an error of a running experiment is for the caller; `conflict` says what may have been told before."""
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, UnknownName) and str(error).startswith("no experiment "):
+        slug = "unknown-experiment"
+    elif isinstance(error, Conflict):
+        slug = conflict
+    elif isinstance(error, BadValue):
+        slug = "bad-value"
+    elif isinstance(error, HorizonReached):
+        slug = "horizon-reached"
+    elif isinstance(error, OutOfTurn):
+        slug = "out-of-turn"
+    elif isinstance(error, Unavailable):
+        slug = "database-away"
+    else:
+        return Problem("internal", str(error) if isinstance(error, AfterglowError) else "")
+    return Problem(slug, str(error))

@@ -1,0 +1,101 @@
+"""Listen, say where, and stop in good order: what was acknowledged is kept, what waits is committed, streams end."""
+
+import asyncio
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from ipaddress import IPv6Address, ip_address
+from types import FrameType
+from typing import Any
+
+import uvicorn
+
+from afterglow import live
+from afterglow.live.store import access
+from afterglow.service.app import application
+from afterglow.service.logs import write_logs
+from afterglow.service.service import Service
+from afterglow.service.settings import Settings
+
+BACKLOG = 2048
+
+
+class Server(uvicorn.Server):
+    """Uvicorn, with streams that end before it waits for them, and an exit that is no failure."""
+
+    def __init__(self, service: Service, ready: Callable[[], None]) -> None:
+        settings = service.settings
+        super().__init__(
+            uvicorn.Config(
+                application(service), log_config=None, access_log=False, server_header=False, proxy_headers=False,
+                lifespan="on", ws="none", timeout_graceful_shutdown=max(1, round(settings.stop_seconds)),
+                backlog=BACKLOG, h11_max_incomplete_event_size=1 << 16,
+            )
+        )  # fmt: skip
+        self.service = service
+        self.ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self.service.hush()
+        await super().shutdown(sockets)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if self.should_exit and sig == signal.SIGINT:
+            self.force_exit = True  # asked twice
+        self.should_exit = True
+
+
+@contextmanager
+def opened(settings: Settings, clock: Callable[[], float] | None = None) -> Iterator[Service]:
+    """The service over its database; the server closes it, or whatever ends the context."""
+    with live.open(settings.db, clock=clock) as experiments:
+        keys = access(settings.db)
+        try:
+            yield Service(experiments, keys, settings)
+        finally:
+            keys.close()
+
+
+def listen(settings: Settings) -> socket.socket:
+    """A socket on the address; OSError says why not."""
+    try:
+        family = socket.AF_INET6 if isinstance(ip_address(settings.host), IPv6Address) else socket.AF_INET
+    except ValueError:
+        family = socket.getaddrinfo(settings.host, None, type=socket.SOCK_STREAM)[0][0]
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((settings.host, settings.port))
+    except OSError as error:
+        listener.close()
+        error.filename = f"{settings.host}:{settings.port}"
+        raise
+    return listener
+
+
+def address_of(listener: socket.socket) -> str:
+    host, port, *_ = listener.getsockname()
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def serve(settings: Settings, say: Callable[[str], Any]) -> None:
+    """Serve until a signal ends it."""
+    write_logs(settings.log_level)
+    listener = listen(settings)
+    try:
+        with opened(settings) as service:
+            token = service.first_token()
+            if token is not None:
+                say(f"admin token, shown this once: {token}")
+            server = Server(service, lambda: say(f"listening on {address_of(listener)}"))
+            with asyncio.Runner(loop_factory=server.config.get_loop_factory()) as runner:
+                runner.run(server.serve(sockets=[listener]))
+    finally:
+        listener.close()
+    sys.stdout.flush()

@@ -1,0 +1,89 @@
+"""The service put together: experiments, tokens, the desk, workers and the threads that keep watch."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from afterglow.errors import AfterglowError, Unavailable
+from afterglow.live import Experiment, Experiments
+from afterglow.live.store.access import Access
+from afterglow.service.access import Door
+from afterglow.service.desk import Desk
+from afterglow.service.metrics import Metrics
+from afterglow.service.problems import problem_of
+from afterglow.service.settings import Settings
+from afterglow.service.tokens import TokenBook, new_token
+from afterglow.service.watch import Watch
+from afterglow.service.work import Workers
+
+LOG = logging.getLogger("afterglow.service")
+Result = TypeVar("Result")
+
+
+class Service:
+    """Everything that a call may need. `start` and `stop` belong to the server's event loop."""
+
+    def __init__(self, experiments: Experiments, access: Access, settings: Settings) -> None:
+        self.experiments = experiments
+        self.access = access  # tokens and webhooks
+        self.settings = settings
+        self.metrics = Metrics()
+        self.workers = Workers(settings.workers, settings.time_limit)
+        self.desk = Desk(settings.queue, self.metrics.settled)
+        self.book = TokenBook(access.tokens)
+        self.door = Door(self.book, settings.auth, settings.rate_limit, experiments.now, self.renew_tokens)
+        self.watch = Watch(experiments, self.book, self.metrics)
+        self.known: dict[str, Experiment] = {}
+        self.metrics.queue.set_function(lambda: self.desk.held)
+
+    def first_token(self) -> str | None:
+        """A token that may do everything, if there is none at all yet."""
+        if not self.settings.auth or self.access.tokens():
+            return None
+        token, row = new_token(["admin"], None, "first start", self.experiments.now())
+        self.access.put_token(row)
+        return token
+
+    async def start(self) -> None:
+        self.desk.start()
+        self.watch.start()
+        await self.renew_tokens()
+
+    def hush(self) -> None:
+        """Let streams end: the server is about to stop."""
+        self.watch.end()
+
+    async def stop(self) -> None:
+        """Finish what was taken on, then let go of the database."""
+        self.hush()
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(None, self.desk.close)
+        await asyncio.sleep(0)  # answers of the last commit are handed out
+        await loop.run_in_executor(None, self.watch.close)
+        await loop.run_in_executor(None, self.workers.close)
+        await loop.run_in_executor(None, self.access.close)
+        await loop.run_in_executor(None, self.experiments.close)
+
+    async def renew_tokens(self) -> None:
+        try:
+            await self.workers.call(self.book.renew)
+        except Unavailable:
+            LOG.warning("tokens could not be read: the database is away")
+
+    async def experiment(self, name: str) -> Experiment:
+        """The experiment of that name, from memory after its first use."""
+        found = self.known.get(name)
+        if found is None:
+            found = self.known[name] = await self.ask(self.experiments.get, name)
+        return found
+
+    async def ask(self, function: Callable[..., Result], *given: Any, conflict: str = "step-closed") -> Result:
+        """What a worker thread finds; an error of the experiment becomes a problem."""
+        try:
+            return await self.workers.call(function, *given)
+        except AfterglowError as error:
+            problem = problem_of(error, conflict)
+            if problem.kind.slug == "internal":
+                LOG.error("an experiment can't go on: %s", error)
+            raise problem from error

@@ -1,0 +1,124 @@
+"""Settings of the service: flags before environment (`AFTERGLOW_*`) before a TOML file before what is here."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from ipaddress import ip_address
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from afterglow.errors import BadFormat, BadValue, UnknownName
+from afterglow.policies.checks import between, choice, whole
+
+PREFIX = "AFTERGLOW_"
+LEVELS = ("debug", "info", "warning", "error")
+MEANINGS = MappingProxyType({
+    "db": "Where experiments are kept: a SQLite file, or postgresql://….",
+    "host": "The address to listen on.",
+    "port": "The port to listen on; 0 takes a free one.",
+    "auth": "Ask for tokens; may be off on this machine alone.",
+    "queue": "Rewards that may wait for their commit; more are refused with 503.",
+    "workers": "Threads for calls that read or change experiments.",
+    "streams": "Streams of events at the same time.",
+    "body_limit": "Bytes that a body may have.",
+    "time_limit": "Seconds that a call may take.",
+    "rate_limit": "Calls a second that a token may make, twice that at once; 0 sets no limit.",
+    "stop_seconds": "Seconds that a stop may take to finish what was taken on.",
+    "metrics": "Who may read /metrics: anybody (open), or tokens that may read (token).",
+    "log_level": "The least that is logged; debug has every call for a variant and every reward.",
+})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    db: str = "experiments.db"
+    host: str = "127.0.0.1"
+    port: int = 8321
+    auth: bool = True
+    queue: int = 20_000
+    workers: int = 8
+    streams: int = 100
+    body_limit: int = 1 << 20
+    time_limit: float = 10.0
+    rate_limit: float = 10_000.0
+    stop_seconds: float = 10.0
+    metrics: str = "open"
+    log_level: str = "info"
+
+    def __post_init__(self) -> None:
+        if not self.db:
+            raise BadValue("db must be a file or postgresql://…, got ''")
+        within("port", self.port, 0, 65_535)
+        within("queue", self.queue, 1000, 10_000_000)  # one full batch at least
+        within("workers", self.workers, 1, 256)
+        within("streams", self.streams, 0, 10_000)
+        within("body_limit", self.body_limit, 1 << 10, 1 << 30)
+        between("time_limit", self.time_limit, 0.05, 3600)
+        between("rate_limit", self.rate_limit, 0, 1e9)
+        between("stop_seconds", self.stop_seconds, 0.1, 3600)
+        choice("metrics", self.metrics, ("open", "token"))
+        choice("log_level", self.log_level, LEVELS)
+        if not self.auth and not loopback(self.host):
+            raise BadValue(
+                f"without tokens the service listens on this machine alone, got host {self.host!r}; "
+                "leave auth on, or take host 127.0.0.1"
+            )
+
+
+def within(name: str, value: int, least: int, most: int) -> None:
+    if not least <= whole(name, value, least) <= most:
+        raise BadValue(f"{name} must be at most {most:,}, got {value:,}")
+
+
+def loopback(host: str) -> bool:
+    """Whether only this machine can reach an address."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def settings_from(flags: Mapping[str, Any], environment: Mapping[str, str], file: str | Path | None) -> Settings:
+    """The settings in force; flags that are None were not given."""
+    config = file if file is not None else environment.get(f"{PREFIX}CONFIG")
+    chosen: dict[str, Any] = read_file(Path(config)) if config else {}
+    for name in TYPES:
+        written = environment.get(PREFIX + name.upper())
+        if written is not None:
+            chosen[name] = read_text(name, written, PREFIX + name.upper())
+    return Settings(**{**chosen, **{name: value for name, value in flags.items() if value is not None}})
+
+
+def read_file(path: Path) -> dict[str, Any]:
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadFormat(f"{path} is not TOML: {error}") from error
+    for name, value in values.items():
+        if name not in TYPES:
+            raise UnknownName("setting", name, TYPES, f"{path} may have {', '.join(TYPES)}")
+        fits = isinstance(value, TYPES[name]) or (TYPES[name] is float and isinstance(value, int))
+        if not fits or (isinstance(value, bool) and TYPES[name] is not bool):
+            raise BadValue(f"{name} in {path} must be {WORDS[TYPES[name]]}, got {value!r}")
+    return values
+
+
+def read_text(name: str, text: str, where: str) -> Any:
+    """A value of the environment as what it stands for."""
+    kind = TYPES[name]
+    if kind is bool:
+        if text.lower() not in YES_NO:
+            raise BadValue(f"{where} must be true or false, got {text!r}")
+        return YES_NO[text.lower()]
+    try:
+        return kind(text)
+    except ValueError as error:
+        raise BadValue(f"{where} must be {WORDS[kind]}, got {text!r}") from error
+
+
+TYPES: Mapping[str, type] = {each.name: type(each.default) for each in fields(Settings)}
+WORDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
+YES_NO = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}

@@ -1,0 +1,194 @@
+"""What is sent and answered, as the OpenAPI document shows it. Unknown fields and other types are refused."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from afterglow.policies.registry import names
+
+MOST = 2**53 - 1  # whole numbers that every JSON reader keeps
+LATEST = datetime(2200, 1, 1, tzinfo=UTC).timestamp()
+Whole = Annotated[int, Field(ge=0, le=MOST)]
+Name = Annotated[str, Field(pattern="^[A-Za-z0-9_-]{1,100}$", examples=["shipping"])]
+Variant = Annotated[str, Field(min_length=1, max_length=100, examples=["59"])]
+Reason = Annotated[str, Field(min_length=1, max_length=1000, pattern=r"\S", examples=["the shop asked for it"])]
+Moment = Annotated[str, Field(json_schema_extra={"format": "date-time"}, examples=["2026-11-16T01:30:00.000Z"])]
+POLICIES = tuple(sorted(names()))
+
+
+class Sent(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Answered(BaseModel):
+    model_config = ConfigDict(json_schema_mode_override="serialization")
+
+
+class NewExperiment(Sent):
+    """An experiment to create. Without `step_seconds` the caller closes each step."""
+
+    name: Name
+    variants: Annotated[
+        list[Variant], Field(min_length=2, max_length=1000, json_schema_extra={"uniqueItems": True},
+                             examples=[["49", "59", "69"]]),
+    ]  # fmt: skip
+    window: Annotated[int, Field(ge=1, le=1_000_000, description="Steps an effect can last, its own included.")]
+    horizon: Annotated[int | None, Field(ge=1, le=10**12, description="Steps in all; null for no end.")] = None
+    reward_max: Annotated[float, Field(gt=0, le=1e12, description="The most that one step's pull brings in all.")] = 1.0
+    policy: Annotated[str, Field(json_schema_extra={"enum": list(POLICIES)})] = "trim-ucb"
+    options: Annotated[dict[str, Any], Field(description="Settings of the policy.")] = {}
+    seed: Whole = 0
+    confidence: Annotated[float, Field(gt=0, lt=1)] = 0.95
+    season: Annotated[int, Field(ge=1, le=1_000_000, description="Steps of a cycle; 1 for none.")] = 1
+    control: Annotated[Variant | None, Field(description="Served when the plan is not; the first by default.")] = None
+    step_seconds: Annotated[
+        float | None, Field(ge=0.001, le=366 * 86400, description="The clock closes steps of this length.")
+    ] = None
+    starts: Annotated[Moment | None, Field(description="When step 0 begins by the clock; now by default.")] = None
+    heartbeat: Annotated[bool, Field(description="A step without any report is void.")] = False
+    shadow: Annotated[bool, Field(description="Decide and log, serve the control.")] = False
+    remember: Annotated[int, Field(ge=0, le=1000, description="Steps that keys are kept after theirs.")] = 1
+    start: Annotated[bool, Field(description="Begin at once; else with the order `start`.")] = True
+
+
+class Start(Sent):
+    reason: Reason | None = None
+
+
+class Because(Sent):
+    reason: Reason
+
+
+class BecauseVariant(Because):
+    variant: Variant
+
+
+class Stop(Because):
+    keep: Annotated[Variant | None, Field(description="Served from then on; the control by default.")] = None
+
+
+class Void(Because):
+    step: Whole
+
+
+class Total(Sent):
+    total: Annotated[
+        float | None, Field(ge=0, le=1e300, description="What arrived in the step; null for the sum of its rewards.")
+    ] = None
+
+
+class Status(Answered):
+    status: Literal["exploring", "leading", "decided", "finished", "inconclusive"]
+    phase: Literal["draft", "running", "paused", "over"]
+    step: int
+    horizon: int | None
+    variant: Annotated[str, Field(description="Live now.")]
+    leader: str | None
+    pinned: str | None
+    disabled: list[str]
+    shadow: bool
+    washout: Annotated[int, Field(description="Steps to come that won't be learned from.")]
+    learned: Annotated[int, Field(description="Steps.")]
+    excluded: Annotated[int, Field(description="Steps.")]
+    alarm: str | None
+
+
+class Experiment(Answered):
+    name: str
+    variants: list[str]
+    window: int
+    horizon: int | None
+    reward_max: float
+    policy: str
+    policy_version: int
+    options: dict[str, Any]
+    settings: Annotated[dict[str, Any], Field(description="Of the policy, as it resolved them.")]
+    seed: int
+    confidence: float
+    season: int
+    control: str
+    mode: Literal["manual", "clock"]
+    step_seconds: float | None
+    starts: Annotated[Moment | None, Field(description="When step 0 begins, by the clock.")]
+    heartbeat: bool
+    shadow: bool
+    remember: int
+    release: str
+    status: Status
+
+
+class Experiments(Answered):
+    items: list[Experiment]
+    next: Annotated[str | None, Field(description="The cursor of the next page.")]
+
+
+class Current(Answered):
+    """The live variant, the same for everybody until `valid_until`."""
+
+    experiment: str
+    variant: str
+    step: int
+    role: Literal["plan", "washout", "outside", "shadow", "missed", "last", "over"]
+    valid_until: Annotated[Moment | None, Field(description="When the step ends, if a clock ends it.")]
+
+
+class Closed(Answered):
+    step: int
+    total: float | None
+    next: Current
+
+
+class Step(Answered):
+    step: int
+    variant: str
+    planned: str
+    role: str
+    total: float | None
+    void: bool
+
+
+class Steps(Answered):
+    items: list[Step]
+    next: Annotated[int | None, Field(description="The cursor of the next page.")]
+
+
+class Event(Answered):
+    seq: int
+    at: Moment
+    kind: str
+    body: dict[str, Any]
+    hash: str
+
+
+class Events(Answered):
+    items: list[Event]
+    next: Annotated[int | None, Field(description="The cursor of the next page.")]
+
+
+class Estimate(Answered):
+    variant: str
+    mean: Annotated[float | None, Field(description="Of a pull; null for a variant that was never played.")]
+    low: float
+    high: float
+    pulls: int
+    runs: Annotated[int, Field(description="Stretches of consecutive steps.")]
+    share: Annotated[float, Field(description="Of all steps.")]
+
+
+class Estimates(Answered):
+    confidence: float
+    alarm: str | None
+    items: list[Estimate]
+
+
+class Explanation(Answered):
+    step: int
+    variant: str
+    planned: str
+    role: str
+    why: str
+    policy: str
+    hold: Annotated[list[int] | None, Field(description="The step in which it was decided, and steps asked for.")]
+    figures: Annotated[dict[str, Any], Field(description="The policy's state when it decided.")]
+    estimates: Estimates

@@ -1,0 +1,121 @@
+"""What happens, as server-sent events. A reader that was cut off goes on behind the last event it has seen."""
+
+import asyncio
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import AsyncIterator, Collection, Mapping
+from contextlib import suppress
+from time import monotonic
+from typing import Annotated, Any
+
+import msgspec
+from fastapi import APIRouter, Header, Query
+from starlette.responses import StreamingResponse
+
+from afterglow.errors import BadValue
+from afterglow.live.history import Happening
+from afterglow.service import shapes
+from afterglow.service.access import allow
+from afterglow.service.calls import Reads
+from afterglow.service.problems import Problem
+from afterglow.service.schema import answers
+from afterglow.service.service import Service
+from afterglow.service.tokens import Token
+from afterglow.service.views import event_view
+
+router = APIRouter(prefix="/v1", tags=["events"])
+PAGE = 200
+PING = 15.0  # seconds of silence, then a comment, so that nobody takes the line for dead
+POSITIONS = msgspec.json.Decoder(dict[str, Annotated[int, msgspec.Meta(ge=-1, le=shapes.MOST)]])
+EVENTS: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Events as they happen: `id` is for `Last-Event-ID`, `event` is the kind, `data` is JSON.",
+        "content": {
+            "text/event-stream": {
+                "schema": {"type": "string"},
+                "example": 'id: eyJzaGlwcGluZyI6N30=\nevent: close\ndata: {"experiment":"shipping","seq":7,"at":'
+                '"2026-11-16T01:30:00.000Z","kind":"close","body":{"served":1,"step":5,"total":310000000,'
+                '"void":false}}\n\n',
+            }
+        },
+    }
+}
+
+
+@router.get(
+    "/events",
+    summary="A stream of what happens",
+    response_class=StreamingResponse,
+    responses=answers("unknown-experiment") | EVENTS,
+)
+async def stream(
+    call: Reads,
+    experiment: Annotated[str | None, Query(max_length=100, description="One experiment; all unless set.")] = None,
+    seconds: Annotated[float | None, Query(gt=0, le=86400, description="End the stream after this long.")] = None,
+    last_event_id: Annotated[str | None, Header(max_length=100_000, description="Go on behind this event.")] = None,
+) -> StreamingResponse:
+    """Without `Last-Event-ID` it begins with what happens next. Lines with `:` are signs of life."""
+    service, token = call.service, call.token
+    only: Collection[str] | None = token.experiments
+    if experiment is not None:
+        allow(token, "read", experiment)
+        await service.experiment(experiment)
+        only = (experiment,)
+    if service.watch.streams >= service.settings.streams:
+        raise Problem("overloaded", f"{service.settings.streams:,} streams are open, which is the limit")
+    seen = await service.ask(service.experiments.heads) if last_event_id is None else positions(last_event_id)
+    until = monotonic() + (seconds or 1e9)
+    lines = Lines(service, token, {name: seq for name, seq in seen.items() if only is None or name in only}, only)
+    return StreamingResponse(lines.all(until), media_type="text/event-stream", headers={"Cache-Control": "no-store"})
+
+
+class Lines:
+    """The text of one stream."""
+
+    def __init__(self, service: Service, token: Token, seen: dict[str, int], only: Collection[str] | None) -> None:
+        self.service = service
+        self.token = token
+        self.seen = seen
+        self.only = only
+
+    async def all(self, until: float) -> AsyncIterator[bytes]:
+        watch, gauge = self.service.watch, self.service.metrics.streams
+        watch.streams += 1
+        gauge.set(watch.streams)
+        try:
+            yield b"retry: 1000\n\n"
+            while not watch.ending and monotonic() < until and self.service.door.valid(self.token):
+                news = watch.news
+                found = await self.look()
+                for name, one in found:
+                    yield self.line(name, one)
+                if len(found) < PAGE:
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(news.wait(), max(0.001, min(PING, until - monotonic())))
+                if not found:
+                    yield b":\n\n"
+        finally:
+            watch.streams -= 1
+            gauge.set(watch.streams)
+
+    async def look(self) -> list[tuple[str, Happening]]:
+        try:
+            return await self.service.ask(self.service.experiments.changes, self.seen, PAGE, self.only)
+        except Problem:
+            return []  # the database is away or there is too much to do: with the next news
+
+    def line(self, name: str, one: Happening) -> bytes:
+        self.seen[name] = one.seq
+        data = {"experiment": name} | event_view(one)
+        del data["hash"]
+        return b"id: %s\nevent: %s\ndata: %s\n\n" % (cursor(self.seen), one.kind.encode(), msgspec.json.encode(data))
+
+
+def cursor(seen: Mapping[str, int]) -> bytes:
+    return urlsafe_b64encode(msgspec.json.encode(seen))
+
+
+def positions(text: str) -> dict[str, int]:
+    try:
+        return POSITIONS.decode(urlsafe_b64decode(text))
+    except (ValueError, msgspec.MsgspecError) as error:
+        raise BadValue("Last-Event-ID must be the id of an event of this stream") from error

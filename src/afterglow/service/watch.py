@@ -1,0 +1,126 @@
+"""Two threads that keep watch: one lets steps end by the clock, one looks for what happened and wakes the streams."""
+
+import asyncio
+import logging
+from threading import Event, Thread
+from time import monotonic
+
+from afterglow.errors import AfterglowError, Unavailable
+from afterglow.live import Experiments
+from afterglow.live.history import Happening
+from afterglow.service.metrics import Metrics
+from afterglow.service.tokens import TokenBook
+
+LOG = logging.getLogger("afterglow.service")
+LOOK = 1.0  # seconds between looks at the clock, the tokens and what others did
+PAGE = 500
+LEAST = 0.005
+
+
+class Watch:
+    """`news` is set when something happens next; `ending` says that streams should end."""
+
+    def __init__(self, experiments: Experiments, book: TokenBook, metrics: Metrics) -> None:
+        self.experiments = experiments
+        self.book = book
+        self.metrics = metrics
+        self.closing = Event()
+        self.news = asyncio.Event()
+        self.ending = False
+        self.streams = 0  # that are open
+        self.away = False
+        self.seen: dict[str, int] | None = None
+        self.threads = [
+            Thread(target=self.tick, name="afterglow-ticker", daemon=True),
+            Thread(target=self.look, name="afterglow-news", daemon=True),
+        ]
+
+    def start(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        for thread in self.threads:
+            thread.start()
+
+    def wake(self) -> None:
+        """Whoever waits for news gets them; what comes later has an event of its own."""
+        news, self.news = self.news, asyncio.Event()
+        news.set()
+
+    def end(self) -> None:
+        self.ending = True
+        self.wake()
+
+    def close(self) -> None:
+        """Call it from a worker thread."""
+        self.closing.set()
+        for thread in self.threads:
+            thread.join()
+
+    def tick(self) -> None:
+        """Let steps end when nobody calls; read the tokens once a second."""
+        read = monotonic()
+        while not self.closing.is_set():
+            pause = LOOK
+            try:
+                self.experiments.tick()
+                if monotonic() - read >= LOOK:
+                    read = monotonic()
+                    self.book.renew()
+                boundary = self.experiments.next_boundary()
+                if boundary is not None:
+                    pause = min(LOOK, max(LEAST, boundary - self.experiments.now()))
+                self.back()
+            except AfterglowError as error:
+                self.lost(error)
+            except Exception:
+                LOG.exception("the ticker goes on after an error")
+            self.closing.wait(pause)
+
+    def look(self) -> None:
+        """Wake the streams when there is something new."""
+        while not self.closing.is_set():
+            try:
+                if self.seen is None:
+                    self.seen = self.experiments.heads()
+                self.experiments.wait(LOOK)
+                if self.take_in():
+                    self.loop.call_soon_threadsafe(self.wake)
+            except AfterglowError as error:
+                self.lost(error)
+                self.closing.wait(LOOK)
+            except Exception:
+                LOG.exception("the news go on after an error")
+                self.closing.wait(LOOK)
+
+    def take_in(self) -> bool:
+        """Count what is new."""
+        seen, any_ = self.seen or {}, False
+        while found := self.experiments.changes(seen, PAGE):
+            any_ = True
+            for name, one in found:
+                seen[name] = one.seq
+                self.count(name, one)
+        return any_
+
+    def count(self, name: str, one: Happening) -> None:
+        metrics, body = self.metrics, one.body
+        metrics.events.labels(name, one.kind).inc()
+        if one.kind == "close":
+            metrics.decisions.labels(name, self.experiments.get(name).variants[body["served"]]).inc()
+            metrics.step.labels(name).set(body["step"] + 1)
+        elif one.kind == "missed":
+            metrics.step.labels(name).set(body["first"] + body["count"])
+
+    def lost(self, error: AfterglowError) -> None:
+        if not isinstance(error, Unavailable):
+            LOG.error("the watch goes on after an error: %s", error)
+        elif not self.away:
+            self.away = True
+            self.metrics.away.set(1)
+            self.metrics.losses.inc()
+            LOG.error("the database is away: %s", error)
+
+    def back(self) -> None:
+        if self.away:
+            self.away = False
+            self.metrics.away.set(0)
+            LOG.warning("the database is back")

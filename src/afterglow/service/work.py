@@ -1,0 +1,44 @@
+"""Calls that may wait for the database: a bounded number at a time, in threads, each with a time limit."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import ParamSpec, TypeVar
+
+from afterglow.service.problems import Problem
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+WAITING = 16  # calls for each thread
+
+
+class Workers:
+    """A pool of threads; more than it takes on is refused, never kept."""
+
+    def __init__(self, threads: int, time_limit: float) -> None:
+        self.pool = ThreadPoolExecutor(threads, "afterglow-worker")
+        self.free = threads * WAITING
+        self.time_limit = time_limit
+
+    async def call(self, function: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
+        """What the function returns. After the time limit the caller is told so; the thread finishes by itself."""
+        if not self.free:
+            raise Problem("overloaded")
+        self.free -= 1
+        loop = asyncio.get_running_loop()
+        future = loop.run_in_executor(self.pool, lambda: function(*given, **named))
+        future.add_done_callback(self.done)
+        try:
+            return await asyncio.wait_for(asyncio.shield(future), self.time_limit)
+        except TimeoutError as error:
+            if future.done() and not future.cancelled() and future.exception() is error:
+                raise
+            raise Problem("too-slow") from error
+
+    def done(self, future: "asyncio.Future[Result]") -> None:
+        self.free += 1
+        if not future.cancelled():
+            future.exception()  # is known, also when nobody waits any more
+
+    def close(self) -> None:
+        self.pool.shutdown(wait=True, cancel_futures=True)
