@@ -1,22 +1,21 @@
 """What every store of experiments promises."""
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
 from afterglow.errors import Conflict, UnknownName
 from afterglow.live.log import NOTHING, Record, chained
+from afterglow.live.store import open_store
 from afterglow.live.store.contract import Raced, Snapshot, StepRow, Store, Writing
-from afterglow.live.store.sqlite import SqliteStore
 
 Opener = Callable[[], Store]
 
 
-@pytest.fixture(params=["sqlite"])
-def opener(request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
+@pytest.fixture
+def opener(address: str) -> Opener:
     """Opens the same database again and again."""
-    return {"sqlite": lambda: SqliteStore(tmp_path / "experiments.db")}[request.param]
+    return lambda: open_store(address)
 
 
 @pytest.fixture

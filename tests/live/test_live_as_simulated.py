@@ -1,7 +1,5 @@
 """A running experiment decides as the simulation does."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -9,7 +7,6 @@ import afterglow.live
 from afterglow.engine.episode import Episode
 from afterglow.engine.simulate import simulate
 from afterglow.worlds.world import World
-from quick_disk import quick_folder
 
 MEANS = [0.5, 0.7, 0.4]
 
@@ -34,13 +31,12 @@ def arms_played(policy: str, world: World, steps: int, seed: int, season: int) -
         ("phased-ucb", "uniform", 4),
     ],
 )
-def test_a_thousand_steps_are_played_arm_for_arm_as_in_a_simulation(policy: str, spread: str, season: int) -> None:
+def test_a_thousand_steps_are_played_arm_for_arm_as_in_a_simulation(
+    address: str, policy: str, spread: str, season: int
+) -> None:
     world = World.of(MEANS, window=5, spread=spread)
     episode, variants = Episode(world, seed=11), ["0", "1", "2"]
-    with (
-        quick_folder() as folder,
-        afterglow.live.open(Path(folder) / "experiments.db") as experiments,
-    ):
+    with afterglow.live.open(address) as experiments:
         experiment = experiments.create(
             "simulated", variants, 5, 1000, reward_max=100.0, policy=policy, seed=11, season=season
         )

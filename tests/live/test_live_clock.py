@@ -1,7 +1,6 @@
 """Steps by the clock: computed from time, filled after an outage, never backwards."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,36 +8,14 @@ import pytest
 import afterglow
 from afterglow.errors import HorizonReached, OutOfTurn
 from afterglow.live import Experiment
-from quick_disk import quick_folder
+from live_fixtures import Clock
 
 ASKED: dict[str, Any] = {"variants": ["49", "59", "69"], "window": 3, "reward_max": 10.0, "step_seconds": 3600}
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-    def hours(self, hours: float) -> None:
-        self.now += 3600 * hours
-
-
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    with quick_folder() as made:
-        yield Path(made)
-
-
-@pytest.fixture
-def make(folder: Path, clock: Clock) -> Iterator[Any]:
-    with afterglow.live.open(folder / "experiments.db", clock=clock) as experiments:
+def make(address: str, clock: Clock) -> Iterator[Any]:
+    with afterglow.live.open(address, clock=clock) as experiments:
         yield lambda **settings: experiments.create("hourly", **{**ASKED, "policy": "ucb1", **settings})
 
 
@@ -104,13 +81,13 @@ def test_steps_that_nobody_was_there_for_are_void_and_washed_out(make: Any, cloc
         experiment.explain(1)
 
 
-def test_a_stop_of_the_process_is_filled_like_any_other_gap(folder: Path, make: Any, clock: Clock) -> None:
+def test_a_stop_of_the_process_is_filled_like_any_other_gap(address: str, make: Any, clock: Clock) -> None:
     experiment = make()
     clock.hours(1)
     experiment.reward(1.0)
     experiment._store.close()
     clock.hours(24)
-    with afterglow.live.open(folder / "experiments.db", clock=clock) as again:
+    with afterglow.live.open(address, clock=clock) as again:
         assert again["hourly"].decision().step == 25
         assert roles(again["hourly"]) == ["plan", "plan", *["missed"] * 23, "washout"]
         assert again["hourly"].steps(1, 1)[0].total == 1.0

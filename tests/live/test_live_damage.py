@@ -1,7 +1,6 @@
 """A database that was changed behind the experiment's back is found out; a backup is a database."""
 
 import json
-import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -9,20 +8,14 @@ import pytest
 
 import afterglow
 from afterglow.errors import BadDatabase, BadValue
-
-ASKED: dict[str, Any] = {"variants": ["49", "59", "69"], "window": 4, "reward_max": 10.0}
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "experiments.db"
+from afterglow.live import Experiments
+from live_fixtures import ASKED
 
 
-def rewrite(path: Path, statement: str) -> None:
-    base = sqlite3.connect(path)
-    base.execute(statement)
-    base.commit()
-    base.close()
+def rewrite(experiments: Experiments, statement: str) -> None:
+    """Change tables behind the experiment's back."""
+    with experiments._store.session(change=True) as session:
+        session.run(statement)
 
 
 @pytest.mark.parametrize(
@@ -39,25 +32,25 @@ def rewrite(path: Path, statement: str) -> None:
         ("INSERT INTO snapshots VALUES (1, 999, 0, '', '')", "snapshot 999: it is not in the log"),
     ],
 )
-def test_verify_finds_every_change(path: Path, monkeypatch: pytest.MonkeyPatch, damage: str, said: str) -> None:
+def test_verify_finds_every_change(address: str, monkeypatch: pytest.MonkeyPatch, damage: str, said: str) -> None:
     monkeypatch.setattr("afterglow.live.history.EVERY", 10)
-    with afterglow.live.open(path) as experiments:
+    with afterglow.live.open(address) as experiments:
         experiment = experiments.create("shipping", **ASKED, policy="ucb1")
         for _ in range(15):
             experiment.close_step(3.0)
         assert experiment.verify().ok
-        rewrite(path, damage)
+        rewrite(experiments, damage)
         verdict = experiment.verify()
         assert not verdict.ok
         assert verdict.faults[0].startswith(said)
         assert "faults:" in str(verdict)
 
 
-def test_a_decision_that_does_not_follow_from_the_log_is_found(path: Path) -> None:
+def test_a_decision_that_does_not_follow_from_the_log_is_found(address: str) -> None:
     """A forger who renews all hashes still has to make the policy decide as he wishes."""
     from afterglow.live.log import NOTHING, chained
 
-    with afterglow.live.open(path) as experiments:
+    with afterglow.live.open(address) as experiments:
         experiment = experiments.create("shipping", **ASKED, policy="ucb1")
         for _ in range(60):
             experiment.close_step(3.0)
@@ -73,24 +66,25 @@ def test_a_decision_that_does_not_follow_from_the_log_is_found(path: Path) -> No
         assert any("the log leads to step" in fault for fault in faults)
 
 
-def test_a_damaged_log_or_snapshot_is_not_gone_on_from(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_log_or_snapshot_is_not_gone_on_from(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("afterglow.live.history.EVERY", 10)
-    with afterglow.live.open(path) as experiments:
+    with afterglow.live.open(address) as experiments:
         experiment = experiments.create("shipping", **ASKED, policy="ucb1")
         for _ in range(15):
             experiment.close_step(3.0)
     for statement in ("UPDATE events SET at = 0 WHERE seq = 14", "UPDATE snapshots SET state = '{}'"):
-        rewrite(path, statement)
-        with afterglow.live.open(path) as again, pytest.raises(BadDatabase, match="go back to a backup"):
-            again.get("shipping")
+        with afterglow.live.open(address) as again:
+            rewrite(again, statement)
+            with pytest.raises(BadDatabase, match="go back to a backup"):
+                again.get("shipping")
 
 
 # Backup
 
 
-def test_a_backup_of_a_running_experiment_goes_on_by_itself(path: Path, tmp_path: Path) -> None:
+def test_a_backup_of_a_running_experiment_goes_on_by_itself(address: str, tmp_path: Path) -> None:
     copy = tmp_path / "copy.db"
-    with afterglow.live.open(path) as experiments:
+    with afterglow.live.open(address) as experiments:
         experiment = experiments.create("shipping", **ASKED, policy="ucb1")
         for _ in range(5):
             experiment.close_step(3.0)

@@ -2,9 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,26 +11,7 @@ import afterglow
 from afterglow.errors import BadFormat, BadValue, Conflict, OutOfTurn, UnknownName
 from afterglow.live import Experiment, Experiments
 from afterglow.policies import registry
-from quick_disk import quick_folder
-
-ASKED: dict[str, Any] = {"variants": ["49", "59", "69"], "window": 4, "reward_max": 10.0}
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    with quick_folder() as made:
-        yield Path(made)
-
-
-@pytest.fixture
-def experiments(folder: Path) -> Iterator[Experiments]:
-    with afterglow.live.open(folder / "experiments.db", clock=lambda: 1000.0) as made:
-        yield made
-
-
-@pytest.fixture
-def experiment(experiments: Experiments) -> Experiment:
-    return experiments.create("shipping", **ASKED, policy="ucb1")
+from live_fixtures import ASKED
 
 
 def test_an_experiment_serves_one_variant_until_its_step_is_closed(experiment: Experiment) -> None:
@@ -178,7 +157,7 @@ def test_a_wrong_spec_is_refused_and_nothing_is_created(
 
 
 def test_an_upgrade_that_decides_otherwise_does_not_touch_a_running_experiment(
-    experiments: Experiments, folder: Path, monkeypatch: pytest.MonkeyPatch
+    experiments: Experiments, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from dataclasses import replace
 
@@ -187,7 +166,7 @@ def test_an_upgrade_that_decides_otherwise_does_not_touch_a_running_experiment(
     newer = replace(registry.named("ucb1"), version=2)
     monkeypatch.setattr("afterglow.live.spec.named", lambda name: newer)
     with (
-        afterglow.live.open(folder / "experiments.db") as again,
+        afterglow.live.open(address) as again,
         pytest.raises(BadFormat, match="runs version 1 of ucb1"),
     ):
         again.get("old")

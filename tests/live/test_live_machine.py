@@ -14,6 +14,7 @@ from afterglow.live import history
 from afterglow.live.log import NOTHING, chained
 from afterglow.policies.registry import named
 from live_by_the_text import Reference
+from postgres import server
 from quick_disk import quick_folder
 
 NAMES = ("A", "B", "C")
@@ -35,11 +36,10 @@ class Machine(RuleBasedStateMachine):
     def create(
         self, policy: str, window: int, horizon: int | None, control: int, shadow: bool, heartbeat: bool, clocked: bool
     ) -> None:
-        self.folder = quick_folder()
-        self.path = Path(self.folder.name) / "experiments.db"
+        self.make_room()
         horizon = horizon or (40 if "horizon" in named(policy).needs() else None)
         self.now = 1000.0
-        self.experiments = afterglow.live.open(self.path, clock=lambda: self.now)
+        self.experiments = afterglow.live.open(self.address, clock=lambda: self.now)
         self.experiment = self.experiments.create(
             "tested", NAMES, window, horizon, reward_max=2.0, policy=policy, seed=3, control=NAMES[control],
             shadow=shadow, heartbeat=heartbeat, step_seconds=60 if clocked else None, **POLICIES[policy],
@@ -48,6 +48,13 @@ class Machine(RuleBasedStateMachine):
         self.clocked = clocked
         self.reported = dict[str, int]()  # of the step in hand
         self.before = dict[str, int]()  # of the step before
+
+    def make_room(self) -> None:
+        self.folder = quick_folder()
+        self.address = str(Path(self.folder.name) / "experiments.db")
+
+    def tear_down_room(self) -> None:
+        self.folder.cleanup()
 
     def running(self) -> bool:
         return not self.model.over
@@ -198,7 +205,7 @@ class Machine(RuleBasedStateMachine):
     @rule()
     def take_it_up_again(self) -> None:
         self.experiments.close()
-        self.experiments = afterglow.live.open(self.path, clock=lambda: self.now)
+        self.experiments = afterglow.live.open(self.address, clock=lambda: self.now)
         self.experiment = self.experiments.get("tested")
 
     # Agreement
@@ -235,7 +242,7 @@ class Machine(RuleBasedStateMachine):
             self.the_log_replays_to_the_same_state()
         finally:
             self.experiments.close()
-            self.folder.cleanup()
+            self.tear_down_room()
 
     def the_log_replays_to_the_same_state(self) -> None:
         verdict = self.experiment.verify()
@@ -250,10 +257,19 @@ class Machine(RuleBasedStateMachine):
         assert replayed.state.text() == self.experiment._copy.state.text()
 
 
+class PostgresMachine(Machine):
+    def make_room(self) -> None:
+        self.address = server().fresh()
+
+    def tear_down_room(self) -> None:
+        server().drop(self.address)
+
+
+PATIENT = settings(stateful_step_count=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 TestMachine = Machine.TestCase
-TestMachine.settings = settings(
-    max_examples=100, stateful_step_count=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
-)
+TestMachine.settings = settings(PATIENT, max_examples=100)
+TestPostgresMachine = PostgresMachine.TestCase
+TestPostgresMachine.settings = settings(PATIENT, max_examples=20)
 
 
 @pytest.fixture(autouse=True)

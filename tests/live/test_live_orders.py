@@ -1,34 +1,12 @@
 """Orders to a running experiment: what they do, and what is not learned from because of them."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import afterglow
 from afterglow.errors import BadValue, HorizonReached, OutOfTurn
 from afterglow.live import Experiment, Experiments
-from quick_disk import quick_folder
-
-ASKED: dict[str, Any] = {"variants": ["49", "59", "69"], "window": 4, "reward_max": 10.0}
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    with quick_folder() as made:
-        yield Path(made)
-
-
-@pytest.fixture
-def experiments(folder: Path) -> Iterator[Experiments]:
-    with afterglow.live.open(folder / "experiments.db", clock=lambda: 1000.0) as made:
-        yield made
-
-
-@pytest.fixture
-def experiment(experiments: Experiments) -> Experiment:
-    return experiments.create("shipping", **ASKED, policy="ucb1")
+from live_fixtures import ASKED
 
 
 def close(experiment: Experiment, steps: int, total: float = 1.0) -> list[str]:

@@ -15,7 +15,7 @@
     >>> experiments.close()
     >>> folder.cleanup()
 
-Standard library only. Every call that changes something is on the disk when it returns.
+The standard library is enough, unless experiments are kept in PostgreSQL. Every call that changes something is on the disk when it returns.
 """
 
 from collections.abc import Callable
@@ -32,5 +32,8 @@ __all__ = ["Decision", "Experiment", "Experiments", "Receipt", "open"]
 def open(  # noqa: A001
     address: str | Path, *, read_only: bool = False, clock: Callable[[], float] | None = None
 ) -> Experiments:
-    """The experiments in a SQLite file, which is created if need be. One process at a time may write to it."""
+    """The experiments in a SQLite file, which is created if need be, or in a `postgresql://…` database.
+
+    One process at a time may write to a file, several to PostgreSQL, whose time decides unless `clock` is given.
+    """
     return Experiments(open_store(address, read_only), clock)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from heapq import merge
 from itertools import islice
+from pathlib import Path
 from threading import RLock
 from time import monotonic
 from typing import Any
@@ -16,6 +17,7 @@ from afterglow.live.log import NOTHING, Record, chained
 from afterglow.live.news import News
 from afterglow.live.spec import specify
 from afterglow.live.store.contract import Store
+from afterglow.live.store.copying import back_up
 from afterglow.live.verify import Verdict
 
 POLL = 1.0  # seconds between looks for what others have appended
@@ -135,9 +137,9 @@ class Experiments:
         """Replay and compare all of them."""
         return [experiment.verify() for experiment in self]
 
-    def backup(self, path: str) -> None:
-        """Copy the database, while it is in use, to a new file."""
-        self._store.backup(path)
+    def backup(self, address: str | Path) -> None:
+        """Copy the database, while it is in use, to a new file or an empty PostgreSQL database."""
+        back_up(self._store, address)
 
     def close(self) -> None:
         self._store.close()

@@ -29,6 +29,9 @@ class HookRow(NamedTuple):
 class Access(Protocol):
     """Short transactions of their own. On SQLite another process may write the experiments meanwhile."""
 
+    def session(self, change: bool) -> AbstractContextManager[Session]:
+        """A transaction on all tables: one moment to read, or a change that is durable when it ends."""
+
     def tokens(self) -> list[TokenRow]:
         """All tokens, oldest first."""
 

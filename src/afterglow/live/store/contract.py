@@ -100,6 +100,7 @@ class Writing(Reading, Protocol):
 class Store(Access, Protocol):
     """All experiments of a database."""
 
+    address: str  # to be shown: without a password
     alone: bool  # nobody else can write as long as this store is open
     read_only: bool
 
@@ -126,6 +127,3 @@ class Store(Access, Protocol):
 
     def tidy(self) -> bool:
         """Leave no trace of what was forgotten; False if that has to wait for a reader."""
-
-    def backup(self, path: str) -> None:
-        """Copy everything, while it is in use, to a new SQLite file."""

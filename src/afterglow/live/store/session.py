@@ -23,6 +23,9 @@ class Session(Protocol):
     def rows(self, query: str, *values: Any, long: bool = False) -> Iterator[Row]:
         """All rows, one after another; `long` if there may be more than fit in memory."""
 
+    def renumber(self) -> None:
+        """Number new experiments from behind the last one on."""
+
     def add_rewards(self, experiment: int, step: int, rewards: Sequence[tuple[bytes, int]]) -> int:
         """Insert rewards whose digests are new; how many there were."""
 

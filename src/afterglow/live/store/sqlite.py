@@ -26,6 +26,7 @@ class SqliteAccess(Desk):
 
     def __init__(self, path: str | Path, read_only: bool = False) -> None:
         self.path = Path(path)
+        self.address = str(path)
         self.turn = RLock()
         self.process = os.getpid()
         self.read_only = read_only

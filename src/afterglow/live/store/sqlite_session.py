@@ -41,6 +41,9 @@ class SqliteSession:
     def rows(self, query: str, *values: Any, long: bool = False) -> Iterator[Row]:
         return self.base.execute(query, values)
 
+    def renumber(self) -> None:
+        """SQLite does so by itself."""
+
     def add_rewards(self, experiment: int, step: int, rewards: Sequence[tuple[bytes, int]]) -> int:
         statement = (
             f"INSERT INTO rewards (experiment, step, digest, amount) VALUES ({experiment:d}, {step:d}, ?, ?) "

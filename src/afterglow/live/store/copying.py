@@ -1,0 +1,46 @@
+"""Copy a whole database, while it is in use, to a new one: a backup, its restoration, or the way from one file to
+several replicas.
+
+SQLite copies itself page by page. Between SQLite and PostgreSQL the tables are copied row by row, all of one moment:
+both have the same ones, with the same columns.
+"""
+
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+from afterglow.errors import BadValue, Conflict
+from afterglow.live.store import is_postgres, open_store
+from afterglow.live.store.contract import Store
+from afterglow.live.store.session import Row, Session
+from afterglow.live.store.sqlite import SqliteStore
+
+TABLES = (
+    "experiments", "events", "steps", "snapshots", "salts", "rewards", "tokens", "hooks", "hook_places",
+)  # fmt: skip
+
+
+def back_up(source: Store, address: str | Path) -> None:
+    """Copy everything to a new file or an empty database."""
+    if not is_postgres(address) and Path(address).exists():
+        raise BadValue(f"{address} exists; name a new file for the backup")
+    if isinstance(source, SqliteStore) and not is_postgres(address):
+        source.backup(address)
+        return
+    target = open_store(address)
+    try:
+        if target.names() or target.tokens() or target.hooks():
+            raise Conflict(f"{target.address} has experiments or tokens already; name an empty database")
+        with source.session(change=False) as old, target.session(change=True) as new:
+            for table in TABLES:
+                copy(old, new, table)
+            new.renumber()
+    finally:
+        target.close()
+
+
+def copy(old: Session, new: Session, table: str) -> None:
+    rows: Iterator[Row] = old.rows(f"SELECT * FROM {table}", long=True)
+    first = next(rows, None)
+    if first is not None:
+        new.run_many(f"INSERT INTO {table} VALUES ({', '.join('?' * len(first))})", chain([first], rows))

@@ -1,0 +1,144 @@
+"""Connections to a PostgreSQL database: kept, lent to one thread at a time, replaced when they are broken.
+
+A database that is away is noticed by the call that needs it, which fails at once; the next call tries again. So there
+is no thread in the background and no growing pause before it is found to be back.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from threading import BoundedSemaphore, Lock
+from time import monotonic
+from typing import Any
+from urllib.parse import urlsplit
+
+import psycopg
+from psycopg import Connection
+from psycopg.conninfo import conninfo_to_dict
+
+from afterglow.errors import BadValue, OutOfTurn, Unavailable
+from afterglow.live.store.session import Row
+
+MOST = 10  # connections
+PATIENCE = 10.0  # seconds to wait for one of them, or for a lock
+AGAIN = 0.25  # seconds after a failure during which no new connection is tried
+DEFAULTS: dict[str, Any] = {
+    "application_name": "afterglow", "client_encoding": "utf8", "connect_timeout": 3, "keepalives_idle": 10,
+    "keepalives_interval": 3, "keepalives_count": 3, "tcp_user_timeout": 10_000,
+}  # fmt: skip
+SETTINGS = (
+    f"SET lock_timeout = {round(1000 * PATIENCE)}",
+    "SET statement_timeout = 60000",
+    "SET idle_in_transaction_session_timeout = 60000",
+    "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
+)
+AWAY = (
+    psycopg.OperationalError,
+    psycopg.InterfaceError,
+    psycopg.errors.ReadOnlySqlTransaction,  # a replica that was not promoted
+    psycopg.errors.IdleInTransactionSessionTimeout,
+)
+
+
+class Pool:
+    def __init__(self, address: str) -> None:
+        self.shown = shown(address)
+        try:
+            self.arguments = DEFAULTS | conninfo_to_dict(address)
+        except psycopg.Error as error:
+            raise BadValue(f"{self.shown} can't be read as an address: {str(error).strip()}") from error
+        self.process = os.getpid()
+        self.room = BoundedSemaphore(MOST)
+        self.turn = Lock()
+        self.idle = list[Connection[Row]]()
+        self.away_until = 0.0
+        self.closed = False
+
+    @contextmanager
+    def lend(self, first: str) -> Iterator[Connection[Row]]:
+        """A connection on which `first` was executed; what is left open on it is undone."""
+        if self.process != os.getpid():
+            raise OutOfTurn(f"{self.shown} was opened by process {self.process}, which forked; open it in each process")
+        with self.sorry():
+            if not self.room.acquire(timeout=PATIENCE):
+                raise Unavailable(f"{self.shown} has too much to do: all {MOST} connections are in use; try again")
+            try:
+                base = self.ready(first)
+                try:
+                    yield base
+                finally:
+                    self.take_back(base)
+            finally:
+                self.room.release()
+
+    def ready(self, first: str) -> Connection[Row]:
+        """A kept connection, if it still works, or a new one."""
+        while True:
+            with self.turn:
+                if self.closed:
+                    raise OutOfTurn(f"{self.shown} was closed; open it again")
+                base = self.idle.pop() if self.idle else None
+            if base is None:
+                base = self.connected()
+                base.execute(first)
+                return base
+            try:
+                base.execute(first)
+            except AWAY:  # it broke while nobody used it
+                base.close()
+            else:
+                return base
+
+    def connected(self) -> Connection[Row]:
+        if monotonic() < self.away_until:
+            raise psycopg.OperationalError("it was just tried")
+        try:
+            base = Connection.connect(**self.arguments, autocommit=True)
+            for setting in SETTINGS:
+                base.execute(setting)
+        except psycopg.Error:
+            self.away_until = monotonic() + AGAIN
+            raise
+        return base
+
+    def take_back(self, base: Connection[Row]) -> None:
+        """Undo what is left open; keep the connection if that works."""
+        try:
+            if base.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+                base.execute("ROLLBACK")
+        except psycopg.Error:
+            with suppress(psycopg.Error):
+                base.close()
+        with self.turn:
+            if not base.closed and not self.closed:
+                self.idle.append(base)
+                return
+        base.close()
+
+    @contextmanager
+    def sorry(self) -> Iterator[None]:
+        """Say in words that the database can't be reached now."""
+        try:
+            yield
+        except AWAY as error:
+            why = " ".join(str(error).split()) or type(error).__name__
+            raise Unavailable(
+                f"{self.shown} can't be used now: {why}; nothing was acknowledged, the next call tries again"
+            ) from error
+
+    def close(self) -> None:
+        if self.process != os.getpid():
+            return
+        with self.turn:
+            self.closed = True
+            kept, self.idle = self.idle, []
+        for base in kept:
+            base.close()
+
+
+def shown(address: str) -> str:
+    """An address without its password."""
+    parts = urlsplit(address)
+    name, at, place = parts.netloc.rpartition("@")
+    query = "&".join(each for each in parts.query.split("&") if not each.startswith("password="))
+    return parts._replace(netloc=f"{name.partition(':')[0]}{at}{place}", query=query).geturl()

@@ -1,0 +1,161 @@
+"""Experiments in a PostgreSQL database, which several processes may use at once.
+
+All transactions are READ COMMITTED, so each statement sees what was committed before it began. Whoever appends holds
+an advisory lock of the experiment alone, whoever adds rewards shares it: no reward slips past the end of its step. The
+lock is asked for first, waits in turn, and writes nothing, which a lock on a row would. That there is one record of
+each number and one row of each step doesn't rest on it: those are primary keys.
+
+The database's clock decides. Its distance to this machine's is asked for within every transaction that changes
+something, and once a second by those that read.
+"""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from time import monotonic
+from weakref import finalize
+from zlib import crc32
+
+from afterglow.errors import BadDatabase, Conflict, OutOfTurn, Unavailable
+from afterglow.live.store import schema
+from afterglow.live.store.access import Desk
+from afterglow.live.store.names import listed, number_of
+from afterglow.live.store.pool import Pool
+from afterglow.live.store.postgres_session import PostgresSession
+from afterglow.live.store.revisions import TABLE, creation
+from afterglow.live.store.tables import TableLog
+
+OLDEST = 15  # release of PostgreSQL
+READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"  # one moment
+CHANGE = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+LOCKS = 0x61676C77  # the first half of all lock numbers; 0 as the second is for the layout
+LEADS = 0x61676C78
+TIME = "SELECT CAST(extract(epoch FROM clock_timestamp()) AS double precision)"
+RENEW = 1.0  # seconds after which the distance of the clocks is asked for again
+
+
+class PostgresStore(Desk):
+    """A pool of connections; calls from several threads go on at once."""
+
+    alone = False
+
+    def __init__(self, address: str, read_only: bool = False) -> None:
+        self.pool = Pool(address)
+        self.address = self.pool.shown
+        self.read_only = read_only
+        self.offset, self.renewed = 0.0, 0.0
+        self.numbers = dict[str, int]()
+        self.closing = finalize(self, self.pool.close)
+        try:
+            self.prepare()
+        except BaseException:
+            self.close()
+            raise
+
+    # Transactions
+
+    @contextmanager
+    def session(self, change: bool) -> Iterator[PostgresSession]:
+        if change and self.read_only:
+            raise OutOfTurn(f"{self.address} was opened to read only; open it without read_only to change it")
+        with self.pool.lend(CHANGE if change else READ) as base:
+            session = PostgresSession(base)
+            if monotonic() - self.renewed > RENEW:
+                self.renew(session)
+            yield session
+            if base.execute("COMMIT").statusmessage != "COMMIT":
+                raise Unavailable(f"{self.address} did not keep the transaction; try again")
+
+    @contextmanager
+    def locked(self, name: str, how: str) -> Iterator[TableLog]:
+        with self.session(change=True) as session:
+            number = self.number(session, name)
+            self.renew(session, f"{TIME} FROM {how}({LOCKS}, {number:d})")
+            yield TableLog(session, number)
+
+    @contextmanager
+    def creating(self, name: str) -> Iterator[TableLog]:
+        with self.session(change=True) as session:
+            if not session.run("INSERT INTO experiments (name) VALUES (?) ON CONFLICT DO NOTHING", name):
+                raise Conflict(f"there is an experiment named {name!r} already; take another name")
+            yield TableLog(session, number_of(session, name))
+
+    @contextmanager
+    def reading(self, name: str) -> Iterator[TableLog]:
+        with self.session(change=False) as session:
+            yield TableLog(session, self.number(session, name))
+
+    def writing(self, name: str) -> AbstractContextManager[TableLog]:
+        return self.locked(name, "pg_advisory_xact_lock")
+
+    def reporting(self, name: str) -> AbstractContextManager[TableLog]:
+        return self.locked(name, "pg_advisory_xact_lock_shared")
+
+    def number(self, session: PostgresSession, name: str) -> int:
+        if name not in self.numbers:
+            self.numbers[name] = number_of(session, name)
+        return self.numbers[name]
+
+    # The database
+
+    def now(self) -> float:
+        return monotonic() + self.offset
+
+    def renew(self, session: PostgresSession, query: str = TIME) -> None:
+        """Ask for the time, which may come a little late and never early."""
+        (time,) = session.row(query) or (0.0,)
+        self.renewed = monotonic()
+        self.offset = time - self.renewed
+
+    def names(self) -> list[str]:
+        return list(self.heads())
+
+    def heads(self) -> dict[str, int]:
+        with self.session(change=False) as session:
+            return listed(session)
+
+    @contextmanager
+    def lead(self, purpose: str) -> Iterator[bool]:
+        lock = f"{LEADS}, {crc32(purpose.encode()) - (1 << 31)}"
+        with self.pool.lend("SELECT 1") as base:
+            (leads,) = base.execute(f"SELECT pg_try_advisory_lock({lock})").fetchone() or (False,)
+            try:
+                yield bool(leads) and not self.read_only
+            finally:
+                if leads and not base.closed:
+                    base.execute(f"SELECT pg_advisory_unlock({lock})")
+
+    def tidy(self) -> bool:
+        """PostgreSQL's own VACUUM does it."""
+        return True
+
+    def close(self) -> None:
+        self.closing()
+
+    def prepare(self) -> None:
+        """Create the tables in an empty database; refuse any other layout than this release's."""
+        with self.session(change=not self.read_only) as session:
+            release = session.base.info.server_version // 10_000
+            if release < OLDEST:
+                raise BadDatabase(f"{self.address} is PostgreSQL {release}; version {OLDEST} or later is needed")
+            if not self.read_only:
+                session.run(f"SELECT pg_advisory_xact_lock({LOCKS}, 0)")
+            tables = tables_of(session)
+            if not tables and not self.read_only:
+                for statement in creation("postgresql"):
+                    session.run(statement)
+                tables = tables_of(session)
+            if TABLE not in tables:
+                raise BadDatabase(
+                    f"{self.address} holds something else than Afterglow's experiments; name another database, or a "
+                    "schema of its own with ?options=-csearch_path%3Dafterglow"
+                )
+            schema.refuse_other(version_of(session), self.address)
+
+
+def tables_of(session: PostgresSession) -> set[str]:
+    return {name for (name,) in session.rows("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")}
+
+
+def version_of(session: PostgresSession) -> str:
+    found = session.row(f"SELECT version_num FROM {TABLE}")
+    return str(found[0]) if found else "none"

@@ -1,0 +1,61 @@
+"""A connection to PostgreSQL within a transaction, and what is done with it."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cache
+from itertools import count
+from typing import Any
+
+from psycopg import Connection
+
+from afterglow.live.store.session import Row
+
+PAGE = 5000  # rows fetched at a time where there may be many
+
+
+class PostgresSession:
+    def __init__(self, base: Connection[Row]) -> None:
+        self.base = base
+        self.cursors = count()
+
+    def run(self, statement: str, *values: Any) -> int:
+        return self.base.execute(translated(statement), values).rowcount
+
+    def run_many(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
+        with self.base.cursor() as cursor:
+            cursor.executemany(translated(statement), rows)
+
+    def row(self, query: str, *values: Any) -> Row | None:
+        return self.base.execute(translated(query), values).fetchone()
+
+    def rows(self, query: str, *values: Any, long: bool = False) -> Iterator[Row]:
+        return self.pages(query, values) if long else iter(self.base.execute(translated(query), values))
+
+    def pages(self, query: str, values: Sequence[Any]) -> Iterator[Row]:
+        """By a cursor, which ends with the transaction."""
+        name = f"afterglow_{next(self.cursors)}"
+        self.base.execute(f"DECLARE {name} NO SCROLL CURSOR FOR {translated(query)}", values)
+        while page := self.base.execute(f"FETCH {PAGE} FROM {name}", binary=True).fetchall():
+            yield from page
+
+    def renumber(self) -> None:
+        self.run(
+            "SELECT setval(pg_get_serial_sequence('experiments', 'id'), max(id)) FROM experiments HAVING max(id) > 0"
+        )
+
+    def add_rewards(self, experiment: int, step: int, rewards: Sequence[tuple[bytes, int]]) -> int:
+        statement = (
+            "INSERT INTO rewards (experiment, step, digest, amount) "
+            "SELECT %s, %s, digest, amount FROM unnest(%b::bytea[], %b::bigint[]) AS new (digest, amount) "
+            "ON CONFLICT DO NOTHING"
+        )
+        digests, amounts = [digest for digest, _ in rewards], [amount for _, amount in rewards]
+        return self.base.execute(statement, (experiment, step, digests, amounts)).rowcount
+
+    def find_rewards(self, experiment: int, step: int, digests: Collection[bytes]) -> Iterable[Row]:
+        query = "SELECT digest, amount FROM rewards WHERE experiment = %s AND step = %s AND digest = ANY(%b::bytea[])"
+        return self.base.execute(query, (experiment, step, list(digests)), binary=True)
+
+
+@cache
+def translated(statement: str) -> str:
+    return statement.replace("?", "%s")

