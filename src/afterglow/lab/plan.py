@@ -20,7 +20,7 @@ from typing import Any
 from afterglow.errors import BadValue
 from afterglow.lab.history import History
 from afterglow.lab.plan_inputs import estimated, scenario_of
-from afterglow.lab.plan_rule import Rule, choose, rule_of
+from afterglow.lab.plan_rule import Rule, decide
 from afterglow.lab.plan_words import answer, reason, what_helps
 from afterglow.lab.scenario import Scenario
 from afterglow.lab.trials import Candidate, Effort, Trial, candidates, gap_search, horizon_search, trial
@@ -140,8 +140,8 @@ def decided(
     scenario: Scenario, effort: Effort, trials: list[Trial], known: bool, past: History | None, notes: list[str]
 ) -> Plan:
     """The answer that the trials give."""
-    chosen, unit = choose(trials), scenario.reward_max
-    rule = rule_of(scenario, chosen, trials)
+    chosen, rule = decide(scenario, trials)
+    unit = scenario.reward_max
     coarse = Effort(min(effort.runs, SEARCH_RUNS), effort.seed, effort.threads, effort.tell)
     longest = max(scenario.horizon, min(64 * scenario.horizon, WORK // coarse.runs))
     gaps, horizons = (

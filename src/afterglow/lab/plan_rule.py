@@ -29,6 +29,14 @@ class Rule:
     confirmed: bool  # by the simulation
 
 
+def decide(scenario: Scenario, trials: list[Trial]) -> tuple[Trial, Rule]:
+    """What to use, and the rule of thumb: its own choice, unless the simulation has a clearly better one."""
+    chosen = choose(trials)
+    rule = rule_of(scenario, chosen, trials)
+    own = (each for each in trials if each.candidate.name == rule.policy)
+    return next(own) if rule.confirmed else chosen, rule
+
+
 def choose(trials: list[Trial]) -> Trial:
     """The one that loses least among those that are sure to find the best arm, or do so nearly as often as any."""
     top = max(trials, key=lambda each: each.found)

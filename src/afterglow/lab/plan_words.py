@@ -33,8 +33,6 @@ def reason(chosen: Trial, trials: list[Trial], rule: Rule, unit: float) -> str:
     ).replace("%", " %")
     if name == rule.policy:
         return f"the rule of thumb names {name} and the simulation confirms it: {figures}"
-    if rule.confirmed:
-        return f"the rule of thumb names {rule.policy}, which is as good within chance; {figures}"
     return f"the rule of thumb names {rule.policy}, the simulation corrects it: {figures}"
 
 
