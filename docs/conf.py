@@ -50,7 +50,7 @@ DARK = {
 }
 
 project = "Afterglow"
-release = re.findall(r'^__version__ = "(.*)"', (HERE.parent / "src/afterglow/__init__.py").read_text("utf-8"), re.M)[0]
+release = re.findall(r'^__version__ = "(.*)"', (HERE.parent / "src/afterglow/release.py").read_text("utf-8"), re.M)[0]
 extensions = ["myst_parser"]
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4  # links lead to headings as they do where the Markdown is read as it is

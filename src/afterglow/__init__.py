@@ -7,6 +7,7 @@ from afterglow.agent import Agent
 from afterglow.errors import AfterglowError, MissingExtra
 from afterglow.estimates import Estimate, Estimates
 from afterglow.policies.policy import Policy
+from afterglow.release import __version__
 
 if TYPE_CHECKING:
     from afterglow.engine.simulate import simulate
@@ -20,8 +21,6 @@ __all__ = [
     "AfterglowError", "Agent", "Estimate", "Estimates", "Policy", "Results", "Study", "World", "__version__", "fit",
     "plan", "simulate",
 ]  # fmt: skip
-
-__version__ = "0.1.0"
 
 LATER = {
     "Results": "afterglow.lab.results", "Study": "afterglow.lab.study", "World": "afterglow.worlds.world",

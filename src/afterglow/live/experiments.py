@@ -8,7 +8,6 @@ from threading import RLock
 from time import monotonic
 from typing import Any
 
-from afterglow import __version__
 from afterglow.errors import AfterglowError, Unavailable
 from afterglow.live import orders
 from afterglow.live.experiment import Experiment
@@ -19,6 +18,7 @@ from afterglow.live.spec import specify
 from afterglow.live.store.contract import Store
 from afterglow.live.store.copying import back_up
 from afterglow.live.verify import Verdict
+from afterglow.release import __version__
 
 POLL = 1.0  # seconds between looks for what others have appended
 
