@@ -39,7 +39,7 @@ class Link:
             raise BadValue(
                 f"address must be that of the service, such as https://experiments.example, got {self.address!r}"
             )
-        if not self.token.isascii() or not self.token.isprintable():
+        if not self.token or not self.token.isascii() or not self.token.isprintable() or " " in self.token:
             raise BadValue("token must be the text that `afterglow token create` printed, got something else")
         for name in ("timeout", "current_timeout", "buffer"):
             if not getattr(self, name) > 0:

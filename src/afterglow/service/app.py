@@ -11,14 +11,17 @@ from starlette.responses import Response
 from starlette.routing import Match, Router
 
 from afterglow.errors import AfterglowError
-from afterglow.service import experiments, health, hot, knowledge, orders, steps, stream
+from afterglow.service import experiments, health, hot, knowledge, ofrep, orders, steps, stream, webhooks
 from afterglow.service.gate import Gate
 from afterglow.service.hot_schema import HOT
 from afterglow.service.problems import Problem, problem_of
 from afterglow.service.schema import document, written
 from afterglow.service.service import Service
 
-ROUTERS = (experiments.router, orders.router, steps.router, knowledge.router, stream.router, health.router)
+ROUTERS = (
+    experiments.router, orders.router, steps.router, knowledge.router, stream.router, webhooks.router, ofrep.router,
+    health.router,
+)  # fmt: skip
 
 
 def application(service: Service) -> Gate:

@@ -26,6 +26,15 @@ EVENT: dict[str, Any] = {
 ESTIMATE = {"variant": "59", "mean": 412.5, "low": 301.2, "high": 498.7, "pulls": 240, "runs": 9, "share": 0.58}
 ESTIMATES: dict[str, Any] = {"confidence": 0.95, "alarm": None, "items": [ESTIMATE]}
 REWARD = {"key": "2f1c0b1e-6d0c-4f0e-9a57-6c8e1e1f3b52", "amount": 12.5}
+FLAG: dict[str, Any] = {
+    "key": "shipping", "value": "59", "variant": "59", "reason": "SPLIT",
+    "metadata": {"step": 412, "role": "plan", "valid_until": "2026-12-03T06:00:00.000Z"},
+}  # fmt: skip
+NOT_JSON = {"errorCode": "PARSE_ERROR", "errorDetails": "the body is not JSON: input data was truncated"}
+HOOK: dict[str, Any] = {
+    "id": "9f86d081884c", "url": "https://shop.example/hooks/afterglow", "kinds": ["close", "stop"],
+    "experiments": None, "created": "2026-11-16T01:30:00.000Z", "waiting": {},
+}  # fmt: skip
 EXAMPLES: dict[str, Any] = {
     "NewExperiment": {
         "name": "shipping", "variants": ["49", "59", "69"], "window": 24, "horizon": 2000, "reward_max": 1200.0,
@@ -54,6 +63,15 @@ EXAMPLES: dict[str, Any] = {
         "estimates": ESTIMATES,
     },
     "Reward": REWARD,
+    "Metadata": FLAG["metadata"],
+    "Flag": FLAG,
+    "Flags": {"flags": [FLAG]},
+    "FlagRefused": NOT_JSON | {"key": "shipping"},
+    "FlagsRefused": NOT_JSON,
+    "NewWebhook": {"url": HOOK["url"], "kinds": HOOK["kinds"]},
+    "Webhook": HOOK,
+    "CreatedWebhook": HOOK | {"secret": "agwh_J7Vt3nS0yK1cQe5uXb2mZr8pWd4fHg6aLo9iTj0vNxY"},
+    "Webhooks": {"items": [HOOK]},
     "Receipt": {"step": 412, "accepted": 1, "duplicates": 0},
     "Problem": {
         "type": "/problems/unknown-experiment", "title": "There is no experiment of that name.", "status": 404,

@@ -7,7 +7,7 @@ import msgspec
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from afterglow import __version__
+from afterglow.release import __version__
 from afterglow.service.examples import EXAMPLES
 from afterglow.service.problems import KINDS, MEDIA_TYPE, TABLE, Problem
 
@@ -49,6 +49,7 @@ PROBLEM = {
         },
     },
 }
+TAGS = ("live", "experiments", "orders", "steps", "knowledge", "events", "webhooks", "openfeature")
 RETRY = {"Retry-After": {"description": "Seconds.", "schema": {"type": "integer", "minimum": 0}}}
 
 
@@ -73,7 +74,7 @@ def document(api: FastAPI, hot: dict[str, Any], public: Iterable[str]) -> dict[s
     made = get_openapi(
         title="Afterglow", version=__version__, openapi_version="3.1.0", summary="Experiments without attribution",
         description=ABOUT, routes=api.routes, license_info={"name": "MIT", "identifier": "MIT"},
-        tags=[{"name": name} for name in ("live", "experiments", "orders", "steps", "knowledge", "events")],
+        tags=[{"name": name} for name in TAGS],
     )  # fmt: skip
     made["paths"] = dict(sorted((made["paths"] | hot["paths"]).items()))
     schemas = made["components"]["schemas"] | hot["schemas"] | {"Problem": PROBLEM}

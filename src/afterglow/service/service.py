@@ -9,6 +9,7 @@ from afterglow.errors import AfterglowError, Unavailable
 from afterglow.live import Experiment, Experiments
 from afterglow.live.store.access import Access
 from afterglow.service.access import Door
+from afterglow.service.deliveries import Deliveries
 from afterglow.service.desk import Desk
 from afterglow.service.metrics import Metrics
 from afterglow.service.problems import problem_of
@@ -34,6 +35,7 @@ class Service:
         self.book = TokenBook(access.tokens)
         self.door = Door(self.book, settings.auth, settings.rate_limit, experiments.now, self.renew_tokens)
         self.watch = Watch(experiments, self.book, self.metrics)
+        self.deliveries = Deliveries(experiments, access, settings.webhooks)
         self.known: dict[str, Experiment] = {}
         self.metrics.queue.set_function(lambda: self.desk.held)
 
@@ -48,6 +50,7 @@ class Service:
     async def start(self) -> None:
         self.desk.start()
         self.watch.start()
+        self.deliveries.start()
         await self.renew_tokens()
 
     def hush(self) -> None:
@@ -57,6 +60,7 @@ class Service:
     async def stop(self) -> None:
         """Finish what was taken on, then let go of the database."""
         self.hush()
+        await self.deliveries.stop()
         loop = asyncio.get_running_loop()
         await loop.run_in_executor(None, self.desk.close)
         await asyncio.sleep(0)  # answers of the last commit are handed out

@@ -26,6 +26,7 @@ MEANINGS = MappingProxyType({
     "rate_limit": "Calls a second that a token may make, twice that at once; 0 sets no limit.",
     "stop_seconds": "Seconds that a stop may take to finish what was taken on.",
     "metrics": "Who may read /metrics: anybody (open), or tokens that may read (token).",
+    "webhooks": "Where webhooks may lead: public addresses, any address, or off.",
     "log_level": "The least that is logged; debug has every call for a variant and every reward.",
 })  # fmt: skip
 
@@ -44,6 +45,7 @@ class Settings:
     rate_limit: float = 10_000.0
     stop_seconds: float = 10.0
     metrics: str = "open"
+    webhooks: str = "public"
     log_level: str = "info"
 
     def __post_init__(self) -> None:
@@ -58,6 +60,7 @@ class Settings:
         between("rate_limit", self.rate_limit, 0, 1e9)
         between("stop_seconds", self.stop_seconds, 0.1, 3600)
         choice("metrics", self.metrics, ("open", "token"))
+        choice("webhooks", self.webhooks, ("public", "any", "off"))
         choice("log_level", self.log_level, LEVELS)
         if not self.auth and not loopback(self.host):
             raise BadValue(

@@ -1,0 +1,78 @@
+"""Where webhooks may lead: a service that calls addresses it is given must not become a way into its own network.
+
+A name is looked up for every delivery, all its addresses are checked, and the connection goes to the one that was
+checked, so that a name can't be bent to another address in between.
+"""
+
+import asyncio
+import socket
+from collections.abc import Iterable
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from urllib.parse import SplitResult, urlsplit
+
+from afterglow.errors import BadValue
+
+LONGEST = 2000
+ANYWHERE = "any"
+DISGUISED = tuple(ip_network(net) for net in ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16"))  # IPv4 inside IPv6
+
+
+def checked_url(url: str, reach: str) -> str:
+    """An address that can be called; what needs a look-up is checked with each delivery."""
+    parts = split(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise BadValue(f"url must begin with http:// or https:// and name a host, got {url!r}")
+    if parts.username is not None or parts.password is not None or parts.fragment:
+        raise BadValue("url must have no user, password or fragment; deliveries are signed instead")
+    if len(url) > LONGEST or not url.isascii() or not url.isprintable() or " " in url:
+        raise BadValue(f"url must be at most {LONGEST:,} printable ASCII characters without spaces")
+    try:
+        literal = [ip_address(parts.hostname)]
+    except ValueError:
+        literal = []
+    refuse_private(parts.hostname, literal, reach)
+    return url
+
+
+def split(url: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError as error:
+        raise BadValue(f"url can't be read: {error}") from error
+    return parts
+
+
+def refuse_private(host: str, found: Iterable[IPv4Address | IPv6Address], reach: str) -> None:
+    """Refuse addresses of this machine and of private networks, unless any address may be called."""
+    if reach == ANYWHERE:
+        return
+    inside = [str(address) for address in found if not public(address)]
+    if inside or host == "localhost" or host.endswith(".localhost"):
+        raise BadValue(
+            f"url leads to {host} ({', '.join(inside) or 'this machine'}), which is not on the public network; the "
+            "setting webhooks = 'any' allows it"
+        )
+
+
+def public(address: IPv4Address | IPv6Address) -> bool:
+    if isinstance(address, IPv6Address):
+        if address.ipv4_mapped is not None:
+            return public(address.ipv4_mapped)
+        if any(address in net for net in DISGUISED):
+            return False
+    return address.is_global and not address.is_multicast
+
+
+async def located(url: str, reach: str) -> tuple[str, str, str]:
+    """The address to connect to, as a URL with a number for its host; the name to ask for; the name for TLS."""
+    parts = split(url)
+    host = str(parts.hostname)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    numbers = [ip_address(str(where[4][0]).partition("%")[0]) for where in found]
+    refuse_private(host, numbers, reach)
+    number = f"[{numbers[0]}]" if isinstance(numbers[0], IPv6Address) else str(numbers[0])
+    direct = parts._replace(netloc=f"{number}:{port}")
+    return direct.geturl(), parts.netloc, host
