@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Match, Router
 
 from afterglow.errors import AfterglowError
-from afterglow.service import experiments, health, hot, knowledge, ofrep, orders, steps, stream, webhooks
+from afterglow.service import experiments, health, hot, knowledge, ofrep, orders, pages, steps, stream, webhooks
 from afterglow.service.gate import Gate
 from afterglow.service.hot_schema import HOT
 from afterglow.service.problems import Problem, problem_of
@@ -55,6 +55,7 @@ def api(service: Service) -> FastAPI:
     async def openapi() -> Response:
         return Response(text, media_type="application/json")
 
+    made.router.routes.extend(pages.routes(service))
     return made
 
 

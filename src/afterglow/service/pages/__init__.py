@@ -1,0 +1,44 @@
+"""The operators' dashboard: pages that the service renders, readable without scripts, livelier with them.
+
+Nothing comes from another host. A page shows what the token may read that its visitor has signed in with, and has a
+button for what it may order.
+"""
+
+from starlette.routing import BaseRoute, Route
+
+from afterglow.service.pages.assets import asset
+from afterglow.service.pages.create import create_page
+from afterglow.service.pages.door import Page, behind
+from afterglow.service.pages.experiment import changes, experiment_page, totals
+from afterglow.service.pages.explain import explain_form, explain_page
+from afterglow.service.pages.orders import order_page
+from afterglow.service.pages.overview import overview
+from afterglow.service.pages.session import Sessions
+from afterglow.service.pages.signing import sign_in, sign_out
+from afterglow.service.pages.visit import Dashboard
+from afterglow.service.service import Service
+
+__all__ = ["routes"]
+
+READ, SEND = ["GET"], ["POST"]
+PAGES: tuple[tuple[str, Page, str | None, list[str]], ...] = (
+    ("/", overview, "read", READ),
+    ("/sign-in", sign_in, None, [*READ, *SEND]),
+    ("/sign-out", sign_out, None, SEND),
+    ("/new", create_page, "admin", [*READ, *SEND]),
+    ("/experiments/{name}", experiment_page, "read", READ),
+    ("/experiments/{name}/changes", changes, "read", READ),
+    ("/experiments/{name}/totals", totals, "read", READ),
+    ("/experiments/{name}/explain", explain_form, "read", READ),
+    ("/experiments/{name}/steps/{step:int}", explain_page, "read", READ),
+    ("/experiments/{name}/order/{order}", order_page, "operate", [*READ, *SEND]),
+)
+
+
+def routes(service: Service) -> list[BaseRoute]:
+    """All addresses of the dashboard."""
+    experiments = service.experiments
+    sessions = Sessions(service.book, service.access)
+    dashboard = Dashboard(experiments, sessions, service.workers.call, service.settings.auth, experiments.now)
+    made = [Route(path, behind(dashboard, page, scope), methods=methods) for path, page, scope, methods in PAGES]
+    return [*made, Route("/assets/{name}", asset, methods=READ)]

@@ -1,0 +1,117 @@
+// Makes a page that reads well by itself livelier: times in the reader's zone, countdowns, orders in a dialog, and parts
+// that are asked for again, which come back only if something has changed.
+"use strict";
+
+const EVERY = 4000; // milliseconds between questions
+const UNITS = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
+const ahead = 1000 * Number(document.body.dataset.now) - Date.now(); // of the service's clock before ours
+
+function serverNow() {
+  return (Date.now() + ahead) / 1000;
+}
+
+function left(seconds) {
+  let whole = Math.ceil(seconds);
+  const parts = [];
+  for (const [size, name] of UNITS) {
+    if (whole >= size && parts.length < 2) parts.push(`${Math.floor(whole / size)} ${name}`);
+    whole = ((whole % size) + size) % size;
+  }
+  return seconds > 0 && parts.length ? `in ${parts.join(" ")}` : "now";
+}
+
+function countDown() {
+  for (const place of document.querySelectorAll("[data-until]")) {
+    const text = left(Number(place.dataset.until) - serverNow());
+    if (place.textContent !== text) place.textContent = text;
+  }
+}
+
+function localTimes(root) {
+  for (const place of root.querySelectorAll("time[datetime]:not([title])")) {
+    const when = new Date(place.getAttribute("datetime"));
+    const clock = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" };
+    const day = { day: "numeric", month: "short", year: "numeric" };
+    place.title = place.textContent;
+    place.textContent = when.toLocaleString("en-GB", place.dataset.shape === "time" ? clock : { ...day, ...clock });
+  }
+}
+
+function refresh() {
+  if (document.visibilityState === "visible") document.body.dispatchEvent(new CustomEvent("refresh"));
+}
+
+function askAtTheEnd() {
+  // Steps end at known times: ask then, not a few seconds later.
+  const ends = [...document.querySelectorAll("[data-until]")].map((place) => Number(place.dataset.until) - serverNow());
+  const next = Math.min(...ends.filter((seconds) => seconds > 0), Infinity);
+  if (next < EVERY / 1000) setTimeout(refresh, 1000 * next + 150);
+}
+
+const opened = new Set(); // details that the reader has opened
+
+document.addEventListener("toggle", (event) => {
+  if (event.target.id && event.target.matches("details")) opened[event.target.open ? "add" : "delete"](event.target.id);
+}, true);
+
+function settle(root) {
+  localTimes(root);
+  countDown();
+  for (const id of opened) document.getElementById(id)?.setAttribute("open", "");
+}
+
+document.addEventListener("htmx:afterSwap", () => settle(document));
+document.addEventListener("htmx:oobAfterSwap", () => settle(document));
+
+// Orders in a dialog
+document.addEventListener("htmx:afterSwap", (event) => {
+  const dialog = document.getElementById("dialog");
+  if (!dialog || event.detail.target.id !== "sheet" || !dialog.contains(event.detail.target)) return;
+  if (!dialog.open) dialog.showModal();
+  const first = dialog.querySelector("[aria-invalid], .wrong input, input:not([type=hidden]):not([type=radio])");
+  (first ?? dialog.querySelector("input:not([type=hidden]), button")).focus();
+});
+document.addEventListener("click", (event) => {
+  const dialog = document.getElementById("dialog");
+  if (dialog?.open && (event.target === dialog || event.target.closest("#dialog .cancel"))) {
+    event.preventDefault();
+    dialog.close();
+  }
+});
+
+// A way back when the service is away
+const lost = document.getElementById("lost");
+document.addEventListener("htmx:sendError", () => { lost.hidden = false; });
+document.addEventListener("htmx:responseError", (event) => { lost.hidden = event.detail.xhr.status < 500; });
+document.addEventListener("htmx:afterOnLoad", () => { lost.hidden = true; });
+
+// The explanation of a step, on this page
+function explain(step) {
+  const place = document.getElementById("explained");
+  const from = document.getElementById("totals").dataset.steps;
+  document.getElementById("explain-step").value = step;
+  htmx.ajax("GET", from + step, { target: place, swap: "innerHTML" })
+    .then(() => document.getElementById("why").scrollIntoView({ block: "nearest" }));
+}
+document.addEventListener("explain", (event) => explain(event.detail));
+document.getElementById("explain")?.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const step = event.target.elements.step.value.trim();
+  if (/^\d+$/.test(step)) explain(step);
+});
+document.addEventListener("click", (event) => {
+  const lane = event.target.closest("svg.lane[data-first]");
+  if (!lane || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  const box = lane.getBoundingClientRect();
+  const first = Number(lane.dataset.first), last = Number(lane.dataset.last);
+  const share = Math.min(Math.max((event.clientX - box.left) / box.width, 0), 0.999999);
+  explain(first + Math.floor(share * (last - first + 1)));
+});
+
+settle(document);
+document.getElementById("zone").textContent = `Times are in ${Intl.DateTimeFormat().resolvedOptions().timeZone}.`;
+setInterval(countDown, 1000);
+setInterval(() => { refresh(); askAtTheEnd(); }, EVERY);
+askAtTheEnd();
+document.addEventListener("visibilitychange", refresh);

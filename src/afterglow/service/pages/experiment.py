@@ -1,0 +1,98 @@
+"""One experiment: what is live, what is known, what was held when, what happened."""
+
+from hashlib import sha256
+from typing import Any
+
+from starlette.responses import JSONResponse, Response
+
+from afterglow.live import Experiment
+from afterglow.service.pages import words
+from afterglow.service.pages.intervals import picture
+from afterglow.service.pages.log import RecentLog
+from afterglow.service.pages.orders import ORDERS, offered
+from afterglow.service.pages.overview import ending
+from afterglow.service.pages.rendering import HEADERS
+from afterglow.service.pages.timeline import SPAN, role_of, runs, shown, strip
+from afterglow.service.pages.visit import Visit
+
+LATEST = 30  # lines of the log on the page
+ROWS = 60  # runs in the table below the strip
+
+
+def experiment_page(visit: Visit) -> Response:
+    experiment = visit.experiment()
+    done = visit.request.query_params.get("done", "")
+    found = facts(visit, experiment)
+    named = {order.slug: order.label for order in ORDERS}
+    return visit.page(
+        "experiment.html", **found, done=done, settings=words.settings(experiment.spec), order_names=named
+    )
+
+
+def changes(visit: Visit) -> Response:
+    """The parts that move, if anything has changed since the visitor last saw them."""
+    found = facts(visit, visit.experiment())
+    if visit.request.query_params.get("seen") == found["seen"]:
+        return Response(status_code=204, headers=HEADERS)
+    return visit.page("experiment_changes.html", **found)
+
+
+def facts(visit: Visit, experiment: Experiment) -> dict[str, Any]:
+    status, decision, estimates = experiment.status(), ending(experiment), experiment.estimates()
+    spec, until = experiment.spec, visit.number("until")
+    first, count = shown(status.step, status.phase in ("draft", "over"), until)
+    steps = experiment.steps(first, count)
+    log = visit.dashboard.logs.setdefault(experiment.name, RecentLog()).read(experiment)
+    mark = repr((status, decision, log[-1:], first, count, [step for step in steps if step.void]))
+    return {
+        "experiment": experiment,
+        "spec": spec,
+        "status": status,
+        "decision": decision,
+        "picture": picture(estimates, decision.variant, status.leader, status.disabled),
+        "known": words.known(status, estimates),
+        "conditions": words.conditions(spec, status),
+        "strip": strip(spec, steps),
+        "times": (step_begins(experiment, first), step_begins(experiment, first + count)),
+        "earlier": first if first else None,
+        "later": first + count + SPAN if until is not None and first + count <= status.step else None,
+        "until": until,
+        "roles": words.ROLES,
+        "rows": ROWS,
+        "lines": words.lines(spec, log)[:LATEST],
+        "orders": offered(spec, status) if visit.may("operate") else [],
+        "seen": sha256(mark.encode()).hexdigest()[:16],
+    }
+
+
+def step_begins(experiment: Experiment, step: int) -> float | None:
+    """When a step begins by the clock, seconds since 1970."""
+    started = experiment.events(0, 1)  # the first record behind the creation
+    if not experiment.spec.step_ms or not started:
+        return None
+    return float(started[0].body["starts"] + step * experiment.spec.step_ms) / 1000
+
+
+def totals(visit: Visit) -> Response:
+    """What the chart draws: totals by step, the mean of each run, and which variant was held."""
+    experiment = visit.experiment()
+    status = experiment.status()
+    first, count = shown(status.step, status.phase in ("draft", "over"), visit.number("until"))
+    steps = experiment.steps(first, count)
+    known = [step.total if role_of(step) not in ("void", "missed") else None for step in steps]
+    found = runs(steps)
+    means = [run.mean if run.role not in ("void", "missed") else None for run in found for _ in span(run)]
+    return JSONResponse({
+        "steps": [step.step for step in steps],
+        "totals": known,
+        "means": means,
+        "runs": [[run.first, run.last, experiment.spec.variant(run.variant), run.role] for run in found],
+        "variants": experiment.spec.variants,
+        "roles": words.ROLES,
+        "begins": step_begins(experiment, 0),
+        "step_seconds": experiment.spec.step_ms / 1000,
+    }, headers=HEADERS)  # fmt: skip
+
+
+def span(run: Any) -> range:
+    return range(run.first, run.last + 1)

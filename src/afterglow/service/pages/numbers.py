@@ -1,0 +1,83 @@
+"""Numbers and times as people read them."""
+
+import math
+from datetime import UTC, datetime
+
+from markupsafe import Markup
+
+LENGTHS = ((86400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
+SHORT = {"day": "d", "hour": "h", "minute": "min", "second": "s"}
+
+
+def figure(value: float) -> str:
+    """An amount with the digits that matter.
+
+    >>> figure(1234567.8), figure(43.218), figure(0.00123456), figure(-0.0), figure(math.nan)
+    ('1,234,568', '43.22', '0.001235', '0', '–')
+    """
+    if math.isnan(value):
+        return "–"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value + 0.0:.4g}"
+
+
+def even(value: float, largest: float) -> str:
+    """An amount among others that reach up to the largest, all with the same digits behind the point.
+
+    >>> even(0.0022, 8.9), even(8.9, 8.9), even(841.3, 1200.0), even(0.5, 0.9)
+    ('0.00', '8.90', '841', '0.500')
+    """
+    if math.isnan(value):
+        return "–"
+    return f"{value:,.{max(0, 2 - math.floor(math.log10(largest))) if largest > 0 else 0}f}"
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.0f} %" if share >= 0.01 or share == 0 else "< 1 %"
+
+
+def counted(number: int, noun: str) -> str:
+    """
+    >>> counted(1, "step"), counted(2000, "step")
+    ('1 step', '2,000 steps')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def length(seconds: float) -> str:
+    """A length of time, whole where it is.
+
+    >>> length(3600), length(5400), length(86400), length(0.5)
+    ('1 hour', '90 minutes', '1 day', '0.5 seconds')
+    """
+    for size, name in LENGTHS:
+        if seconds >= size and seconds % size == 0:
+            return counted(round(seconds / size), name)
+    return f"{seconds:g} seconds"
+
+
+def left(seconds: float) -> str:
+    """The time until something, in its two largest units.
+
+    >>> left(5), left(95), left(3 * 3600 + 120), left(200_000), left(-3)
+    ('in 5 s', 'in 1 min 35 s', 'in 3 h 2 min', 'in 2 d 7 h', 'now')
+    """
+    whole, parts = math.ceil(seconds), list[str]()
+    for size, name in LENGTHS:
+        if whole >= size and len(parts) < 2:
+            parts.append(f"{whole // size} {SHORT[name]}")
+        whole %= size
+    return f"in {' '.join(parts)}" if parts else "now"
+
+
+def moment(seconds: float, shape: str = "both") -> Markup:
+    """A time as an element: UTC as it stands, the reader's own zone where a script may change it."""
+    when = datetime.fromtimestamp(seconds, UTC)
+    day = "" if shape == "time" else f"{when.day} {when:%b %Y}, "
+    return Markup('<time datetime="{}" data-shape="{}">{}</time>').format(
+        when.isoformat(timespec="milliseconds").replace("+00:00", "Z"), shape, f"{day}{when:%H:%M:%S} UTC"
+    )
+
+
+def until(seconds: float, now: float) -> Markup:
+    """The time that is left, which a script counts down."""
+    return Markup('<span class="left" data-until="{}">{}</span>').format(f"{seconds:.3f}", left(seconds - now))

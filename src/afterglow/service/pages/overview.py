@@ -1,0 +1,55 @@
+"""All experiments at a glance."""
+
+from hashlib import sha256
+from typing import NamedTuple
+
+from starlette.responses import Response
+
+from afterglow.errors import AfterglowError
+from afterglow.live import Decision, Experiment
+from afterglow.live.spec import Spec
+from afterglow.live.status import Status
+from afterglow.service.pages.rendering import HEADERS
+from afterglow.service.pages.visit import Visit
+
+MANY = 100  # on one page
+
+
+class Row(NamedTuple):
+    """One experiment; only its name and `broken` where it can't be read."""
+
+    name: str
+    spec: Spec | None = None
+    status: Status | None = None
+    decision: Decision | None = None
+    broken: str = ""
+
+
+def overview(visit: Visit) -> Response:
+    names = [name for name in sorted(visit.dashboard.experiments.names()) if visit.token and visit.token.knows(name)]
+    after = visit.request.query_params.get("after", "")
+    behind = [name for name in names if name > after]
+    rows = [row(visit, name) for name in behind[:MANY]]
+    following = behind[MANY - 1] if len(behind) > MANY else ""
+    shape = [(one.name, one.status, one.decision, one.broken) for one in rows]
+    seen = sha256(repr(shape).encode()).hexdigest()[:16]
+    if visit.partial:
+        if visit.request.query_params.get("seen") == seen:
+            return Response(status_code=204, headers=HEADERS)
+        return visit.page("overview_rows.html", rows=rows, seen=seen, after=after)
+    return visit.page("overview.html", rows=rows, seen=seen, after=after, following=following, total=len(names))
+
+
+def row(visit: Visit, name: str) -> Row:
+    """An experiment that can't be read doesn't hide the others."""
+    try:
+        experiment: Experiment = visit.dashboard.experiments.get(name)
+        return Row(name, experiment.spec, experiment.status(), ending(experiment))
+    except AfterglowError as error:
+        return Row(name, broken=str(error))
+
+
+def ending(experiment: Experiment) -> Decision:
+    """What is live; a draft has no step that could end."""
+    decision = experiment.decision()
+    return decision._replace(valid_until=None) if experiment.status().phase == "draft" else decision

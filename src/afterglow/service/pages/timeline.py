@@ -1,0 +1,103 @@
+"""Which variant was held when: runs of equal steps, and where they stand on a strip. Places are percent of it."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from afterglow.live.history import Step
+from afterglow.live.spec import Spec
+from afterglow.service.pages.axis import axis
+from afterglow.service.pages.numbers import counted, figure
+from afterglow.service.pages.words import ROLES
+
+SPAN = 1000  # steps on one strip
+LEARNED = ("plan",)
+
+
+class Run(NamedTuple):
+    """Steps in a row with the same variant in the same role."""
+
+    first: int
+    last: int
+    variant: str
+    planned: str
+    role: str
+    mean: float | None  # of the totals that are known
+
+    @property
+    def steps(self) -> str:
+        return f"{self.first:,}" if self.first == self.last else f"{self.first:,} to {self.last:,}"
+
+
+class Piece(NamedTuple):
+    """A run on the strip."""
+
+    x: float
+    width: float
+    number: int  # of the variant, for its colour
+    role: str
+    step: int
+    title: str
+
+
+class Strip(NamedTuple):
+    first: int
+    last: int
+    lanes: list[tuple[str, int, list[Piece]]]
+    roles: list[Piece]  # what is not as planned
+    found: list[str]  # the roles among them
+    ticks: list[tuple[float, str]]
+    runs: list[Run]
+
+
+def role_of(step: Step) -> str:
+    """What a step was for; a void one was for nothing."""
+    return "void" if step.void and step.role != "missed" else step.role
+
+
+def runs(steps: Sequence[Step]) -> list[Run]:
+    made = []
+    for (variant, planned, role), group in groupby(steps, lambda one: (one.variant, one.planned, role_of(one))):
+        members = list(group)
+        totals = [one.total for one in members if one.total is not None and role != "missed"]
+        mean = sum(totals) / len(totals) if totals else None
+        made.append(Run(members[0].step, members[-1].step, variant, planned, role, mean))
+    return made
+
+
+def strip(spec: Spec, steps: Sequence[Step]) -> Strip | None:
+    """The strip of some steps in a row; None where there are none."""
+    if not steps:
+        return None
+    first, last = steps[0].step, steps[-1].step
+    found = runs(steps)
+    span = last - first + 1
+    pieces = [piece(spec, run, first, span) for run in found]
+    lanes = [
+        (name, number, [one for one in pieces if one.number == number and one.role != "missed"])
+        for number, name in enumerate(spec.variants)
+    ]
+    apart = [one for one in pieces if one.role not in LEARNED]
+    names = [role for role in ROLES if any(one.role == role for one in apart)]
+    round_steps = [tick for tick in axis(first, last + 1, 6).ticks if tick == int(tick)]
+    ticks = [(round(100 * (tick - first) / span, 3), f"{tick:,.0f}") for tick in round_steps if tick <= last]
+    return Strip(first, last, lanes, apart, names, ticks, found)
+
+
+def piece(spec: Spec, run: Run, first: int, span: int) -> Piece:
+    steps = run.last - run.first + 1
+    brought = "" if run.mean is None else f", {figure(run.mean)} a step on average"
+    title = f"{run.variant}: step {run.steps} ({counted(steps, 'step')}), {ROLES.get(run.role, run.role)}{brought}"
+    return Piece(
+        round(100 * (run.first - first) / span, 3), round(100 * steps / span, 3), spec.variant(run.variant), run.role,
+        run.first, title,
+    )  # fmt: skip
+
+
+def shown(step: int, over: bool, until: int | None) -> tuple[int, int]:
+    """The first step of the strip and how many: the last ones, or those before `until`."""
+    end = step + (not over)
+    if until is not None:
+        end = max(1, min(until, end))
+    first = max(0, end - SPAN)
+    return first, end - first

@@ -1,0 +1,160 @@
+"""What an experiment's state and log say, in sentences."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from afterglow.estimates import Estimates
+from afterglow.live.history import Happening
+from afterglow.live.spec import Spec
+from afterglow.live.status import Status
+from afterglow.service.pages.intervals import largest
+from afterglow.service.pages.numbers import counted, even, length
+
+ROLES = {
+    "plan": "as planned",
+    "washout": "wash-out: as planned, not learned from",
+    "outside": "outside the plan, not learned from",
+    "shadow": "shadow: the control is served, the plan only logged",
+    "missed": "missed: nobody asked or reported",
+    "last": "open when the experiment was stopped",
+    "void": "void: not learned from",
+}
+
+
+def known(status: Status, estimates: Estimates) -> str:
+    """Which variant is best, as far as it is known."""
+    leader = status.leader
+    low = even(estimates[leader].low, largest(estimates)) if leader is not None else ""
+    if status.phase == "draft":
+        return "It is not started: the control is served and nothing is learned."
+    if status.status == "finished":
+        return f"It is over and decided: {leader} brings at least {low} a step, more than any other can."
+    if status.status == "inconclusive":
+        best = f" {leader} looked best." if leader is not None else ""
+        return f"It is over without a decision: intervals still overlap.{best}"
+    if status.status == "decided":
+        return f"Decided: {leader} brings at least {low} a step, more than any other can."
+    if status.status == "leading":
+        return f"{leader} leads: it brings at least {low} a step, more than the others do on average; not decided yet."
+    return "No variant is ahead for certain yet: their intervals overlap."
+
+
+def conditions(spec: Spec, status: Status) -> list[str]:
+    """What operators have ordered, and what follows from it."""
+    if status.phase in ("over", "draft"):
+        return []
+    said = []
+    if status.phase == "paused":
+        said.append("Paused: the control is served and nothing is learned until somebody resumes.")
+    if status.pinned is not None:
+        late = "" if status.pinned == status.variant else " from the next step on"
+        said.append(f"Pinned to {status.pinned}{late}, whatever the plan says, until somebody unpins.")
+    if status.shadow:
+        said.append(f"Shadow mode: the plan is only logged, everybody gets {spec.variants[spec.control]}.")
+    if status.disabled:
+        verb = "is" if len(status.disabled) == 1 else "are"
+        said.append(f"{', '.join(status.disabled)} {verb} disabled and won’t be played.")
+    if status.washout:
+        said.append(
+            f"Wash-out: {counted(status.washout, 'more step')} won’t be learned from, because steps outside the plan "
+            "may still pay into them."
+        )
+    return said
+
+
+class Line(NamedTuple):
+    """One entry of the log in words."""
+
+    seq: int
+    at: float
+    kind: str
+    text: str
+    reason: str
+
+
+def lines(spec: Spec, happenings: Iterable[Happening]) -> list[Line]:
+    """The log in words, newest first; steps that ended as they should are left out."""
+    made = list[Line]()
+    void = list[Happening]()
+    for one in happenings:
+        if one.kind == "close" and one.body["void"]:
+            void.append(one)
+            continue
+        said = sentence(spec, one)
+        if said:
+            made += [*void_line(void), Line(one.seq, one.at, one.kind, said, str(one.body.get("reason", "")))]
+            void = []
+    return [*made, *void_line(void)][::-1]
+
+
+def void_line(void: Sequence[Happening]) -> list[Line]:
+    if not void:
+        return []
+    steps = [one.body["step"] for one in void]
+    which = f"Step {steps[0]:,} was" if len(steps) == 1 else f"{len(steps):,} steps from {steps[0]:,} on were"
+    return [Line(void[-1].seq, void[-1].at, "silent", f"{which} void: nothing was reported.", "")]
+
+
+def sentence(spec: Spec, one: Happening) -> str:
+    """One record in words; nothing for the usual end of a step."""
+    body = one.body
+    variant = spec.variants[body["variant"]] if isinstance(body.get("variant"), int) else ""
+    if one.kind == "close":
+        last = spec.horizon is not None and body["step"] + 1 == spec.horizon
+        return f"All {counted(spec.horizon or 0, 'step')} are played." if last else ""
+    if one.kind == "missed":
+        first, count = body["first"], body["count"]
+        which = f"Step {first:,} was" if count == 1 else f"Steps {first:,} to {first + count - 1:,} were"
+        return f"{which} missed: nobody asked or reported."
+    return {
+        "create": f"Created with {counted(len(spec.variants), 'variant')}: {', '.join(spec.variants)}.",
+        "start": "Started.",
+        "pin": f"Pinned to {variant}.",
+        "unpin": "Unpinned.",
+        "pause": "Paused.",
+        "resume": "Resumed.",
+        "disable": f"{variant} disabled; the policy started afresh with the others.",
+        "enable": f"{variant} enabled; the policy started afresh with it.",
+        "go_live": "Went live: what is planned is served.",
+        "void": f"Step {body.get('step', 0):,} voided: it is not learned from.",
+        "stop": f"Stopped in step {body.get('step', 0):,}; {spec.variants[body.get('keep', 0)]} is kept.",
+    }.get(one.kind, one.kind)
+
+
+def settings(spec: Spec) -> list[tuple[str, str]]:
+    """What the experiment was created with."""
+    steps = "closed by the caller" if spec.mode == "manual" else f"{length(spec.step_ms / 1000)} each, by the clock"
+    options = ", ".join(f"{name} = {value}" for name, value in spec.options.items())
+    return [
+        ("Variants", ", ".join(spec.variants)),
+        ("Control", spec.variants[spec.control]),
+        ("Steps", steps),
+        ("Window", lasting(spec, spec.window)),
+        ("Horizon", "none" if spec.horizon is None else lasting(spec, spec.horizon)),
+        ("Most that one step brings", f"{spec.reward_max:,g}"),
+        ("Season", "none" if spec.season == 1 else counted(spec.season, "step")),
+        ("Policy", f"{spec.policy}, version {spec.policy_version}" + (f", with {options}" if options else "")),
+        ("Confidence", f"{spec.confidence:.4g}"),
+        ("Seed", str(spec.seed)),
+        ("A step without a report", "is void" if spec.heartbeat else "counts as zero"),
+        ("Keys are kept", f"for {counted(spec.remember, 'step')} after their own"),
+        ("Created by", f"afterglow {spec.release}"),
+    ]
+
+
+def lasting(spec: Spec, steps: int) -> str:
+    """Some steps, and how long they take by the clock."""
+    return counted(steps, "step") + (f" ({span(steps * spec.step_ms / 1000)})" if spec.step_ms else "")
+
+
+def span(seconds: float) -> str:
+    """A long time in its largest unit.
+
+    >>> span(86400), span(2000 * 3600), span(45)
+    ('1 day', '83.3 days', '45 seconds')
+    """
+    for size, name in ((86400, "day"), (3600, "hour"), (60, "minute"), (1, "second")):
+        if seconds >= size:
+            number = f"{seconds / size:,.1f}".removesuffix(".0")
+            return f"{number} {name}" + "s" * (number != "1")
+    return f"{seconds:g} seconds"
