@@ -5,9 +5,10 @@
     console, sh      `$ command` lines run; what is shown below one is what it prints (stdout, or everything
                      if it fails). Without prompts every line is a command.
     toml, json       parse
-    text, math, mermaid, diff   are for reading
+    text, math, mermaid, diff, nginx, systemd   are for reading
 
-`...` in shown output stands for any text. A comment directly above a block changes what happens to it:
+`...` in shown output stands for any text; `docs_shell` says what else stands for what, and how a service is started.
+A comment directly above a block changes what happens to it:
 
     <!-- not run: needs a second machine -->    nothing, for the reason given
     <!-- file: world.toml -->                   the block is also saved under that name, and python isn't run
@@ -16,25 +17,24 @@
 import doctest
 import io
 import json
-import os
 import re
-import subprocess
 import sys
 import textwrap
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
+
+from docs_shell import Refusal, Shell
 
 FENCE = re.compile(
     r"(?:^ *<!-- *(?P<verb>not run|file): *(?P<note>[^\n]*?) *--> *\n)?"
     r"^(?P<indent> *)(?P<fence>`{3,})(?P<language>[^\s`]*)[^\n]*\n(?P<body>.*?)^(?P=indent)(?P=fence) *$",
     re.MULTILINE | re.DOTALL,
 )
-READ_ONLY = {"text", "math", "mermaid", "diff"}
-COMMANDS = {"afterglow", "python", "cat"}  # what a document may run here
+READ_ONLY = {"text", "math", "mermaid", "diff", "nginx", "systemd"}
 
 
 class Mismatch(AssertionError):
@@ -69,28 +69,29 @@ def blocks(text: str) -> list[Block]:
 
 def run_document(document: Path, folder: Path) -> None:
     """Run every block of `document` in `folder`, and stop at the first that doesn't hold."""
-    with sandbox(folder) as namespace:
+    with sandbox(folder) as (namespace, shell):
         printed = ""
         for block in blocks(document.read_text(encoding="utf-8")):
             if block.not_run is not None:
                 continue
             try:
-                printed = run_block(block, document, namespace, printed)
-            except Mismatch as wrong:
+                printed = run_block(block, document, namespace, shell, printed)
+            except (Mismatch, Refusal) as wrong:
                 raise Mismatch(f"{document.name}:{block.line}: {wrong}") from None
 
 
 @contextmanager
-def sandbox(folder: Path) -> Iterator[dict[str, object]]:
-    """A fresh namespace, with `folder` as the place to work in and to import from."""
-    module = ModuleType("document")
+def sandbox(folder: Path) -> Iterator[tuple[dict[str, object], Shell]]:
+    """A fresh namespace and a shell, with `folder` as the place to work in and to import from."""
+    module, shell = ModuleType("document"), Shell()
     modules = dict(sys.modules)
     sys.modules[module.__name__] = module
     sys.path.insert(0, str(folder))
     try:
         with chdir(folder):
-            yield module.__dict__
+            yield module.__dict__, shell
     finally:
+        shell.close()
         sys.path.remove(str(folder))
         for name, loaded in list(sys.modules.items()):
             if name not in modules and (getattr(loaded, "__file__", None) or "").startswith(str(folder)):
@@ -98,18 +99,20 @@ def sandbox(folder: Path) -> Iterator[dict[str, object]]:
         del sys.modules[module.__name__]
 
 
-def run_block(block: Block, document: Path, namespace: dict[str, object], printed: str) -> str:
+def run_block(block: Block, document: Path, namespace: dict[str, object], shell: Shell, printed: str) -> str:
     """Run one block; what it printed, for an `output` block after it."""
+    if block.language == "python" or block.file is not None:
+        block = replace(block, body=shell.real(block.body))
     if block.file is not None:
         Path(block.file).write_text(block.body, encoding="utf-8")
     match block.language:
         case "python":
-            return run_python(block, document, namespace)
+            return shell.shown(run_python(block, document, namespace))
         case "output":
             compare(block.body, printed)
         case "console" | "sh":
             for command, shown in commands(block.body):
-                run_command(command, shown)
+                run_command(command, shown, shell)
         case "toml":
             parse(tomllib.loads, block)
         case "json":
@@ -155,21 +158,13 @@ def commands(body: str) -> list[tuple[str, str]]:
     return found
 
 
-def run_command(command: str, shown: str) -> None:
-    """Run one line of shell with this interpreter's programs first on the path."""
-    program = command.split(maxsplit=1)[0]
-    if program not in COMMANDS:
-        raise Mismatch(f"`{program}` isn't run from documents; mark the block <!-- not run: why -->")
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    settings = {"PATH": path, "COLUMNS": "120", "NO_COLOR": "1"}
-    done = subprocess.run(
-        command, shell=True, env=os.environ | settings, capture_output=True, text=True, encoding="utf-8", check=False
-    )
-    if done.returncode == 0 and not shown.strip():
-        return
-    if done.returncode and not shown.strip():
-        raise Mismatch(f"`{command}` exits {done.returncode}: {done.stderr or done.stdout}")
-    compare(shown, done.stdout if done.returncode == 0 else done.stdout + done.stderr)
+def run_command(command: str, shown: str, shell: Shell) -> None:
+    """Run one line of shell, with this interpreter's programs first on the path."""
+    printed, code = shell.run(command, shown)
+    if shown.strip():
+        compare(shown, printed)
+    elif code:
+        raise Mismatch(f"`{command}` exits {code}: {printed}")
 
 
 def compare(shown: str, printed: str) -> None:
