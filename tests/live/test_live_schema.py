@@ -1,142 +1,214 @@
 """The layout of a database: made in two ways, kept for every release, changed by a command and never on the way."""
 
 import sqlite3
+import sys
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
 
 import afterglow
 from afterglow.cli import run
 from afterglow.errors import BadDatabase, MissingExtra
-from afterglow.live.store import migrate, revisions
+from afterglow.live import Experiments
+from afterglow.live.store import migrate, open_store, revisions
+from afterglow.live.store.address import is_postgres
+from live_fixtures import ASKED
 from next_layout import release
+from postgres import server
+
+NOTE = "ALTER TABLE hooks ADD COLUMN note TEXT"
+COLUMNS = (
+    "SELECT table_name, column_name, data_type, is_nullable, is_identity, column_default "
+    "FROM information_schema.columns WHERE table_schema = current_schema() ORDER BY table_name, ordinal_position"
+)
+CONSTRAINTS = (
+    "SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint "
+    "WHERE connamespace = current_schema()::regnamespace ORDER BY 1, 2"
+)
+
+
+def ask(address: str, *queries: str) -> list[list[tuple[Any, ...]]]:
+    base: Any = psycopg.connect(address) if is_postgres(address) else sqlite3.connect(address)
+    try:
+        return [base.execute(query).fetchall() for query in queries]
+    finally:
+        base.close()
+
+
+def layout(address: str) -> list[list[tuple[Any, ...]]]:
+    """Everything that a database knows of its tables."""
+    if is_postgres(address):
+        return ask(address, COLUMNS, CONSTRAINTS)
+    return ask(address, "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY rowid")
+
+
+def version(address: str) -> str:
+    ((found,),) = ask(address, "SELECT version_num FROM afterglow_schema")[0]
+    return str(found)
+
+
+def change(address: str, *statements: str) -> None:
+    base: Any = psycopg.connect(address) if is_postgres(address) else sqlite3.connect(address)
+    for statement in statements:
+        base.execute(statement)
+    base.commit()
+    base.close()
+
+
+def asset(dialect: str, number: str) -> str:
+    return (Path(__file__).parent / f"schema-{number}.{dialect}.sql").read_text(encoding="utf-8")
+
+
+def upgrade(address: str) -> None:
+    connection = (
+        migrate.postgres_connection(address) if is_postgres(address) else migrate.sqlite_connection(Path(address))
+    )
+    with connection as base:
+        migrate.upgrade(base)
+
+
+def dialect_of(address: str) -> str:
+    return "postgresql" if is_postgres(address) else "sqlite"
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "experiments.db"
+def other(address: str, tmp_path: Path) -> str:
+    """Another empty database of the same kind."""
+    return server().fresh() if is_postgres(address) else str(tmp_path / "other.db")
 
 
-def tables(path: Path) -> list[str]:
-    base = sqlite3.connect(path)
-    made = [statement for (statement,) in base.execute("SELECT sql FROM sqlite_master WHERE type = 'table'")]
-    base.close()
-    return made
-
-
-def version(path: Path) -> list[tuple[str]]:
-    base = sqlite3.connect(path)
-    found = base.execute("SELECT version_num FROM afterglow_schema").fetchall()
-    base.close()
-    return found
-
-
-def rewrite(path: Path, statement: str) -> None:
-    base = sqlite3.connect(path)
-    base.execute(statement)
-    base.commit()
-    base.close()
-
-
-def played(path: Path) -> None:
-    with afterglow.live.open(path) as experiments:
-        experiment = experiments.create("shipping", ["49", "59"], 4, policy="ucb1")
+@pytest.fixture
+def played(address: str) -> str:
+    with afterglow.live.open(address) as experiments:
+        experiment = experiments.create("shipping", **ASKED, policy="ucb1")
         for _ in range(5):
             experiment.close_step(1.0)
+    return address
 
 
-def test_the_layout_of_every_release_is_kept(path: Path) -> None:
-    """A change of the tables is a new version, with its own file here and a way to it."""
-    afterglow.live.open(path).close()
-    kept = (Path(__file__).parent / f"schema-{revisions.VERSIONS[-1]}.sql").read_text(encoding="utf-8")
-    assert ";\n".join(tables(path)) + ";\n" == kept
+def test_the_layout_of_every_release_is_kept(address: str) -> None:
+    """A change of the tables is a new version, with its own files here and a way to it."""
+    dialect = dialect_of(address)
+    assert ";\n".join(revisions.creation(dialect)) + ";\n" == asset(dialect, revisions.VERSIONS[-1])
 
 
 @pytest.mark.parametrize("number", revisions.VERSIONS)
-def test_alembic_leads_to_the_same_layout_from_every_release_and_from_nothing(
-    path: Path, tmp_path: Path, number: str
+def test_alembic_leads_from_every_release_to_the_layout_that_a_new_database_has(
+    address: str, other: str, number: str
 ) -> None:
-    afterglow.live.open(path).close()
-    (tmp_path / "none").touch()
-    base = sqlite3.connect(tmp_path / "old")
-    base.executescript((Path(__file__).parent / f"schema-{number}.sql").read_text(encoding="utf-8"))
-    base.execute("INSERT INTO afterglow_schema VALUES (?)", (number,))
-    base.commit()
-    base.close()
-    for name in ("none", "old"):
-        with migrate.sqlite_connection(tmp_path / name) as connection:
-            migrate.upgrade(connection)
-        assert (tables(tmp_path / name), version(tmp_path / name)) == (tables(path), version(path))
+    open_store(address).close()
+    change(other, *asset(dialect_of(other), number).split(";\n")[:-1])
+    upgrade(other)
+    assert (layout(other), version(other)) == (layout(address), version(address))
+
+
+def test_alembic_makes_the_same_layout_from_nothing(address: str, other: str) -> None:
+    open_store(address).close()
+    upgrade(other)
+    assert (layout(other), version(other)) == (layout(address), version(address))
 
 
 @pytest.mark.parametrize("read_only", [False, True])
 def test_an_older_layout_is_refused_with_the_command_to_run(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read_only: bool
+    played: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read_only: bool
 ) -> None:
-    played(path)
-    release(monkeypatch, tmp_path, ["ALTER TABLE steps ADD COLUMN note TEXT"])
-    said = f"has schema version 1, this release needs 2; run `afterglow migrate {path}`$"
-    with pytest.raises(BadDatabase, match=said):
-        afterglow.live.open(path, read_only=read_only)
+    release(monkeypatch, tmp_path, [NOTE])
+    with pytest.raises(BadDatabase) as said:
+        afterglow.live.open(played, read_only=read_only)
+    shown = played.replace("postgres:@", "postgres@")
+    assert str(said.value) == (f"{shown} has schema version 1, this release needs 2; run `afterglow migrate {shown}`")
 
 
 @pytest.mark.parametrize("read_only", [False, True])
-def test_a_newer_layout_is_refused_with_the_command_to_run(path: Path, read_only: bool) -> None:
-    played(path)
-    rewrite(path, "UPDATE afterglow_schema SET version_num = '7'")
+def test_a_newer_layout_is_refused_with_the_command_to_run(played: str, read_only: bool) -> None:
+    change(played, "UPDATE afterglow_schema SET version_num = '7'")
     said = r"has schema version 7, written by a newer release; .*: run `pip install --upgrade afterglow`"
     with pytest.raises(BadDatabase, match=said):
-        afterglow.live.open(path, read_only=read_only)
-    assert run(["migrate", str(path)]) == 1
+        afterglow.live.open(played, read_only=read_only)
+    assert run(["migrate", played]) == 1
 
 
-def test_an_older_database_is_backed_up_and_changed(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_an_older_database_is_changed_and_a_file_is_copied_first(
+    played: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    played(path)
-    release(monkeypatch, tmp_path, ["ALTER TABLE hooks ADD COLUMN note TEXT"])
-    assert run(["verify", str(path)]) == 1
-    assert f"run `afterglow migrate {path}`" in capsys.readouterr().err
-    assert run(["migrate", str(path)]) == 0
-    assert f"as it was before, it is in {path}.schema-1" in capsys.readouterr().err
-    assert version(path) == [("2",)]
-    assert "note TEXT" in "".join(tables(path))
-    assert run(["verify", str(path)]) == 0
-    copy = Path(f"{path}.schema-1")
-    assert version(copy) == [("1",)]
-    assert "note TEXT" not in "".join(tables(copy))
+    before = layout(played)
+    release(monkeypatch, tmp_path, [NOTE])
+    assert run(["verify", played]) == 1
+    assert "run `afterglow migrate " in capsys.readouterr().err
+    assert run(["migrate", played]) == 0
+    said = capsys.readouterr().err
+    assert version(played) == "2"
+    assert layout(played) != before
+    assert run(["verify", played]) == 0
+    if is_postgres(played):
+        assert said.endswith(" is ready\n")
+        return
+    copy = f"{played}.schema-1"
+    assert f"as it was before, it is in {copy}" in said
+    assert (version(copy), layout(copy)) == ("1", before)
     monkeypatch.undo()
-    assert afterglow.live.open(copy)["shipping"].verify().ok
-
-
-def test_a_change_that_fails_leaves_the_database_as_it_was(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    played(path)
-    before = tables(path)
-    release(monkeypatch, tmp_path, ["ALTER TABLE hooks ADD COLUMN note TEXT", "DELETE FROM steps", "no statement"])
-    with pytest.raises(Exception, match="syntax error"):
-        run(["migrate", str(path)])
-    assert (tables(path), version(path)) == (before, [("1",)])
-    monkeypatch.undo()
-    with afterglow.live.open(path) as experiments:
+    with afterglow.live.open(copy) as experiments:
         assert experiments["shipping"].verify().ok
 
 
-def test_a_backup_of_an_earlier_try_is_not_replaced(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_a_change_that_fails_leaves_the_database_as_it_was(
+    played: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    played(path)
-    release(monkeypatch, tmp_path, ["ALTER TABLE hooks ADD COLUMN note TEXT"])
+    before = layout(played)
+    release(monkeypatch, tmp_path, [NOTE, "DELETE FROM steps", "no statement"])
+    with pytest.raises(Exception, match="syntax error"):
+        run(["migrate", played])
+    assert (layout(played), version(played)) == (before, "1")
+    monkeypatch.undo()
+    with afterglow.live.open(played) as experiments:
+        assert experiments["shipping"].verify().ok
+
+
+def test_a_database_in_use_is_not_changed(
+    experiments: Experiments, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    release(monkeypatch, tmp_path, [NOTE])
+    assert run(["migrate", address]) == 1
+    said = capsys.readouterr().err
+    assert "is being written by process" in said or "in use by 1 connections of Afterglow; stop all replicas" in said
+    assert version(address) == "1"
+
+
+def test_a_copy_of_an_earlier_try_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "experiments.db"
+    open_store(path).close()
+    release(monkeypatch, tmp_path, [NOTE])
     Path(f"{path}.schema-1").write_text("mine", encoding="utf-8")
     assert run(["migrate", str(path)]) == 2
     assert "exists, perhaps from an earlier try; move it away" in capsys.readouterr().err
-    assert version(path) == [("1",)]
+    assert version(str(path)) == "1"
 
 
-def test_without_alembic_the_extra_is_named(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    played(path)
-    release(monkeypatch, tmp_path, ["ALTER TABLE hooks ADD COLUMN note TEXT"])
-    monkeypatch.setitem(__import__("sys").modules, "alembic", None)
-    with pytest.raises(MissingExtra, match=r"needs the .live. extra"):
-        migrate.migrate(path)
+def test_a_database_without_experiments_has_nothing_to_change(
+    address: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(address, "CREATE TABLE orders (id INTEGER)")
+    assert run(["migrate", address]) == 1
+    said = capsys.readouterr().err
+    assert "holds something else than Afterglow's experiments" in said or "holds no experiments of Afterglow" in said
+
+
+def test_without_alembic_or_the_driver_the_extra_is_named(
+    played: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release(monkeypatch, tmp_path, [NOTE])
+    monkeypatch.setitem(sys.modules, "alembic", None)
+    with pytest.raises(
+        MissingExtra, match=r'afterglow migrate needs the .live. extra: pip install "afterglow\[live\]"'
+    ):
+        migrate.migrate(played)
+    for name in ("postgres", "pool"):
+        monkeypatch.setitem(sys.modules, f"afterglow.live.store.{name}", None)
+    for call in (afterglow.live.open, migrate.migrate):
+        with pytest.raises(MissingExtra, match=r"a PostgreSQL database needs the .postgres. extra"):
+            call("postgresql://localhost/experiments")

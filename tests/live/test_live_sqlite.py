@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import afterglow
-from afterglow.errors import BadDatabase, BadValue, InUse, OutOfTurn
+from afterglow.errors import BadDatabase, BadValue, InUse, OutOfTurn, Unavailable
 from afterglow.live.keys import digest_of
 
 ASKED: dict[str, Any] = {"variants": ["49", "59", "69"], "window": 4, "reward_max": 10.0}
@@ -189,3 +189,43 @@ def test_a_database_of_somebody_else_is_refused(path: Path) -> None:
     rewrite(path, "CREATE TABLE orders (id INTEGER)")
     with pytest.raises(BadDatabase, match="holds something else than Afterglow's experiments"):
         afterglow.live.open(path)
+
+
+# Trouble with the disk
+
+
+def test_a_file_that_another_program_has_locked_is_unavailable_and_nothing_is_lost(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("afterglow.live.store.sqlite.PATIENCE", 0.01)
+    with afterglow.live.open(path) as experiments:
+        experiment = experiments.create("shipping", **ASKED)
+        experiment.reward(1.0, "before")
+        base = sqlite3.connect(path, isolation_level=None)
+        base.execute("BEGIN IMMEDIATE")
+        with pytest.raises(Unavailable, match="can't be used now: another process has locked it; nothing was done"):
+            experiment.reward(2.0, "meanwhile")
+        assert experiment.current() == "49"
+        base.execute("ROLLBACK")
+        base.close()
+        assert experiment.rewards([("before", 1.0), ("meanwhile", 2.0)]) == (0, 1, 1)
+
+
+def test_on_a_full_disk_nothing_is_acknowledged_and_all_goes_on_when_there_is_room(path: Path) -> None:
+    with afterglow.live.open(path) as experiments:
+        experiment = experiments.create("shipping", **ASKED, policy="ucb1")
+        store: Any = experiments._store
+        (pages,) = store.base.execute("PRAGMA page_count").fetchone()
+        store.base.execute(f"PRAGMA max_page_count = {pages}").fetchall()
+        taken, full = 0, r"can't be used now: the disk is full; nothing was done, the next call tries again"
+        with pytest.raises(Unavailable, match=full):  # noqa: PT012
+            for number in range(1000):
+                taken += experiment.rewards([(f"{number} {part}", 0.01) for part in range(50)]).accepted
+        with pytest.raises(Unavailable, match=full):  # noqa: PT012
+            for number in range(1000):
+                experiment.pin(["49", "59"][number % 2], "a long reason, to fill the file: " + "x" * 900)
+        store.base.execute("PRAGMA max_page_count = 1000000").fetchall()
+        assert experiment.reward(0.5).accepted == 1
+        experiment.close_step()
+        assert experiment.steps(count=1)[0].total == taken / 100 + 0.5
+        assert experiment.verify().ok

@@ -1,6 +1,5 @@
 """`afterglow backup`: a copy of a database that may be in use."""
 
-from pathlib import Path
 from typing import Annotated
 
 from typer import Argument
@@ -8,14 +7,17 @@ from typer import Argument
 from afterglow import live
 from afterglow.cli import live_options as options
 from afterglow.cli.messages import one_line
+from afterglow.live.store.address import without_password
 
 
 def command(
     database: options.Database,
-    copy: Annotated[Path, Argument(metavar="COPY", help="The new file.", show_default=False)],
+    copy: Annotated[
+        str, Argument(metavar="COPY", help="A new file, or an empty postgresql:// database.", show_default=False)
+    ],
 ) -> None:
-    """Copy a database of experiments, while they run."""
+    """Copy a database of experiments, while they run: a file, or from SQLite to PostgreSQL and back."""
     with live.open(database, read_only=True) as experiments:
-        experiments.backup(str(copy))
+        experiments.backup(copy)
         names = ", ".join(experiments.names())
-    one_line(f"wrote {copy} with {names or 'no experiment'}")
+    one_line(f"wrote {without_password(copy)} with {names or 'no experiment'}")

@@ -6,9 +6,11 @@ from afterglow.live.store.migrate import migrate
 
 
 def command(database: options.Database) -> None:
-    """Bring a database to the layout of this release, after a backup."""
-    copy = migrate(database)
-    if copy is None:
-        one_line(f"{database} has the layout of this release; nothing was changed")
+    """Bring a database to the layout of this release; a file is copied first."""
+    done = migrate(database)
+    if not done.changed:
+        one_line(f"{done.address} has the layout of this release; nothing was changed")
+    elif done.copy is None:
+        one_line(f"{done.address} is ready")
     else:
-        one_line(f"{database} is ready; as it was before, it is in {copy}")
+        one_line(f"{done.address} is ready; as it was before, it is in {done.copy}")

@@ -33,7 +33,8 @@ EXAMPLES = {
     "export": "afterglow export experiments.db shipping --format jsonl",
     "migrate": "afterglow migrate copy.db",
     "serve": "afterglow serve --db experiments.db --port 8321",
-    "token create": "afterglow token create --scope decide --scope report --experiment shipping --expires 30d --label shop",
+    "token create": "afterglow token create --scope decide --scope report --experiment shipping --expires 30d "
+    "--label shop",
     "token list": "afterglow token list --json",
     "token revoke": "afterglow token revoke 5f3a1c09d2e7",
 }
@@ -71,15 +72,17 @@ NOTES = {
     "each lag), `check` (`verdict`, `p`, `most`, `suggested`, `sentence`, `tests`, `alarm`), `steps` and `notes`.",
     "verify": "Exits 1 if anything differs. The database may be in use. The JSON list has for each experiment "
     "`records`, `steps`, `snapshots`, `faults` and `ok`.",
-    "backup": "The copy is of one moment. An existing file is left alone.",
+    "backup": "The copy is of one moment, and a database like any other. An existing file is left alone; a PostgreSQL "
+    "database must be empty, and may be named on either side: to keep a copy in a file, to restore it, or to move.",
     "export": "Steps have `step`, `variant`, `planned`, `role`, `total` and `void`; events have `seq`, `at`, `kind`, "
     "`body` and `hash`. See the [reference of live experiments](live.md).",
-    "migrate": "The backup is beside it, with the old version in its name. No process may be writing.",
+    "migrate": "The copy of a file is beside it, with the old version in its name. PostgreSQL is changed in one "
+    "transaction; make a copy with its own tools first. Nobody may be using the database. Needs the extra `live`.",
     "serve": "Prints the address and, the first time, a token that may do everything. Logs go to stderr, one JSON "
     "object a line. Flags come before the environment, the environment before the file, the file before the defaults.",
     "token create": "Prints the token alone; only a digest of it is kept. It works while the service runs.",
-    "token list": "The JSON list has for each token `id`, `label`, `scopes`, `experiments` (`null` for all), `created`, "
-    "`expires`, `revoked` and `state` (`valid`, `expired` or `revoked`).",
+    "token list": "The JSON list has for each token `id`, `label`, `scopes`, `experiments` (`null` for all), "
+    "`created`, `expires`, `revoked` and `state` (`valid`, `expired` or `revoked`).",
     "token revoke": "A running service refuses it within two seconds; streams that it opened end.",
 }
 
@@ -184,13 +187,17 @@ def shown(default: Any) -> bool:
 def settings() -> str:
     """The table of the service's settings."""
     rows = "".join(
-        f"| `{name}` | `AFTERGLOW_{name.upper()}` | {MEANINGS[name]} | `{str(default).lower() if isinstance(default, bool) else default}` |\n"
-        for name, default in ((each.name, each.default) for each in fields(Settings))
+        f"| `{each.name}` | `AFTERGLOW_{each.name.upper()}` | {MEANINGS[each.name]} | `{in_toml(each.default)}` |\n"
+        for each in fields(Settings)
     )
     return (
         "\nAll settings, as a TOML file (`--config`, or `AFTERGLOW_CONFIG`) and the environment name them:\n\n"
         f"| setting | environment | | default |\n|---|---|---|---|\n{rows}"
     )
+
+
+def in_toml(default: Any) -> str:
+    return str(default).lower() if isinstance(default, bool) else str(default)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,8 @@
     >>> experiments.close()
     >>> folder.cleanup()
 
-The standard library is enough, unless experiments are kept in PostgreSQL. Every call that changes something is on the disk when it returns.
+The standard library is enough, unless experiments are kept in PostgreSQL. Every call that changes something is on the
+disk when it returns.
 """
 
 from collections.abc import Callable

@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING
 
 from afterglow.errors import MissingExtra
 from afterglow.live.store.access import Access
+from afterglow.live.store.address import is_postgres
 from afterglow.live.store.contract import Store
 from afterglow.live.store.sqlite import SqliteAccess, SqliteStore
 
 if TYPE_CHECKING:
     from afterglow.live.store.postgres import PostgresStore
-
-POSTGRES = ("postgresql://", "postgres://")
 
 
 def open_store(address: str | Path, read_only: bool = False) -> Store:
@@ -22,10 +21,6 @@ def open_store(address: str | Path, read_only: bool = False) -> Store:
 def access(address: str | Path) -> Access:
     """Tokens and webhooks alone: on SQLite that works beside the process that writes the experiments."""
     return in_postgres(str(address)) if is_postgres(address) else SqliteAccess(address)
-
-
-def is_postgres(address: str | Path) -> bool:
-    return str(address).startswith(POSTGRES)
 
 
 def in_postgres(address: str, read_only: bool = False) -> "PostgresStore":

@@ -10,7 +10,8 @@ from itertools import chain
 from pathlib import Path
 
 from afterglow.errors import BadValue, Conflict
-from afterglow.live.store import is_postgres, open_store
+from afterglow.live.store import open_store
+from afterglow.live.store.address import is_postgres
 from afterglow.live.store.contract import Store
 from afterglow.live.store.session import Row, Session
 from afterglow.live.store.sqlite import SqliteStore

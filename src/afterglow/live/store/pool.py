@@ -10,13 +10,13 @@ from contextlib import contextmanager, suppress
 from threading import BoundedSemaphore, Lock
 from time import monotonic
 from typing import Any
-from urllib.parse import urlsplit
 
 import psycopg
-from psycopg import Connection
+from psycopg import Connection, Cursor
 from psycopg.conninfo import conninfo_to_dict
 
 from afterglow.errors import BadValue, OutOfTurn, Unavailable
+from afterglow.live.store.address import without_password
 from afterglow.live.store.session import Row
 
 MOST = 10  # connections
@@ -42,7 +42,7 @@ AWAY = (
 
 class Pool:
     def __init__(self, address: str) -> None:
-        self.shown = shown(address)
+        self.shown = without_password(address)
         try:
             self.arguments = DEFAULTS | conninfo_to_dict(address)
         except psycopg.Error as error:
@@ -55,23 +55,23 @@ class Pool:
         self.closed = False
 
     @contextmanager
-    def lend(self, first: str) -> Iterator[Connection[Row]]:
-        """A connection on which `first` was executed; what is left open on it is undone."""
+    def lend(self, first: str) -> Iterator[Cursor[Row]]:
+        """A connection, by the results of the `first` statements on it; what is left open in the end is undone."""
         if self.process != os.getpid():
             raise OutOfTurn(f"{self.shown} was opened by process {self.process}, which forked; open it in each process")
         with self.sorry():
             if not self.room.acquire(timeout=PATIENCE):
                 raise Unavailable(f"{self.shown} has too much to do: all {MOST} connections are in use; try again")
             try:
-                base = self.ready(first)
+                opened = self.ready(first)
                 try:
-                    yield base
+                    yield opened
                 finally:
-                    self.take_back(base)
+                    self.take_back(opened.connection)
             finally:
                 self.room.release()
 
-    def ready(self, first: str) -> Connection[Row]:
+    def ready(self, first: str) -> Cursor[Row]:
         """A kept connection, if it still works, or a new one."""
         while True:
             with self.turn:
@@ -80,22 +80,30 @@ class Pool:
                 base = self.idle.pop() if self.idle else None
             if base is None:
                 base = self.connected()
-                base.execute(first)
-                return base
+                try:
+                    return base.execute(first)
+                except BaseException:
+                    self.take_back(base)
+                    raise
             try:
-                base.execute(first)
-            except AWAY:  # it broke while nobody used it
-                base.close()
-            else:
-                return base
+                return base.execute(first)
+            except AWAY as error:  # it broke while nobody used it
+                self.take_back(base)
+                if not base.closed:  # or it didn't
+                    raise error
+            except BaseException:
+                self.take_back(base)
+                raise
 
-    def connected(self) -> Connection[Row]:
+    def connected(self, autocommit: bool = True) -> Connection[Row]:
+        """A new connection."""
         if monotonic() < self.away_until:
             raise psycopg.OperationalError("it was just tried")
         try:
             base = Connection.connect(**self.arguments, autocommit=True)
             for setting in SETTINGS:
                 base.execute(setting)
+            base.autocommit = autocommit
         except psycopg.Error:
             self.away_until = monotonic() + AGAIN
             raise
@@ -134,11 +142,3 @@ class Pool:
             kept, self.idle = self.idle, []
         for base in kept:
             base.close()
-
-
-def shown(address: str) -> str:
-    """An address without its password."""
-    parts = urlsplit(address)
-    name, at, place = parts.netloc.rpartition("@")
-    query = "&".join(each for each in parts.query.split("&") if not each.startswith("password="))
-    return parts._replace(netloc=f"{name.partition(':')[0]}{at}{place}", query=query).geturl()

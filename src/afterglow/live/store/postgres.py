@@ -5,8 +5,7 @@ an advisory lock of the experiment alone, whoever adds rewards shares it: no rew
 lock is asked for first, waits in turn, and writes nothing, which a lock on a row would. That there is one record of
 each number and one row of each step doesn't rest on it: those are primary keys.
 
-The database's clock decides. Its distance to this machine's is asked for within every transaction that changes
-something, and once a second by those that read.
+The database's clock decides: every transaction asks for it, behind the lock.
 """
 
 from collections.abc import Iterator
@@ -15,6 +14,8 @@ from time import monotonic
 from weakref import finalize
 from zlib import crc32
 
+from psycopg import Cursor
+
 from afterglow.errors import BadDatabase, Conflict, OutOfTurn, Unavailable
 from afterglow.live.store import schema
 from afterglow.live.store.access import Desk
@@ -22,6 +23,7 @@ from afterglow.live.store.names import listed, number_of
 from afterglow.live.store.pool import Pool
 from afterglow.live.store.postgres_session import PostgresSession
 from afterglow.live.store.revisions import TABLE, creation
+from afterglow.live.store.session import Row
 from afterglow.live.store.tables import TableLog
 
 OLDEST = 15  # release of PostgreSQL
@@ -30,7 +32,6 @@ CHANGE = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 LOCKS = 0x61676C77  # the first half of all lock numbers; 0 as the second is for the layout
 LEADS = 0x61676C78
 TIME = "SELECT CAST(extract(epoch FROM clock_timestamp()) AS double precision)"
-RENEW = 1.0  # seconds after which the distance of the clocks is asked for again
 
 
 class PostgresStore(Desk):
@@ -42,7 +43,7 @@ class PostgresStore(Desk):
         self.pool = Pool(address)
         self.address = self.pool.shown
         self.read_only = read_only
-        self.offset, self.renewed = 0.0, 0.0
+        self.offset = 0.0  # of its clock, to this machine's monotonic one
         self.numbers = dict[str, int]()
         self.closing = finalize(self, self.pool.close)
         try:
@@ -55,22 +56,29 @@ class PostgresStore(Desk):
 
     @contextmanager
     def session(self, change: bool) -> Iterator[PostgresSession]:
+        with self.begun(change, TIME) as opened:
+            self.take_time(opened)
+            yield PostgresSession(opened.connection)
+
+    @contextmanager
+    def begun(self, change: bool, first: str) -> Iterator[Cursor[Row]]:
+        """A transaction that is kept if no exception ends it, by the results of its `first` statements."""
         if change and self.read_only:
             raise OutOfTurn(f"{self.address} was opened to read only; open it without read_only to change it")
-        with self.pool.lend(CHANGE if change else READ) as base:
-            session = PostgresSession(base)
-            if monotonic() - self.renewed > RENEW:
-                self.renew(session)
-            yield session
-            if base.execute("COMMIT").statusmessage != "COMMIT":
+        with self.pool.lend(f"{CHANGE if change else READ}; {first}") as opened:
+            opened.nextset()
+            yield opened
+            if opened.connection.execute("COMMIT").statusmessage != "COMMIT":
                 raise Unavailable(f"{self.address} did not keep the transaction; try again")
 
     @contextmanager
-    def locked(self, name: str, how: str) -> Iterator[TableLog]:
-        with self.session(change=True) as session:
-            number = self.number(session, name)
-            self.renew(session, f"{TIME} FROM {how}({LOCKS}, {number:d})")
-            yield TableLog(session, number)
+    def log(self, name: str, change: bool, lock: str = "") -> Iterator[TableLog]:
+        """An experiment; the way to the database is gone once for the lock, the time and the last record's number."""
+        number = self.number(name)
+        with self.begun(change, f"{TIME} {lock.format(number)}; {TableLog.HEAD.replace('?', str(number))}") as opened:
+            self.take_time(opened)
+            opened.nextset()
+            yield TableLog(PostgresSession(opened.connection), number, opened.fetchone())
 
     @contextmanager
     def creating(self, name: str) -> Iterator[TableLog]:
@@ -79,20 +87,19 @@ class PostgresStore(Desk):
                 raise Conflict(f"there is an experiment named {name!r} already; take another name")
             yield TableLog(session, number_of(session, name))
 
-    @contextmanager
-    def reading(self, name: str) -> Iterator[TableLog]:
-        with self.session(change=False) as session:
-            yield TableLog(session, self.number(session, name))
+    def reading(self, name: str) -> AbstractContextManager[TableLog]:
+        return self.log(name, change=False)
 
     def writing(self, name: str) -> AbstractContextManager[TableLog]:
-        return self.locked(name, "pg_advisory_xact_lock")
+        return self.log(name, change=True, lock=f"FROM pg_advisory_xact_lock({LOCKS}, {{}})")
 
     def reporting(self, name: str) -> AbstractContextManager[TableLog]:
-        return self.locked(name, "pg_advisory_xact_lock_shared")
+        return self.log(name, change=True, lock=f"FROM pg_advisory_xact_lock_shared({LOCKS}, {{}})")
 
-    def number(self, session: PostgresSession, name: str) -> int:
+    def number(self, name: str) -> int:
         if name not in self.numbers:
-            self.numbers[name] = number_of(session, name)
+            with self.session(change=False) as session:
+                self.numbers[name] = number_of(session, name)
         return self.numbers[name]
 
     # The database
@@ -100,11 +107,10 @@ class PostgresStore(Desk):
     def now(self) -> float:
         return monotonic() + self.offset
 
-    def renew(self, session: PostgresSession, query: str = TIME) -> None:
-        """Ask for the time, which may come a little late and never early."""
-        (time,) = session.row(query) or (0.0,)
-        self.renewed = monotonic()
-        self.offset = time - self.renewed
+    def take_time(self, opened: Cursor[Row]) -> None:
+        """The database's time, which may come a little late and never early."""
+        (time,) = opened.fetchone() or (0.0,)
+        self.offset = time - monotonic()
 
     def names(self) -> list[str]:
         return list(self.heads())
@@ -116,13 +122,13 @@ class PostgresStore(Desk):
     @contextmanager
     def lead(self, purpose: str) -> Iterator[bool]:
         lock = f"{LEADS}, {crc32(purpose.encode()) - (1 << 31)}"
-        with self.pool.lend("SELECT 1") as base:
-            (leads,) = base.execute(f"SELECT pg_try_advisory_lock({lock})").fetchone() or (False,)
+        with self.pool.lend(f"SELECT pg_try_advisory_lock({lock})") as opened:
+            (leads,) = opened.fetchone() or (False,)
             try:
                 yield bool(leads) and not self.read_only
             finally:
-                if leads and not base.closed:
-                    base.execute(f"SELECT pg_advisory_unlock({lock})")
+                if leads and not opened.connection.closed:
+                    opened.connection.execute(f"SELECT pg_advisory_unlock({lock})")
 
     def tidy(self) -> bool:
         """PostgreSQL's own VACUUM does it."""

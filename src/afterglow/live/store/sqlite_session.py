@@ -10,7 +10,7 @@ from typing import Any
 from afterglow.errors import BadDatabase, Unavailable
 from afterglow.live.store.session import Row
 
-PATIENCE = 30.0  # seconds to wait for another's lock
+PATIENCE = 5.0  # seconds to wait for another's lock
 AT_ONCE = 500  # values in one statement
 AWAY = {
     sqlite3.SQLITE_BUSY: "another process has locked it",

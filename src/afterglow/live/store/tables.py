@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from afterglow.live.log import Record
 from afterglow.live.store.contract import Raced, Snapshot, StepRow
-from afterglow.live.store.session import Session
+from afterglow.live.store.session import Row, Session
 
 ALL = 1 << 62  # more than any LIMIT
 
@@ -12,14 +12,16 @@ ALL = 1 << 62  # more than any LIMIT
 class TableLog:
     """`Reading` and `Writing` for both databases."""
 
-    def __init__(self, session: Session, number: int) -> None:
+    HEAD = "SELECT coalesce(max(seq), -1) FROM events WHERE experiment = ?"
+
+    def __init__(self, session: Session, number: int, head: Row | None = None) -> None:
         self.session = session
         self.number = number
+        self.known_head = head  # if it was read before anything else
 
     def head(self) -> int:
-        query = "SELECT seq FROM events WHERE experiment = ? ORDER BY seq DESC LIMIT 1"
-        found = self.session.row(query, self.number)
-        return int(found[0]) if found else -1
+        found = self.known_head or self.session.row(self.HEAD, self.number) or (-1,)
+        return int(found[0])
 
     def records(self, after: int = -1, count: int | None = None, kind: str | None = None) -> Iterator[Record]:
         only, values = ("", ()) if kind is None else ("AND kind = ?", (kind,))
@@ -65,6 +67,7 @@ class TableLog:
         return dict(found)
 
     def append(self, records: Iterable[Record]) -> None:
+        self.known_head = None
         rows = ((self.number, *one) for one in records)
         self.session.run_many(
             "INSERT INTO events (experiment, seq, at, kind, body, hash) VALUES (?, ?, ?, ?, ?, ?)", rows

@@ -35,3 +35,4 @@ CREATE TABLE hook_places (
         hook TEXT NOT NULL REFERENCES hooks, experiment TEXT NOT NULL, seq INTEGER NOT NULL,
         PRIMARY KEY (hook, experiment)
     ) WITHOUT ROWID;
+INSERT INTO afterglow_schema (version_num) VALUES ('1');

@@ -1,0 +1,288 @@
+"""Experiments in PostgreSQL: several processes at once, and a database that goes away and comes back."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from time import monotonic, time
+
+import psycopg
+import pytest
+
+import afterglow
+from afterglow.errors import BadDatabase, BadValue, Conflict, OutOfTurn, Unavailable
+from afterglow.live import Experiments
+from afterglow.live.keys import digest_of
+from live_fixtures import ASKED, Clock
+from postgres import Server, server
+
+HOURLY = {**ASKED, "policy": "ucb1", "step_seconds": 3600}
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    made = server().fresh()
+    yield made
+    server().drop(made)
+
+
+@pytest.fixture
+def replicas(address: str, clock: Clock) -> Iterator[tuple[Experiments, Experiments]]:
+    with afterglow.live.open(address, clock=clock) as one, afterglow.live.open(address, clock=clock) as two:
+        yield one, two
+
+
+# Several at once
+
+
+def test_two_replicas_racing_at_every_boundary_make_one_decision_for_each_step(
+    replicas: tuple[Experiments, Experiments], clock: Clock
+) -> None:
+    replicas[0].create("hourly", **HOURLY)
+    copies = [replica.get("hourly") for replica in replicas]
+    steps, threads = 40, 8
+    together = Barrier(threads)
+    seen = [dict[int, set[str]]() for _ in range(threads)]
+    paid = [dict[int, int]() for _ in range(threads)]
+
+    def serve(number: int) -> None:
+        mine = copies[number % 2]
+        for turn in range(steps):
+            if together.wait() == 0 and turn:
+                clock.hours(1)
+            together.wait()
+            for repeat in range(3):
+                decision = mine.decision()
+                seen[number].setdefault(decision.step, set()).add(decision.variant)
+                receipt = mine.reward(0.001, f"{number} {turn} {repeat}")
+                assert receipt.accepted == 1
+                assert decision.step == receipt.step == turn
+                paid[number][turn] = paid[number].get(turn, 0) + 1
+
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(serve, range(threads)))
+    clock.hours(1)
+    rows = copies[0].steps()
+    assert rows == copies[1].steps()
+    for row in rows[:steps]:
+        assert {variant for one in seen for variant in one[row.step]} == {row.variant}
+        assert row.total == sum(one[row.step] for one in paid) / 1000
+    assert copies[0].verify().ok
+
+
+def test_the_same_keys_sent_to_both_at_once_count_once(replicas: tuple[Experiments, Experiments]) -> None:
+    replicas[0].create("shipping", **ASKED)
+    copies = [replica.get("shipping") for replica in replicas]
+    rounds, together = 30, Barrier(4)
+
+    def report(number: int) -> int:
+        accepted = 0
+        for turn in range(rounds):
+            batch = [(f"{turn} {key}", 0.01) for key in range(20)]
+            together.wait()
+            accepted += copies[number % 2].rewards(batch[::-1] if number > 1 else batch).accepted
+        return accepted
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sum(pool.map(report, range(4))) == 20 * rounds
+    copies[1].close_step()
+    assert copies[0].steps(count=1)[0].total == 0.2 * rounds
+
+
+def test_of_two_amounts_for_one_key_one_is_refused_wherever_it_was_sent(
+    replicas: tuple[Experiments, Experiments],
+) -> None:
+    replicas[0].create("shipping", **ASKED)
+    copies, together = [replica.get("shipping") for replica in replicas], Barrier(2)
+
+    def report(number: int) -> list[bool]:
+        taken = []
+        for turn in range(30):
+            together.wait()
+            try:
+                taken.append(copies[number].reward(0.01 + number, f"key {turn}").accepted == 1)
+            except Conflict:
+                taken.append(False)
+        return taken
+
+    with ThreadPoolExecutor(2) as pool:
+        one, two = pool.map(report, range(2))
+    assert all(a != b for a, b in zip(one, two, strict=True))
+
+
+def test_no_reward_slips_past_the_end_of_its_step(replicas: tuple[Experiments, Experiments]) -> None:
+    replicas[0].create("shipping", **ASKED, policy="ucb1")
+    copies = [replica.get("shipping") for replica in replicas]
+
+    def report(number: int) -> dict[int, int]:
+        sums = dict[int, int]()
+        for turn in range(60):
+            receipt = copies[number % 2].reward(0.001, f"{number} {turn}")
+            sums[receipt.step] = sums.get(receipt.step, 0) + 1
+        return sums
+
+    def close(_: int) -> dict[int, int]:
+        for _ in range(40):
+            copies[0].close_step()
+        return {}
+
+    with ThreadPoolExecutor(5) as pool:
+        sums = list(pool.map(lambda number: (close if number == 4 else report)(number), range(5)))
+    copies[1].close_step()
+    for row in copies[1].steps(count=41):
+        assert row.total == sum(one.get(row.step, 0) for one in sums) / 1000
+    assert copies[1].verify().ok
+
+
+def test_an_order_given_to_one_replica_is_followed_by_the_other(
+    replicas: tuple[Experiments, Experiments], clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = replicas
+    one.create("hourly", **HOURLY)
+    assert two["hourly"].glance() is None or two["hourly"].glance() == one["hourly"].decision()
+    one["hourly"].pin("69", "a visit")
+    clock.hours(1)
+    assert two["hourly"].current() == one["hourly"].current() == "69"
+    monkeypatch.setattr("afterglow.live.present.REREAD", 0.0)
+    two["hourly"].status()
+    one["hourly"].stop("enough", keep="59")
+    assert two["hourly"].current() == "59"
+    assert two["hourly"].decision().role == "over"
+
+
+def test_both_replicas_may_create_the_tables_at_once(address: str) -> None:
+    together = Barrier(4)
+
+    def start(_: int) -> list[str]:
+        together.wait()
+        with afterglow.live.open(address) as experiments:
+            return experiments.names()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(start, range(4))) == [[]] * 4
+
+
+def test_one_of_several_processes_leads(replicas: tuple[Experiments, Experiments]) -> None:
+    one, two = (replica._store for replica in replicas)
+    with one.lead("webhooks") as first, two.lead("webhooks") as second, two.lead("something else") as other:
+        assert (first, second, other) == (True, False, True)
+    with two.lead("webhooks") as second:
+        assert second
+
+
+# Time
+
+
+def test_the_time_of_the_database_decides(address: str) -> None:
+    with afterglow.live.open(address) as experiments, psycopg.connect(address) as base:
+        experiment = experiments.create("hourly", **HOURLY)
+        (there,) = base.execute("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone() or (0.0,)
+        assert abs(experiments.now() - there) < 1
+        assert abs((experiment.decision().valid_until or 0.0) - 3600 - there) < 5
+        experiments._store.offset += 7200.0  # type: ignore[attr-defined]  # this machine's clock is two hours early
+        assert experiment.reward(1.0).step == 0
+        assert abs(experiments.now() - time()) < 60
+
+
+# Away
+
+
+def test_a_database_that_is_away_is_said_to_be_at_once_and_found_when_it_is_back(clock: Clock) -> None:
+    other = Server()
+    try:
+        with afterglow.live.open(other.fresh(), clock=clock) as experiments:
+            experiment = experiments.create("hourly", **HOURLY)
+            assert experiment.reward(1.0, "before").accepted == 1
+            shown = experiment.decision()
+            other.stop()
+            for _ in range(5):
+                began = monotonic()
+                with pytest.raises(Unavailable, match=r"can't be used now: .*; nothing was acknowledged"):
+                    experiment.reward(2.0, "meanwhile")
+                assert monotonic() - began < 2
+            assert experiment.glance() in (shown, None)
+            clock.hours(1)
+            with pytest.raises(Unavailable):
+                experiment.current()
+            clock.hours(-1)
+            other.start()
+            wait_for(lambda: experiment.reward(1.0, "before").duplicates == 1)
+            assert experiment.reward(2.0, "meanwhile").accepted == 1
+            clock.hours(1)
+            assert experiment.decision().step == 1
+            assert experiment.steps(count=1)[0].total == 3.0
+            assert experiment.verify().ok
+    finally:
+        other.remove()
+
+
+def wait_for(done: object) -> None:
+    """Try again until the database is back; the pool itself says how soon that makes sense."""
+    deadline = monotonic() + 30
+    while True:
+        try:
+            assert callable(done)
+            assert done()
+            return
+        except Unavailable:
+            assert monotonic() < deadline
+
+
+def test_connections_that_were_cut_are_replaced_without_a_word(address: str) -> None:
+    with afterglow.live.open(address) as experiments, psycopg.connect(address, autocommit=True) as base:
+        experiment = experiments.create("shipping", **ASKED)
+        for _ in range(3):
+            base.execute(
+                "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'afterglow'"
+            )
+            assert experiment.reward(1.0).accepted == 1
+
+
+def test_a_server_that_was_never_there_is_unavailable_and_its_password_is_not_shown() -> None:
+    with pytest.raises(Unavailable) as said:
+        afterglow.live.open("postgresql://shop:secret@127.0.0.1:9/experiments?sslmode=disable")
+    assert "postgresql://shop@127.0.0.1:9/experiments?sslmode=disable can't be used now" in str(said.value)
+    assert "secret" not in str(said.value)
+
+
+def test_an_address_that_can_t_be_read_is_refused() -> None:
+    with pytest.raises(BadValue, match="can't be read as an address"):
+        afterglow.live.open("postgresql://host/db?no_such_setting=1")
+
+
+# Layout, reading, keys
+
+
+def test_a_database_of_somebody_else_is_refused(address: str) -> None:
+    with psycopg.connect(address) as base:
+        base.execute("CREATE TABLE orders (id INTEGER)")
+    with pytest.raises(BadDatabase, match="holds something else than Afterglow's experiments; name another database"):
+        afterglow.live.open(address)
+    with psycopg.connect(address) as base:
+        base.execute("CREATE SCHEMA afterglow")
+    with afterglow.live.open(address + "&options=-csearch_path%3Dafterglow") as experiments:
+        experiments.create("shipping", **ASKED)
+
+
+def test_a_reader_changes_nothing(address: str) -> None:
+    with pytest.raises(BadDatabase, match="holds something else"):
+        afterglow.live.open(address, read_only=True)
+    with afterglow.live.open(address) as experiments, afterglow.live.open(address, read_only=True) as others:
+        written = experiments.create("shipping", **ASKED, policy="ucb1")
+        read = others.get("shipping")
+        for step in range(5):
+            assert read.decision() == written.decision()
+            written.close_step(float(step))
+        with pytest.raises(OutOfTurn, match="was opened to read only; open it without read_only"):
+            read.reward(1.0)
+
+
+def test_digests_and_salts_are_gone_from_the_tables_after_sealing(address: str) -> None:
+    with afterglow.live.open(address) as experiments, psycopg.connect(address, autocommit=True) as base:
+        experiment = experiments.create("shipping", **ASKED, remember=0)
+        experiment.reward(0.5, "the key")
+        ((salt,),) = base.execute("SELECT salt FROM salts").fetchall()
+        ((digest,),) = base.execute("SELECT digest FROM rewards").fetchall()
+        assert digest == digest_of(b"the key", salt)
+        experiment.close_step()
+        assert base.execute("SELECT FROM salts UNION ALL SELECT FROM rewards").fetchall() == []
+        assert experiment.steps(count=1)[0].total == 0.5
