@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from afterglow.lab.compare import ENTRIES
-from afterglow.lab.drawing import brief, png, short, svg
+from afterglow.lab.drawing import brief, png, readable, short, svg
 from afterglow.lab.figures import figures
-from afterglow.lab.palette import OTHERS, STROKES, stroke
+from afterglow.lab.palette import OTHERS, STROKES, stroke, strokes
 from small_study import LABELS, SMALL, small
 
 
@@ -68,3 +68,15 @@ def test_narrow_places_have_short_numbers(value: float, text: str) -> None:
 @pytest.mark.parametrize(("value", "text"), [(1, "1"), (1000, "1,000"), (10_000, "10k"), (1e6, "1M")])
 def test_ticks_are_short(value: float, text: str) -> None:
     assert short(value) == text
+
+
+def test_the_first_label_is_told_apart_even_where_all_lines_have_an_owner() -> None:
+    labels = ["mine", *STROKES, "another"]
+    found = strokes(labels)
+    assert found["mine"] == STROKES[labels[-2]]
+    assert found[labels[-2]] == found["another"] == OTHERS
+
+
+def test_numbers_on_colours_stand_out_from_them() -> None:
+    assert readable((1.0, 1.0, 0.85, 1.0)) == "#111111"
+    assert readable((0.03, 0.11, 0.35, 1.0)) == "#ffffff"

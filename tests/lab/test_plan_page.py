@@ -33,9 +33,15 @@ def test_a_hopeless_plan_does_not_say_use(found: Plan) -> None:
 
 
 def test_what_was_not_found_is_said_so(found: Plan) -> None:
-    text = page(replace(found, smallest_gap={"80 %": None}, shortest_horizon={"80 %": None}, longest_tried=9_000))
-    assert "none that fits in 80 % of runs" in text
+    gaps: dict[str, float | None] = {"80 %": 0.5, "95 %": None}
+    text = page(replace(found, smallest_gap=gaps, shortest_horizon={"80 %": None}, longest_tried=9_000))
+    assert "a gap of 50 % in 80 % of runs, no gap that fits in 95 % of runs" in text
     assert "more than 9,000 steps for 80 %" in text
+
+
+def test_what_rounding_leaves_is_no_error(found: Plan) -> None:
+    tried = [replace(found.candidates[0], lost=1_166.7, lost_error=4e-14)]
+    assert '<td class="half">± 0</td>' in page(replace(found, candidates=tried))
 
 
 def test_the_folder_has_the_page_and_the_data(found: Plan, tmp_path: Path) -> None:

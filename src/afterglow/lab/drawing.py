@@ -123,14 +123,17 @@ def heat_table(
 ) -> Figure:  # fmt: skip
     """Numbers on colours, the darker the more, by their logarithm; `bold` names a label for each column."""
     logs = [[math.nan if one is None else math.log10(max(one, 10**least)) for one in row] for row in values]
-    figure, axes = sheet(4.6 if narrow else 8.2, 0.27 * len(labels) + (1.0 if narrow else 0.75))
+    crowded = narrow or max(map(len, columns)) * len(columns) > 80
+    above = 0.45 + 0.045 * max(map(len, columns)) if crowded else 0.75
+    figure, axes = sheet(4.6 if narrow else 8.2, 0.27 * len(labels) + above)
     known = [value for row in logs for value in row if not math.isnan(value)]
     low, high = min(known), max(known)
-    axes.pcolormesh(logs, cmap="YlGnBu", vmin=low - 0.1, vmax=max(high, low + 0.1), edgecolors=PAPER, linewidth=1)
+    mesh = axes.pcolormesh(
+        logs, cmap="YlGnBu", vmin=low - 0.1, vmax=max(high, low + 0.1), edgecolors=PAPER, linewidth=1
+    )
     for y, label in enumerate(labels):
         for x, text in enumerate(texts[y]):
-            dark = (logs[y][x] - low) / (high - low or 1.0) > 0.55
-            ink = "#ffffff" if dark else GREY if math.isnan(logs[y][x]) else "#111111"
+            ink = GREY if math.isnan(logs[y][x]) else readable(mesh.to_rgba(logs[y][x]))
             axes.text(
                 x + 0.5, y + 0.52, text, ha="center", va="center", fontsize=7.5 if narrow else 8.5, color=ink,
                 fontweight="bold" if bold[x] == label else "normal",
@@ -139,13 +142,19 @@ def heat_table(
         axes.axvline(gap, color=PAPER, linewidth=5)
     axes.set(ylim=(len(labels), 0))
     axes.set_yticks([y + 0.5 for y in range(len(labels))], labels)
-    crowded = narrow or max(map(len, columns)) * len(columns) > 80
     turn: dict[str, Any] = {"rotation": 40, "ha": "left", "rotation_mode": "anchor"} if crowded else {}
     axes.set_xticks([x + 0.5 for x in range(len(columns))], columns, **turn)
     axes.tick_params(length=0, top=False, labeltop=True, labelbottom=False)
     for side in axes.spines.values():
         side.set_visible(False)
     return figure
+
+
+def readable(colour: Sequence[float]) -> str:
+    """White or black, whichever stands out more from a colour."""
+    parts = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour[:3]]
+    light = 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+    return "#ffffff" if 1.05 / (light + 0.05) > (light + 0.05) / 0.056 else "#111111"
 
 
 def ceiling(axes: Any, bound: float, horizon: int, widest: float, colour: str) -> None:

@@ -26,6 +26,7 @@ class Stroke:
 
 STROKES = {
     "trim-ucb": Stroke(BLUE, width=2.2),
+    "lean-ucb": Stroke(INK, width=1.8),
     "leak-ucb": Stroke(SKY),
     "washout-ucb": Stroke(GREEN),
     "phased-ucb paper": Stroke(RED),
@@ -44,7 +45,7 @@ def stroke(label: str) -> Stroke:
 
 
 def strokes(labels: Sequence[str]) -> dict[str, Stroke]:
-    """A line for each label, the first told apart: its usual one if it has one, else one that is free.
+    """A line for each label: its usual one if it has one, else one that is free; the first is always told apart.
 
     >>> strokes(["trim-ucb", "phased-ucb constants=paper"])["phased-ucb constants=paper"] == STROKES["phased-ucb paper"]
     True
@@ -54,4 +55,6 @@ def strokes(labels: Sequence[str]) -> dict[str, Stroke]:
     free = [look for look in FREE if look not in own.values()]
     rest = [label for label in labels if label not in own]
     found = own | dict(zip(rest, free, strict=False))
+    if rest and rest[0] == labels[0] and not free:
+        found[labels[0]] = found.pop([label for label in labels if label in own][-1])
     return {label: found.get(label, OTHERS) for label in labels}

@@ -12,7 +12,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from afterglow.lab.drawing import STYLE, short, svg
 from afterglow.lab.page import placed, render
 from afterglow.lab.palette import BLUE, GREY, INK
-from afterglow.lab.plan import LEVELS, Plan
+from afterglow.lab.plan import LEVELS, Plan, Tried
 from afterglow.lab.plan_words import amount
 from afterglow.lab.report import versions
 
@@ -40,12 +40,19 @@ def page(plan: Plan) -> str:
         plan=plan,
         candidates=sorted(plan.candidates, key=lambda each: each.lost),
         amount=amount,
+        half=half_width,
         share=lambda value: f"{100 * value:.2g} %",
         svg=placed(drawn, DESCRIBED),
         legend=[],
         call=call(plan),
         versions=versions(),
     )
+
+
+def half_width(each: Tried) -> float:
+    """Of the 95 % interval of what is lost, to two digits; what is left by rounding is none."""
+    width = 1.96 * each.lost_error
+    return float(f"{width:.2g}") if width > 1e-9 * abs(each.lost) else 0.0
 
 
 def figures(plan: Plan) -> dict[str, Figure]:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, reduce
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ SAID = {
     "season": "season {}", "seed": "seed {}", "baseline": "baseline {}", "engine": "engine {}",
     "told_horizon": "horizon told: {}",
 }  # fmt: skip
+LONG = 24  # letters of rewards that a title has room for
 THEOREMS = {"phased-elimination": "theorem_2_paper", "trim-ucb": "regret_as_set"}
 
 
@@ -50,6 +52,11 @@ class Scene:
     def at_random(self) -> float:
         """Regret of choosing arms at random."""
         return float(self.place["horizon"] * sum(self.gaps) / len(self.gaps)) or 1.0
+
+    @property
+    def most(self) -> float:
+        """Regret of always playing the worst arm, which nothing exceeds."""
+        return float(self.place["horizon"] * max(self.gaps))
 
     def without(self, *axes: str) -> tuple[Any, ...]:
         """What it has in common with scenes that differ in these alone."""
@@ -80,8 +87,9 @@ class Scenes:
     def __init__(self, results: Results) -> None:
         self.results = results
         found: dict[Any, Scene] = {}
+        brief = brief_rewards(results.cells)
         for cell in results.longest(results.played()):
-            place = place_of(cell)
+            place = place_of(cell) | {"rewards": brief[cell["rewards"]]}
             found.setdefault(tuple(place.values()), Scene(place, {})).cells[cell["label"]] = cell
         self.all = list(found.values())
         self.labels = [label for label in results.labels if any(label in scene.cells for scene in self.all)]
@@ -160,6 +168,23 @@ def place_of(cell: Row) -> Row:
     """What makes a cell's scene; the window that is told as a multiple of the true one."""
     told = str(Fraction(cell["told_window"], cell["window"]))
     return {name: cell[name] for name in PLACE if name not in ("label", "told_window")} | {"told": told}
+
+
+def brief_rewards(cells: Sequence[Row]) -> dict[str, str]:
+    """Sets of rewards by their means, where the laws take too much room and the means tell the sets apart.
+
+    >>> laws = "normal:0.38,0.1 2×normal:0.4,0.1"
+    >>> brief_rewards([{"rewards": laws, "means": [0.38, 0.4, 0.4]}])
+    {'normal:0.38,0.1 2×normal:0.4,0.1': '0.38 2×0.4'}
+    """
+    full = {cell["rewards"]: cell["rewards"] for cell in cells}
+    groups = {cell["rewards"]: groupby(f"{mean:.3g}" for mean in cell["means"]) for cell in cells}
+    counted = {laws: [(text, len(list(same))) for text, same in group] for laws, group in groups.items()}
+    means = {
+        laws: " ".join(text if times == 1 else f"{times}×{text}" for text, times in parts)
+        for laws, parts in counted.items()
+    }
+    return means if max(map(len, full)) > LONG and len(set(means.values())) == len(full) else full
 
 
 def picked(things: Sequence[Any], most: int) -> list[Any]:

@@ -131,10 +131,12 @@ class Gallery:
                 return
 
 
-def dullness(scene: Scene) -> tuple[bool, bool, int]:
-    """How little one run in a scene has to show."""
+def dullness(scene: Scene) -> tuple[bool, bool, int, float]:
+    """How little one run in a scene has to show: leakage is seen best where a window is a small part of the picture."""
     place = scene.place
-    return place["told"] != "1", place["spread"] == "immediate" or place["window"] == 1, place["horizon"]
+    steps = min(place["horizon"], strip.MOST_STEPS)
+    nothing_leaks = place["spread"] == "immediate" or place["window"] == 1
+    return place["told"] != "1", nothing_leaks, steps, abs(math.log(60 * place["window"] / steps))
 
 
 def over_time(gallery: Gallery, scene: Scene, kind: str, title: str) -> Figure:
@@ -199,7 +201,7 @@ def along(gallery: Gallery, group: Sequence[Scene], axis: str, title: str) -> Fi
         high = [one.high if one.high == one.high else one.value for _, one in points]
         band_line(axes, x, y, low, high, look, f"line-{slug(label if known else 'the others')}", known, "o")
         draw_bounds(axes, gallery, scenes, label, axis, look)
-    ceilings = [(at(scene, axis), scene.place["horizon"] * max(scene.gaps)) for scene in group]
+    ceilings = [(at(scene, axis), scene.most) for scene in group]
     axes.plot(*zip(*ceilings, strict=True), color=GREY, linewidth=0.6, zorder=1)
     axes.set(xscale="log", yscale="log", xlabel=NUMERIC[axis], ylabel="final regret")
     axes.set_title(title, wrap=True)
@@ -213,11 +215,7 @@ def along(gallery: Gallery, group: Sequence[Scene], axis: str, title: str) -> Fi
 def draw_bounds(axes: Any, gallery: Gallery, scenes: Sequence[Scene], label: str, axis: str, look: Stroke) -> None:
     """A policy's bounds along an axis, where they say more than that the worst arm is the worst."""
     known = [(scene, gallery.scenes.bound(scene, label)) for scene in scenes]
-    told = [
-        (at(scene, axis), bound)
-        for scene, bound in known
-        if bound is not None and bound < scene.place["horizon"] * max(scene.gaps)
-    ]
+    told = [(at(scene, axis), bound) for scene, bound in known if bound is not None and bound < scene.most]
     if told:
         axes.plot(*zip(*told, strict=True), color=look.colour, linewidth=1.1, linestyle=DASHES, marker="_", zorder=1.5)
 
@@ -245,7 +243,7 @@ def dots(gallery: Gallery, group: Sequence[Scene], title: str, narrow: bool) -> 
             half = min(one.high - one.value, 0.9 * one.value) if one.high == one.high else 0.0
             dot(axes, max(one.value, 0.1), half, place, spread)
         bound = gallery.scenes.bound(scenes[0], label)
-        if bound is not None:
+        if bound is not None and bound < scenes[0].most:
             axes.plot(bound, place, marker="|", markersize=11, markeredgewidth=1.8, color=GREY, zorder=2)
     dot_axes(axes, labels, group[0].at_random, group[0].place["horizon"])
     if title:

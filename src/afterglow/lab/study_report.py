@@ -134,7 +134,8 @@ def tied(rivals: Sequence[Any]) -> list[str]:
 def asked(scenes: Scenes) -> list[tuple[str, str]]:
     """What was played, axis by axis."""
     found = {"policies": ", ".join(scenes.labels)}
-    found["rewards of the arms"] = "; ".join(dict.fromkeys(scene.place["rewards"] for scene in scenes.all))
+    laws = dict.fromkeys(cell["rewards"] for scene in scenes.all for cell in scene.cells.values())
+    found["rewards of the arms"] = "; ".join(laws)
     for axis, name in (("baseline", "baseline"), ("spread", "spreads"), ("window", "window"), ("horizon", "steps")):
         values = [f"{value:,}" if isinstance(value, int) else value for value in scenes.values(axis) if value]
         if values:

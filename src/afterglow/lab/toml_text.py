@@ -25,7 +25,9 @@ def toml_of(study: Mapping[str, Any]) -> str:
     usual = {one.name: one.default for one in fields(Study) if one.default is not MISSING}
     own = {key: value for key, value in study.items() if key == "name" or usual.get(key, MISSING) != value}
     tables = [key for key, value in own.items() if isinstance(value, list) and any(isinstance(v, dict) for v in value)]
-    order = sorted(set(own) - set(tables), key=lambda key: (key != "name", key != "question", list(own).index(key)))
+    top = ("name", "question", "horizon")  # the others as in Study, lists of policies and worlds last
+    names = [*top, *(one.name for one in fields(Study)), "policies", "worlds"]
+    order = sorted({*own} - {*tables}, key=lambda key: (key in ("policies", "worlds"), names.index(key)))
     lines = [f"{key} = {value_of(own[key])}" for key in order]
     for key in tables:
         for table in gathered(own[key]):
