@@ -15,7 +15,17 @@ except ModuleNotFoundError as missing:
 from afterglow.client.asynchronous import AsyncClient, AsyncExperiment
 from afterglow.client.delivered import Delivery
 from afterglow.client.outbox import Refused
+from afterglow.client.signing import check_signature
 from afterglow.client.sync import Client, Experiment
 from afterglow.client.variant import Current
 
-__all__ = ["AsyncClient", "AsyncExperiment", "Client", "Current", "Delivery", "Experiment", "Refused"]
+__all__ = [
+    "AsyncClient",
+    "AsyncExperiment",
+    "Client",
+    "Current",
+    "Delivery",
+    "Experiment",
+    "Refused",
+    "check_signature",
+]

@@ -1,7 +1,7 @@
 """The client for programs with an event loop (asyncio)."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterable, Mapping
 from typing import Any
 
 import httpx
@@ -13,7 +13,7 @@ from afterglow.client.calls import Answer, Call
 from afterglow.client.delivered import LOG, Delivery
 from afterglow.client.link import Link, answer_of, arguments
 from afterglow.client.stream import Stream
-from afterglow.client.sync import CLOSING, Json
+from afterglow.client.sync import CLOSING, Followed, Json
 from afterglow.client.variant import Current
 from afterglow.errors import AfterglowError, Unavailable
 
@@ -35,9 +35,7 @@ class AsyncClient(AskService[Awaitable[Json]]):
         """All experiments, asked for a page at a time."""
         return self._pages("/v1/experiments", None, limit)
 
-    async def follow(
-        self, experiment: str | None = None, after: str | None = None
-    ) -> AsyncIterator[tuple[str | None, Json]]:
+    async def follow(self, experiment: str | None = None, after: str | None = None) -> AsyncGenerator[Followed, None]:
         """Events as they happen, each with a cursor: `follow(after=cursor)` goes on behind it another time."""
         stream = Stream(after)
         try:
@@ -120,15 +118,15 @@ class AsyncExperiment(AskExperiment[Awaitable[Json]]):
 
     async def decision(self) -> Current:
         """The variant to serve, with its step, and whether it is a fallback."""
-        since = self._link.clock()
-        known = self._variant.ready(since)
+        asked = self._variant.asked
+        known = self._variant.ready(asked)
         if known is not None:
             return known
         async with self._turn:
-            return self._variant.ready(since) or await self._fetch()
+            return self._variant.ready(asked) or await self._fetch()
 
     async def _fetch(self) -> Current:
-        asked = self._link.clock()
+        asked = self._variant.ask()
         call = Call("GET", calls.of(self.name, "current"))
         try:
             answer = await self._client._send(call, self._variant.headers(), self._link.current_timeout)

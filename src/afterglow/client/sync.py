@@ -2,7 +2,7 @@
 
 import atexit
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from threading import Lock
 from typing import Any
 from weakref import WeakSet
@@ -20,6 +20,7 @@ from afterglow.client.variant import Current
 from afterglow.errors import AfterglowError, Unavailable
 
 Json = dict[str, Any]
+Followed = tuple[str | None, Json]  # a cursor and an event
 CLOSING = 5.0  # seconds
 
 
@@ -47,7 +48,7 @@ class Client(AskService[Json]):
         """All experiments, asked for a page at a time."""
         return self._pages("/v1/experiments", None, limit)
 
-    def follow(self, experiment: str | None = None, after: str | None = None) -> Iterator[tuple[str | None, Json]]:
+    def follow(self, experiment: str | None = None, after: str | None = None) -> Generator[Followed, None, None]:
         """Events as they happen, each with a cursor: `follow(after=cursor)` goes on behind it another time."""
         stream = Stream(after)
         try:
@@ -125,15 +126,15 @@ class Experiment(AskExperiment[Json]):
 
     def decision(self) -> Current:
         """The variant to serve, with its step, and whether it is a fallback."""
-        since = self._link.clock()
-        known = self._variant.ready(since)
+        asked = self._variant.asked
+        known = self._variant.ready(asked)
         if known is not None:
             return known
         with self._turn:
-            return self._variant.ready(since) or self._fetch()
+            return self._variant.ready(asked) or self._fetch()
 
     def _fetch(self) -> Current:
-        asked = self._link.clock()
+        asked = self._variant.ask()
         call = Call("GET", calls.of(self.name, "current"))
         try:
             answer = self._client._send(call, self._variant.headers(), self._link.current_timeout)

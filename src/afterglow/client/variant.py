@@ -33,22 +33,28 @@ class Variant:
         self._clock = clock
         self._last: Current | None = None
         self._etag: str | None = None
-        self._asked = self._until = self._quiet = float("-inf")
+        self._until = self._quiet = float("-inf")
+        self.asked = self._heard = 0  # requests sent, and the last one that was answered
         self._error: AfterglowError | None = None
 
-    def ready(self, since: float) -> Current | None:
-        """What can be served without asking: an answer that still holds or was asked for after `since`, or a fallback
-        shortly after a failure."""
+    def ready(self, asked: int) -> Current | None:
+        """What can be served without asking: an answer that still holds, or to a request that was sent after the first
+        `asked`, or a fallback shortly after a failure."""
         now = self._clock()
-        if self._last is not None and self._error is None and (now < self._until or self._asked >= since):
+        if self._last is not None and self._error is None and (now < self._until or self._heard > asked):
             return self._last
         return self.fallback() if self._error is not None and now < self._quiet else None
+
+    def ask(self) -> float:
+        """A request is sent now."""
+        self.asked += 1
+        return self._clock()
 
     def headers(self) -> dict[str, str]:
         return {} if self._etag is None else {"if-none-match": self._etag}
 
     def answered(self, answer: Answer, asked: float) -> Current:
-        """Take in what came back for a request that was sent at `asked`."""
+        """Take in what came back for the last request, which was sent at `asked`."""
         if answer.status == 304 and self._last is not None:
             current = self._last
         elif answer.status == 200:
@@ -59,7 +65,7 @@ class Variant:
             self._etag = answer.headers.get("etag")
         else:
             return self.failed(refusal(answer), pause_wanted(answer.headers), passes(answer.status))
-        self._asked, self._until = asked, asked + fresh_for(answer.headers)
+        self._heard, self._until = self.asked, asked + fresh_for(answer.headers)
         self._error = None
         self._pauses.over()
         return current
@@ -83,7 +89,7 @@ class Variant:
 
     def forget(self) -> None:
         """The step was closed: ask again, whatever was said about how long the answer holds."""
-        self._until = self._asked = float("-inf")
+        self._until = float("-inf")
 
 
 def read_current(body: dict[str, Any]) -> Current:
