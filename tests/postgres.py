@@ -1,12 +1,16 @@
 """A real PostgreSQL for the tests: one server for each process of the test run, a fresh database for each test."""
 
+import os
+import signal
 import warnings
 from atexit import register
+from contextlib import suppress
 from functools import cache
 from itertools import count
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
+from typing import Any
 
 import psycopg
 
@@ -47,6 +51,16 @@ class Server:
     def stop(self) -> None:
         """Take it away; what it has acknowledged stays."""
         self.inner.stop()
+
+    def kill(self) -> None:
+        """End all of its processes as a power cut would."""
+        postmaster: Any = self.inner.get_postmaster_info().process
+        family = [postmaster, *postmaster.children(recursive=True)]
+        for one in family:
+            with suppress(ProcessLookupError):
+                os.kill(one.pid, signal.SIGKILL)
+        for one in family:
+            one.wait(30)
 
     def start(self) -> None:
         """Bring it back."""
