@@ -70,6 +70,13 @@ def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == afterglow.__version__ + "\n"
 
 
+def test_the_package_can_be_run_as_the_command() -> None:
+    printed = subprocess.run(
+        [sys.executable, "-m", "afterglow", "--version"], capture_output=True, text=True, check=True
+    )
+    assert printed.stdout == afterglow.__version__ + "\n"
+
+
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["-h"]])
 def test_help_names_every_command(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(arguments) == 0

@@ -1,0 +1,5 @@
+"""`python -m afterglow` is the command `afterglow`."""
+
+from afterglow.cli import main
+
+main()
