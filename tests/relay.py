@@ -23,7 +23,11 @@ class Relay:
         with suppress(OSError):
             while True:
                 near, _ = self.listener.accept()
-                far = socket.create_connection(("127.0.0.1", self.port))
+                try:
+                    far = socket.create_connection(("127.0.0.1", self.port))
+                except OSError:  # nobody is there
+                    near.close()
+                    continue
                 self.lines += [near, far]
                 Thread(target=self.requests, args=(near, far), daemon=True).start()
                 Thread(target=self.answers, args=(far, near), daemon=True).start()
