@@ -16,11 +16,11 @@ service closes the steps. `storm.check` compares with the service: the total of 
 sum of everything.
 """
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from itertools import combinations, count
+from itertools import combinations
 from random import Random
 from threading import Condition, Event
 from time import monotonic
@@ -28,33 +28,12 @@ from typing import Any, NamedTuple
 
 import httpx
 
-from serving import Serving, command, slug
+from serving import Serving, command
+from storm_clients import PATIENCE, Client, Closer, Unsure
 
-PATIENCE = 60.0  # seconds in which whatever is waited for must happen
-AGAIN = 0.02  # seconds between tries
 REMEMBER = 60  # steps for which keys are known
 CLOSE_EVERY = 300  # rewards, where steps are closed by hand
 VARIANTS = ["49", "59", "69"]
-
-
-class Batch(NamedTuple):
-    rewards: list[tuple[str, int]]  # key, micro-units
-
-    @property
-    def total(self) -> int:
-        return sum(amount for _, amount in self.rewards)
-
-    def body(self) -> Any:
-        made = [{"key": key, "amount": amount / 1e6} for key, amount in self.rewards]
-        return made if len(made) > 1 else made[0]
-
-
-class Unsure(NamedTuple):
-    """A batch that came through though its answer was lost: it is in one of these steps."""
-
-    first: int
-    last: int
-    total: int
 
 
 class Figures(NamedTuple):
@@ -87,11 +66,12 @@ class Storm:
         clients: int = 6,
         step_seconds: float | None = None,
         remember: int = REMEMBER,
-        **settings: Any,
+        close_every: int = CLOSE_EVERY,
     ) -> None:
         self.services = services
         self.name = name
         self.remember = remember
+        self.close_every = close_every  # rewards
         self.step = 0  # the latest that anybody has heard of
         self.acknowledged = 0  # rewards
         self.progress = Condition()
@@ -103,7 +83,7 @@ class Storm:
         asked = {"name": name, "variants": VARIANTS, "window": 2, "reward_max": 1e9, "policy": "ucb1", "seed": seed}
         timed = {} if step_seconds is None else {"step_seconds": step_seconds}
         with services[0].client() as http:
-            made = http.post("/v1/experiments", json=asked | timed | {"remember": remember} | settings)
+            made = http.post("/v1/experiments", json=asked | timed | {"remember": remember})
             assert made.status_code == 201, made.text
 
     def __enter__(self) -> "Storm":
@@ -181,132 +161,6 @@ class Storm:
             for step, variants in one.seen.items():
                 if step < len(rows):  # the step after the last has no row
                     assert variants == {rows[step]["variant"]}
-
-
-class Caller:
-    """Sends until it is answered, to the next service if one doesn't."""
-
-    def __init__(self, storm: Storm, number: int) -> None:
-        self.storm = storm
-        self.number = number
-        self.seen = dict[int, set[str]]()  # variants by step
-        service = storm.services[number % len(storm.services)]
-        self.http = service.client()
-
-    def send(self, method: str, path: str, body: Any = None) -> tuple[httpx.Response, int]:
-        """The answer, and how often it was tried."""
-        deadline = monotonic() + PATIENCE
-        for tries in count(1):
-            services = self.storm.services
-            address = services[(self.number + tries - 1) % len(services)].address
-            try:
-                answer = self.http.request(method, f"{address}/v1/experiments/{self.storm.name}/{path}", json=body)
-            except httpx.TransportError:
-                pass
-            else:
-                if answer.status_code != 503:
-                    return answer, tries
-                assert int(answer.headers["retry-after"]) > 0
-            assert monotonic() < deadline
-            self.storm.up.wait(PATIENCE)
-            self.storm.ending.wait(AGAIN)
-        raise AssertionError
-
-    def see(self, decision: dict[str, Any]) -> None:
-        self.seen.setdefault(decision["step"], set()).add(decision["variant"])
-
-
-class Client(Caller):
-    def __init__(self, storm: Storm, seed: str, number: int) -> None:
-        super().__init__(storm, number)
-        self.random = Random(seed)
-        self.key = seed
-        self.numbers = count()
-        self.sent = 0  # micro-units, each key once
-        self.taken = Counter[int]()  # micro-units by the step that the receipt names
-        self.unsure = list[Unsure]()
-        self.kept = deque[tuple[int, Batch]](maxlen=20)
-        self.batches = self.retried = self.repeated = 0
-
-    def run(self) -> None:
-        while not self.storm.ending.is_set():
-            self.report()
-            chance = self.random.random()
-            if chance < 0.1:
-                self.repeat()
-            elif chance < 0.15:
-                self.contradict()
-            elif chance < 0.4:
-                self.ask()
-
-    def report(self) -> None:
-        size = 1 if self.random.random() < 0.5 else self.random.randrange(2, 60)
-        batch = Batch([
-            (f"{self.key} {next(self.numbers)}", self.random.randrange(1, 10**9)) for _ in range(size)
-        ])  # fmt: skip
-        first = self.storm.step
-        answer, tries = self.send("POST", "rewards", batch.body())
-        assert answer.status_code == 202, answer.text
-        receipt = answer.json()
-        step = receipt["step"]
-        assert step >= first
-        self.batches += 1
-        self.retried += tries > 1
-        self.sent += batch.total
-        if receipt["accepted"] == size:
-            self.taken[step] += batch.total
-        else:
-            assert (receipt["accepted"], receipt["duplicates"]) == (0, size)
-            assert tries > 1
-            self.unsure.append(Unsure(first, step, batch.total))
-        self.kept.append((step, batch))
-        self.storm.heard(step, size)
-
-    def known(self) -> Batch | None:
-        """A batch that was acknowledged, and is certain to be remembered."""
-        recent = [batch for step, batch in self.kept if self.storm.step - step < self.storm.remember // 2]
-        return self.random.choice(recent) if recent else None
-
-    def repeat(self) -> None:
-        batch = self.known()
-        if batch is not None:
-            receipt = self.send("POST", "rewards", batch.body())[0].json()
-            assert (receipt["accepted"], receipt["duplicates"]) == (0, len(batch.rewards))
-            self.repeated += 1
-
-    def contradict(self) -> None:
-        batch = self.known()
-        if batch is not None:
-            key, amount = self.random.choice(batch.rewards)
-            answer = self.send("POST", "rewards", {"key": key, "amount": (amount + 1) / 1e6})[0]
-            assert slug(answer) == "key-reused"
-
-    def ask(self) -> None:
-        decision = self.send("GET", "current")[0].json()
-        self.see(decision)
-        self.storm.heard(decision["step"])
-
-
-class Closer(Caller):
-    """Closes step after step; several may try to close the same one."""
-
-    def run(self) -> None:
-        storm = self.storm
-        while not storm.ending.is_set():
-            goal = storm.acknowledged + CLOSE_EVERY
-            with storm.progress:
-                storm.progress.wait_for(lambda: storm.acknowledged >= goal or storm.ending.is_set(), AGAIN)  # noqa: B023
-            if storm.acknowledged >= goal:
-                self.close(storm.step)
-
-    def close(self, step: int) -> None:
-        answer = self.send("POST", f"steps/{step}", {"total": None})[0]
-        assert answer.status_code == 200, answer.text
-        closed = answer.json()
-        assert closed["step"] == step
-        assert closed["next"]["step"] > step
-        self.see(closed["next"])
-        self.storm.heard(closed["next"]["step"])
 
 
 def failed(future: "Future[None]") -> bool:

@@ -1,12 +1,43 @@
 """Killed at any moment, under load, the service loses nothing that it acknowledged and counts nothing twice."""
 
-from serving import Serving
-from storm import killed_again_and_again
+from contextlib import ExitStack
+from random import Random
+from threading import Event
 
-KILLS = 20
+from postgres import Server
+from serving import Serving, command
+from storm import Storm, killed_again_and_again
+
+KILLS = 20  # on each store
+DATABASE_KILLS = 5
 
 
 def test_kill_9_at_random_moments_loses_and_doubles_nothing(address: str) -> None:
     with Serving(address) as serving:
         figures = killed_again_and_again(serving, KILLS, seed=4)
     assert figures.retried > 0
+
+
+def test_a_database_killed_under_load_keeps_what_the_service_acknowledged() -> None:
+    database, random = Server(), Random(5)
+    try:
+        with Serving(database.fresh()) as serving:
+            process = serving.process
+            with ExitStack() as stack:
+                storms = [
+                    stack.enter_context(Storm(5, [serving], "by-clock", clients=3, step_seconds=0.5)),
+                    stack.enter_context(Storm(5, [serving], "by-hand", clients=3)),
+                ]
+                for _ in range(DATABASE_KILLS):
+                    Event().wait(random.uniform(0.0, 0.5))
+                    database.kill()
+                    database.start()
+                    for storm in storms:
+                        storm.wait(50)
+            assert all(storm.check().retried > 0 for storm in storms)
+            assert serving.process is process  # it went on by itself
+            assert serving.stop() == 0
+            assert "Traceback" not in serving.errors
+            assert command("verify", serving.db).stdout.count("all as logged") == len(storms)
+    finally:
+        database.remove()

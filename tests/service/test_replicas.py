@@ -1,0 +1,93 @@
+"""Two services on one PostgreSQL: one decision for each step, the same from both, and no reward outside its step."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from itertools import cycle, groupby
+from random import Random
+from threading import Event
+
+import pytest
+
+from postgres import server
+from serving import Serving, command
+from storm import VARIANTS, Storm, paged
+
+BOUNDARIES = 60
+
+
+@pytest.fixture
+def replicas() -> Iterator[list[Serving]]:
+    database = server().fresh()
+    with Serving(database) as one, Serving(database) as two:
+        two.token = one.token
+        yield [one, two]
+    server().drop(database)
+
+
+def orders(serving: Serving, name: str, order: str, seed: int, over: Event) -> int:
+    """Give an order again and again, at its own pace; how often it was taken."""
+    random, given = Random(seed), 0
+    with serving.client() as http:
+        for variant in cycle(VARIANTS):
+            if over.wait(random.uniform(0.0, 0.2)):
+                return given
+            body = {"reason": "it is my turn"} | ({"variant": variant} if order == "pin" else {})
+            answer = http.post(f"/v1/experiments/{name}/{order}", json=body)
+            assert answer.status_code == 200, answer.text
+            given += 1
+    return given
+
+
+def verified(serving: Serving) -> int:
+    """How many experiments replay as logged; all others fail."""
+    return command("verify", serving.db).stdout.count("all as logged")
+
+
+def test_sixteen_clients_meet_one_decision_in_every_step_whichever_replica_they_ask(replicas: list[Serving]) -> None:
+    with Storm(1, replicas, "by-clock", clients=16, step_seconds=0.25) as storm:
+        storm.wait_until(lambda: storm.step > BOUNDARIES)
+    figures = storm.check()
+    assert figures.steps > BOUNDARIES
+    assert (figures.retried, figures.came_through) == (0, 0)  # so every total is the sum of its receipts
+    heard = [set[int]().union(*(client.seen for client in storm.clients[half::2])) for half in (0, 1)]
+    assert len(heard[0] & heard[1]) > BOUNDARIES // 2
+    assert verified(replicas[0]) == 1
+
+
+def test_steps_closed_by_both_at_once_are_closed_once_while_orders_race(replicas: list[Serving]) -> None:
+    over = Event()
+    with ExitStack() as stack:
+        storm = stack.enter_context(Storm(2, replicas, "by-hand", clients=4, close_every=40))
+        pool = stack.enter_context(ThreadPoolExecutor(3))
+        stack.callback(over.set)
+        given = [
+            pool.submit(orders, replicas[0], "by-hand", "pin", 1, over),
+            pool.submit(orders, replicas[1], "by-hand", "pin", 2, over),
+            pool.submit(orders, replicas[1], "by-hand", "unpin", 3, over),
+        ]
+        storm.wait_until(lambda: storm.step > BOUNDARIES)
+    assert all(future.result() > 0 for future in given)
+    figures = storm.check()
+    assert (figures.retried, figures.came_through) == (0, 0)
+    closed = [set(closer.closed) for closer in storm.closers]
+    assert len(closed[0] & closed[1]) > BOUNDARIES // 4
+    with replicas[0].client() as http:
+        log = list(paged(http, "/v1/experiments/by-hand/events"))
+    assert [one["body"]["step"] for one in log if one["kind"] == "close"] == list(range(figures.steps - 1))
+    given_ = [(one["kind"], one["body"].get("variant")) for one in log if one["kind"] in ("pin", "unpin")]
+    assert all(len(list(same)) == 1 for _, same in groupby(given_))  # what was in force already changed nothing
+    assert verified(replicas[0]) == 1
+
+
+def test_replicas_killed_in_turn_are_covered_by_the_other(replicas: list[Serving]) -> None:
+    random = Random(3)
+    with Storm(3, replicas, "by-clock", clients=4, step_seconds=0.5) as storm:
+        for serving in replicas * 2:
+            storm.wait(100)
+            Event().wait(random.uniform(0.0, 0.3))
+            serving.kill()
+            storm.wait(100)  # the other goes on
+            serving.start()
+    assert storm.check().retried > 0
+    assert verified(replicas[0]) == 1
