@@ -122,9 +122,20 @@ class Experiments:
                     news.append([(name, one) for one in happenings(log, seen, count)])
         return list(islice(merge(*news, key=lambda one: one[1].at), count))
 
-    def wait(self, timeout: float) -> bool:
-        """Wait until something is appended; False if nothing was. Where others write too, it looks once a second."""
-        seen, end = self._news.count, monotonic() + timeout
+    def pulse(self) -> int:
+        """How often this process has appended something: where `wait` may begin."""
+        return self._news.count
+
+    def wake(self) -> None:
+        """Let those go that `wait`."""
+        self._news.tell()
+
+    def wait(self, timeout: float, since: int | None = None) -> bool:
+        """Wait until something is appended, or was since a `pulse`; False if nothing was.
+
+        Where others write too, it looks once a second.
+        """
+        seen, end = self.pulse() if since is None else since, monotonic() + timeout
         if self._store.alone:
             return self._news.wait(seen, timeout)
         heads = self._store.heads()

@@ -12,7 +12,7 @@ from afterglow.live.rows import Close, Open, Void, changes
 from afterglow.live.spec import Spec, read_spec
 from afterglow.live.state import Role, State, initial, restored
 from afterglow.live.status import Explanation, explanation
-from afterglow.live.store.contract import Reading, Snapshot, Writing
+from afterglow.live.store.contract import Reading, Snapshot, StepRow, Writing
 
 EVERY = 1000  # records between snapshots, more where they are large
 BYTES = 50  # of snapshots for each record
@@ -106,12 +106,12 @@ class Follower:
             mark = chained(self.hash, self.seq + 1, at, kind, body)
             log.append([Record(self.seq + 1, at, kind, body, mark)])
             before = self.state.step
-            ended = list(changes(self.spec, self.state, kind, values))
+            made = list(changes(self.spec, self.state, kind, values))
             apply(self.spec, self.state, kind, values)
-            write(log, ended)
             if self.state.phase != "over" and (kind == "start" or self.state.step > before):
                 state = self.state
-                write(log, [Open(state.step, state.served, state.planned, str(state.role))])
+                made.append(Open(state.step, state.served, state.planned, str(state.role)))
+            write(log, made)
             self.seq, self.hash, self.latest = self.seq + 1, mark, at
         if not events:
             return False
@@ -144,13 +144,19 @@ class Follower:
 
 
 def write(log: Writing, made: list[Open | Close | Void]) -> None:
+    """Change the rows of steps; new ones all at once, though they may be many."""
+    new = dict[int, StepRow]()
     for one in made:
         if isinstance(one, Open):
-            log.put_steps([one.row()])
-        elif isinstance(one, Close):
-            log.end_step(*one)
-        else:
+            new[one.step] = one.row()
+        elif isinstance(one, Void):
             log.void_step(one.step)
+        elif one.step in new:
+            new[one.step] = new[one.step]._replace(total=one.total, role=one.role, void=int(one.void))
+        else:
+            log.end_step(*one)
+    if new:
+        log.put_steps(new.values())
 
 
 def check(mark: bytes, state: str) -> bytes:

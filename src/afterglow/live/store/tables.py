@@ -100,6 +100,7 @@ class TableLog:
             raise Raced("a digest was there already")
 
     def forget(self, before: int) -> bool:
-        gone = self.session.run("DELETE FROM salts WHERE experiment = ? AND step < ?", self.number, before)
-        gone += self.session.run("DELETE FROM rewards WHERE experiment = ? AND step < ?", self.number, before)
-        return gone > 0
+        if not self.session.run("DELETE FROM salts WHERE experiment = ? AND step < ?", self.number, before):
+            return False  # where there is no salt there is no digest
+        self.session.run("DELETE FROM rewards WHERE experiment = ? AND step < ?", self.number, before)
+        return True
