@@ -1,0 +1,156 @@
+"""The database is away, locked or full: callers are told at once and when to come back, and then it goes on."""
+
+import resource
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from threading import Event
+from time import monotonic
+
+import httpx
+import pytest
+
+from afterglow.client import Client
+from postgres import Server
+from quick_disk import quick_folder
+from serving import START, Serving, command, slug
+from storm import Storm
+
+AWAY = 10.0  # seconds
+PROMPT = 2.0  # seconds
+SHOP = {"name": "shop", "variants": ["49", "59"], "window": 2, "reward_max": 1e9}
+HERE = "/v1/experiments/shop"
+
+
+def refused(answer: httpx.Response) -> str:
+    """Which problem it is; it comes promptly and says when to try again."""
+    assert answer.status_code == 503, answer.text
+    assert int(answer.headers["retry-after"]) > 0
+    assert answer.elapsed.total_seconds() < PROMPT
+    return slug(answer)
+
+
+def until(http: httpx.Client, path: str, status: int) -> None:
+    """Ask again and again until the answer is that."""
+    end, never = monotonic() + START, Event()
+    while http.get(path).status_code != status:
+        assert monotonic() < end
+        never.wait(0.02)
+
+
+@pytest.fixture
+def database() -> Iterator[Server]:
+    made = Server()
+    yield made
+    made.remove()
+
+
+def test_ten_seconds_without_the_database_are_bridged_without_a_restart(database: Server) -> None:
+    with (
+        Serving(database.fresh()) as serving,
+        serving.client() as http,
+        Client(serving.address, serving.token) as client,
+        Storm(6, [serving], "by-clock", clients=2, step_seconds=1.0) as storm,
+    ):
+        client.create(**SHOP)  # type: ignore[arg-type]
+        shop, steps = client.experiment("shop"), client.experiment("by-clock")
+        before = {shop.decision().fallback, steps.decision().fallback}
+        storm.wait(100)
+        process = serving.process
+        database.stop()
+        end, sent, told = monotonic() + AWAY, 0, list[str | None]()
+        until(http, "/readyz", 503)
+        while monotonic() < end:
+            shop.reward(0.25)
+            sent += 1
+            told += [shop.decision().fallback]
+            assert {shop.current(), client.experiment("new", default="59").current()} == {"49", "59"}
+            assert refused(http.get("/readyz")) == "database-away"
+            assert refused(http.get(f"{HERE}/current")) == "database-away"
+            assert refused(http.post(f"{HERE}/rewards", json={"key": "k", "amount": 1})) == "database-away"
+            assert refused(http.post(f"{HERE}/pause", json={"reason": "it can't be done"})) == "database-away"
+            assert http.get("/healthz").status_code == 200
+        database.start()
+        until(http, "/readyz", 200)
+        client.flush(START)
+        storm.wait(100)
+        assert (before, set(told)) == ({None}, {"last"})
+        assert client.delivery.delivered == sent
+        assert http.post(f"{HERE}/steps/0", json={"total": None}).json()["total"] == 0.25 * sent
+        assert serving.process is process
+    with serving:
+        assert storm.check().retried > 0
+    assert command("verify", serving.db).stdout.count("all as logged") == 2
+
+
+@pytest.fixture
+def sqlite() -> Iterator[Path]:
+    with quick_folder() as folder:
+        yield Path(folder) / "experiments.db"
+
+
+def test_a_full_disk_is_told_and_nothing_is_lost_when_there_is_room_again(sqlite: Path) -> None:
+    batch = [{"key": f"a longer name {number}", "amount": 1.0} for number in range(1000)]
+    with Serving(sqlite) as serving, serving.client() as http:
+        http.post("/v1/experiments", json=SHOP).raise_for_status()
+        assert serving.process is not None
+        largest = max(file.stat().st_size for file in sqlite.parent.iterdir())
+        room = resource.prlimit(serving.process.pid, resource.RLIMIT_FSIZE, (largest + 100_000, resource.RLIM_INFINITY))
+        taken, answer = 0, http.post(f"{HERE}/rewards", json=batch)
+        while answer.status_code == 202:
+            taken += 1
+            batch = [{"key": f"{taken} {number}", "amount": 1.0} for number in range(1000)]
+            answer = http.post(f"{HERE}/rewards", json=batch)
+        for _ in range(20):
+            assert refused(http.post(f"{HERE}/rewards", json=batch)) == "database-away"
+            assert http.get(f"{HERE}/current").json()["variant"] == "49"
+        resource.prlimit(serving.process.pid, resource.RLIMIT_FSIZE, room)
+        receipt = http.post(f"{HERE}/rewards", json=batch).json()
+        assert (receipt["accepted"], receipt["duplicates"]) == (1000, 0)
+        assert http.post(f"{HERE}/steps/0", json={"total": None}).json()["total"] == 1000.0 * (taken + 1)
+        assert serving.stop() == 0
+    assert "all as logged" in command("verify", serving.db).stdout
+
+
+def test_a_file_that_another_process_has_locked_is_waited_for_within_the_time_limit(sqlite: Path) -> None:
+    with Serving(sqlite, "--time-limit", "0.5") as serving, serving.client() as http:
+        http.post("/v1/experiments", json=SHOP).raise_for_status()
+        with closing(sqlite3.connect(sqlite, isolation_level=None)) as other:
+            other.execute("BEGIN EXCLUSIVE")
+            for _ in range(3):
+                assert refused(http.post(f"{HERE}/rewards", json={"key": "k", "amount": 1})) == "too-slow"
+                assert refused(http.get("/readyz")) == "too-slow"
+                assert http.get(f"{HERE}/current").json()["variant"] == "49"
+            other.execute("ROLLBACK")
+        until(http, "/readyz", 200)
+        receipt = http.post(f"{HERE}/rewards", json={"key": "k", "amount": 1}).json()
+        assert (receipt["accepted"], receipt["duplicates"]) == (0, 1)  # it took effect after all
+        assert http.post(f"{HERE}/steps/0", json={"total": None}).json()["total"] == 1.0
+    assert "all as logged" in command("verify", serving.db).stdout
+
+
+def memory(process: int) -> int:
+    """Kilobytes that a process has in memory."""
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS:"))
+
+
+def test_a_full_queue_sends_callers_away_and_takes_no_memory(sqlite: Path) -> None:
+    batch = [{"key": f"{number:0200}", "amount": 1.0} for number in range(1000)]
+    with Serving(sqlite, "--queue", "1000", "--time-limit", "0.1") as serving, serving.client() as http:
+        http.post("/v1/experiments", json=SHOP).raise_for_status()
+        assert serving.process is not None
+        with closing(sqlite3.connect(sqlite, isolation_level=None)) as other:
+            other.execute("BEGIN EXCLUSIVE")
+            assert refused(http.post(f"{HERE}/rewards", json=batch)) == "too-slow"  # it waits, the room is taken
+            for _ in range(30):
+                assert refused(http.post(f"{HERE}/rewards", json=batch)) == "overloaded"
+            before = memory(serving.process.pid)
+            for _ in range(300):
+                assert refused(http.post(f"{HERE}/rewards", json=batch)) == "overloaded"
+            assert memory(serving.process.pid) - before < 20_000  # 60 MB were sent
+            other.execute("ROLLBACK")
+        until(http, "/readyz", 200)
+        receipt = http.post(f"{HERE}/rewards", json=batch).json()
+        assert (receipt["accepted"], receipt["duplicates"]) == (0, 1000)
