@@ -15,7 +15,7 @@ help:
 	@echo "make test          run the tests, the examples in docstrings and every block of the docs"
 	@echo "make check         lint, formatting, strict types, import contracts"
 	@echo "make docs          build the documentation site in site/, with search; it needs no network"
-	@echo "make bench         time the engine beside C and other libraries"
+	@echo "make bench         time the engine beside C and other libraries, the service beside bare ones"
 	@echo "make install       install afterglow into $(VENV), editable"
 	@echo "make requirements  pin the requirements anew; UPGRADE=--upgrade takes the newest"
 	@echo "make clean         remove what the other targets made"

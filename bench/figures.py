@@ -28,9 +28,9 @@ class Figure:
         goal, verdict = "", {True: "met", False: "not met", None: ""}[self.met]
         if self.at_least is not None or self.at_most is not None:
             sign, bound = ("≥", self.at_least) if self.at_least is not None else ("≤", self.at_most)
-            goal = f"{sign} {bound:,g} {self.unit}"
-        wall = "" if self.wall is None else f"{digits(self.wall)} {self.unit}"
-        return [self.what, goal, f"{digits(self.measured)} {self.unit}", wall, verdict]
+            goal = f"{sign} {bound:,g} {self.unit}".strip()
+        wall = "" if self.wall is None else f"{digits(self.wall)} {self.unit}".strip()
+        return [self.what, goal, f"{digits(self.measured)} {self.unit}".strip(), wall, verdict]
 
 
 BUSY = 0.7  # load from which a page says so
@@ -53,8 +53,8 @@ class Item:
     def of(cls, plain: dict[str, Any]) -> "Item":
         return cls(**plain | {"figures": [Figure(**figure) for figure in plain["figures"]]})
 
-    def markdown(self) -> str:
-        parts = [f"## {self.title}"]
+    def markdown(self, level: int = 2) -> str:
+        parts = [f"{'#' * level} {self.title}"]
         if self.figures:
             parts.append(table(COLUMNS, [figure.cells() for figure in self.figures]))
         if self.rows:

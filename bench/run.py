@@ -1,6 +1,9 @@
-"""Time the engine: all items, or those named.
+"""Time the engine and the service: all items, those of a section, or those named.
 
-    python bench/run.py [step peers hold skip trillion elimination threads start memory] [--write-docs]
+    python bench/run.py [engine | live | ITEM]... [--write-docs]
+
+    engine: step peers hold skip trillion elimination threads start memory
+    live:   current rewards-sqlite rewards-postgres rewards-memory decision million kills
 
 Prints each item's goal, what was measured, and whether it is met; `bench/out/` keeps everything as JSON and
 Markdown. Items measured one by one on one machine add up there; another machine or version starts anew.
@@ -11,13 +14,21 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+sys.path.append(str(Path(__file__).parents[1] / "tests"))  # a service as a process, and clients in a storm
+
+import current
+import decision
+import kills
 import memory
+import million
 import peers
+import reward_memory
+import rewards
 import start
 import step
 import threads
@@ -32,7 +43,7 @@ HERE = Path(__file__).parent
 OUT = HERE / "out"
 RESULTS = OUT / "speed.json"
 PAGE = HERE.parent / "docs" / "speed.md"
-ITEMS: dict[str, Callable[[Path], Item]] = {
+ENGINE: dict[str, Callable[[Path], Item]] = {
     "step": step.measure,
     "peers": peers.measure,
     "hold": tiers.measure_hold,
@@ -43,6 +54,17 @@ ITEMS: dict[str, Callable[[Path], Item]] = {
     "start": start.measure,
     "memory": memory.measure,
 }
+LIVE: dict[str, Callable[[Path], Item]] = {
+    "current": current.measure,
+    "rewards-sqlite": rewards.measure_sqlite,
+    "rewards-postgres": rewards.measure_postgres,
+    "rewards-memory": reward_memory.measure,
+    "decision": decision.measure,
+    "million": million.measure,
+    "kills": kills.measure,
+}
+SECTIONS = {"engine": ENGINE, "live": LIVE}
+ITEMS = ENGINE | LIVE
 
 
 def earlier(here: dict[str, str]) -> dict[str, Any]:
@@ -54,29 +76,40 @@ def earlier(here: dict[str, str]) -> dict[str, Any]:
     return {"machine": here, "items": {}}
 
 
+def chosen(arguments: list[str]) -> list[str]:
+    """The items to measure: all of them, unless some are named or only the page is wanted."""
+    if not arguments:
+        return list(ITEMS)
+    given = [name for name in arguments if name != "--write-docs"]
+    return [item for name in given for item in SECTIONS.get(name, [name])]
+
+
+def known(results: dict[str, Any], names: Iterable[str]) -> list[Item]:
+    return [Item.of(results["items"][name]) for name in names if name in results["items"]]
+
+
 def main(arguments: list[str]) -> int:
-    wanted = [name for name in arguments if name != "--write-docs"]
+    wanted = chosen(arguments)
     if unknown := [name for name in wanted if name not in ITEMS]:
-        print(f"no item named {unknown[0]!r}; items are {', '.join(ITEMS)}", file=sys.stderr)
+        names = ", ".join([*SECTIONS, *ITEMS])
+        print(f"no item named {unknown[0]!r}; items and sections are {names}", file=sys.stderr)
         return 2
     OUT.mkdir(exist_ok=True)
     results = earlier(machine())
-    if not wanted and "--write-docs" not in arguments:
-        wanted = list(ITEMS)
     load = os.getloadavg()[0]  # before anything here adds to it
     for name in wanted:
         item = replace(ITEMS[name](OUT), load=load)
         results["items"][name] = asdict(item)
         print(item.markdown(), flush=True)
         RESULTS.write_text(json.dumps(results, indent=1, ensure_ascii=False))
-    items = [Item.of(results["items"][name]) for name in ITEMS if name in results["items"]]
-    (OUT / "speed.md").write_text(page(results["machine"], items))
-    print(summary(items))
+    text = page(results["machine"], known(results, ENGINE), known(results, LIVE))
+    (OUT / "speed.md").write_text(text)
+    print(summary(known(results, ITEMS)))
     if "--write-docs" in arguments:
         if missing := [name for name in ITEMS if name not in results["items"]]:
             print(f"docs/speed.md needs all items, not yet measured: {', '.join(missing)}", file=sys.stderr)
             return 1
-        PAGE.write_text(page(results["machine"], items))
+        PAGE.write_text(text)
     return 0
 
 
