@@ -5,8 +5,10 @@ from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request
 
+from afterglow.errors import UnknownName
 from afterglow.live import Experiment
 from afterglow.service.access import allow
+from afterglow.service.problems import Problem
 from afterglow.service.service import Service
 from afterglow.service.tokens import Token
 
@@ -37,10 +39,20 @@ def needs(scope: str) -> Callable[[Request], Awaitable[Call]]:
         token: Token = request.scope["token"]
         name = request.path_params.get("name")
         allow(token, scope, name)
+        refuse_unknown(request)
         return Call(request.app.state.service, token, name)
 
     entered.scope_needed = scope  # type: ignore[attr-defined]  # the OpenAPI document says so too
     return entered
+
+
+def refuse_unknown(request: Request) -> None:
+    """A parameter that nobody looks at is a typing error."""
+    known = [each.alias for each in request.scope["route"].dependant.query_params]
+    for name in request.query_params:
+        if name not in known:
+            may = f"there are {', '.join(known)}" if known else "there is none here"
+            raise Problem("bad-value", str(UnknownName("query parameter", name, known, may)))
 
 
 Reads = Annotated[Call, Depends(needs("read"))]

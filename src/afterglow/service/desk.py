@@ -81,12 +81,12 @@ class Desk:
             else:
                 future.set_result(answer)
 
-    def close(self) -> None:
+    def close(self, patience: float) -> None:
         """Commit what waits, then end; call it from a worker thread."""
         with self.turn:
             self.open = False
             self.turn.notify()
-        self.thread.join()
+        self.thread.join(patience)
 
 
 def commit(experiment: Experiment, group: list[Waiting]) -> Sequence[Answer]:

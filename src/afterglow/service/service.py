@@ -62,7 +62,7 @@ class Service:
         self.hush()
         await self.deliveries.stop()
         loop = asyncio.get_running_loop()
-        await loop.run_in_executor(None, self.desk.close)
+        await loop.run_in_executor(None, self.desk.close, self.settings.stop_seconds)
         await asyncio.sleep(0)  # answers of the last commit are handed out
         await loop.run_in_executor(None, self.watch.close)
         await loop.run_in_executor(None, self.workers.close)

@@ -52,6 +52,7 @@ class Watch:
     def close(self) -> None:
         """Call it from a worker thread."""
         self.closing.set()
+        self.experiments.wake()
         for thread in self.threads:
             thread.join()
 
@@ -79,11 +80,12 @@ class Watch:
         """Wake the streams when there is something new."""
         while not self.closing.is_set():
             try:
+                pulse = self.experiments.pulse()
                 if self.seen is None:
                     self.seen = self.experiments.heads()
-                self.experiments.wait(LOOK)
                 if self.take_in():
                     self.loop.call_soon_threadsafe(self.wake)
+                self.experiments.wait(LOOK, pulse)
             except AfterglowError as error:
                 self.lost(error)
                 self.closing.wait(LOOK)
