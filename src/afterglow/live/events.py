@@ -12,6 +12,7 @@ from afterglow.live.spec import Spec
 from afterglow.live.state import Phase, Role, State
 
 Body = Mapping[str, Any]
+PAUSED, PLAN, WASHOUT, OUTSIDE = Phase.PAUSED, Role.PLAN, Role.WASHOUT, Role.OUTSIDE  # found once, not in every step
 
 
 def apply(spec: Spec, state: State, kind: str, body: Body) -> None:
@@ -33,18 +34,18 @@ def open_step(spec: Spec, state: State) -> None:
     """Decide the variant of the step in hand."""
     left = None if spec.horizon is None else spec.horizon - state.step
     state.planned = state.plan.current(state.step, left)
-    paused = state.phase is Phase.PAUSED
+    paused = state.phase is PAUSED
     base = safe(spec, state) if state.shadow else state.planned
     if state.pinned >= 0:
         state.served = state.pinned
     else:
         state.served = safe(spec, state) if paused else base
     if paused or state.served != base:
-        state.role = Role.OUTSIDE
+        state.role = OUTSIDE
     elif state.washout > 0:
-        state.role = Role.WASHOUT
+        state.role = WASHOUT
     else:
-        state.role = Role.SHADOW if state.shadow else Role.PLAN
+        state.role = Role.SHADOW if state.shadow else PLAN
 
 
 def safe(spec: Spec, state: State) -> int:
@@ -59,7 +60,7 @@ def close(spec: Spec, state: State, body: Body) -> None:
     if total > most:
         total = most
         state.capped += 1
-    if state.role is Role.OUTSIDE:
+    if state.role is OUTSIDE:
         leave_plan(spec, state)
         state.excluded += 1
     else:
@@ -67,7 +68,7 @@ def close(spec: Spec, state: State, body: Body) -> None:
             state.books.lose(state.served)
         else:
             state.books.record(state.served, total / spec.unit)
-        if state.role is Role.WASHOUT:
+        if state.role is WASHOUT:
             state.washout -= 1
             state.excluded += 1
         else:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from afterglow.errors import AfterglowError
-from afterglow.live.events import apply
+from afterglow.live.events import Body, apply
 from afterglow.live.history import check
 from afterglow.live.log import NOTHING, Record, chained, read_body
 from afterglow.live.rows import Close, changes
@@ -74,33 +74,37 @@ class Audit:
     def replay(self, spec: Spec, state: State, record: Record) -> None:
         """Apply a record; compare the decision in it with the one that follows from the log."""
         kind, values = record.kind, read_body(record.body)
-        if kind in ("close", "stop") and (values["step"], values["served"]) != (state.step, state.served):
-            self.faults.append(
-                f"record {record.seq:,}: says step {values['step']:,} served {values['served']}, "
-                f"the log leads to step {state.step:,} and {state.served}"
-            )
-        if kind == "void" and values["total"] != told_total(state, values["step"]):
-            self.faults.append(f"record {record.seq:,}: step {values['step']:,} was not closed with that total")
         if kind == "close":
-            self.compare_row(Close(state.step, values["total"], state.role, values["void"]))
+            self.compare_decision(state, record.seq, values)
+            self.compare_row(state.step, values["total"], state.role, values["void"])
         elif kind in ("missed", "stop"):
+            if kind == "stop":
+                self.compare_decision(state, record.seq, values)
             for change in changes(spec, state, kind, values):
                 if isinstance(change, Close):
-                    self.compare_row(change)
+                    self.compare_row(*change)
+        elif kind == "void" and values["total"] != told_total(state, values["step"]):
+            self.faults.append(f"record {record.seq:,}: step {values['step']:,} was not closed with that total")
         was = state.step
         apply(spec, state, kind, values)
-        if kind == "start" or state.step > was:
+        if state.step > was or kind == "start":
             self.opened = (state.step, state.served, state.planned)
 
-    def compare_row(self, end: Close) -> None:
+    def compare_decision(self, state: State, seq: int, values: Body) -> None:
+        if values["step"] != state.step or values["served"] != state.served:
+            self.faults.append(
+                f"record {seq:,}: says step {values['step']:,} served {values['served']}, "
+                f"the log leads to step {state.step:,} and {state.served}"
+            )
+
+    def compare_row(self, step: int, total: int, role: str, void: bool) -> None:
         self.steps += 1
         row = next(self.rows, None)
         _, served, planned = self.opened
-        void = end.void or end.step in self.voided
-        if row != (end.step, served, planned, end.role, end.total, void):
+        leads = (step, served, planned, role, total, void or step in self.voided)
+        if row != leads:
             self.faults.append(
-                f"step {end.step:,}: the table has {tuple(row) if row else 'no row'}, the log leads to "
-                f"{(end.step, served, planned, end.role, end.total, void)}"
+                f"step {step:,}: the table has {tuple(row) if row else 'no row'}, the log leads to {leads}"
             )
 
     def compare_snapshot(self, snapshot: Snapshot, state: State, mark: bytes) -> None:

@@ -1,12 +1,15 @@
 """One experiment in the tables of a database, within a transaction."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import partial
 
 from afterglow.live.log import Record
 from afterglow.live.store.contract import Raced, Snapshot, StepRow
 from afterglow.live.store.session import Row, Session
 
 ALL = 1 << 62  # more than any LIMIT
+RECORD = partial(tuple.__new__, Record)  # as `_make`, without a call in Python for each row
+STEP = partial(tuple.__new__, StepRow)
 
 
 class TableLog:
@@ -29,7 +32,7 @@ class TableLog:
             f"SELECT seq, at, kind, body, hash FROM events WHERE experiment = ? AND seq > ? {only} ORDER BY seq LIMIT ?"
         )
         limit = ALL if count is None else count
-        return map(Record._make, self.session.rows(query, self.number, after, *values, limit, long=count is None))
+        return map(RECORD, self.session.rows(query, self.number, after, *values, limit, long=count is None))
 
     def steps(self, first: int = 0, count: int | None = None) -> Iterator[StepRow]:
         query = (
@@ -37,7 +40,7 @@ class TableLog:
             "WHERE experiment = ? AND step >= ? ORDER BY step LIMIT ?"
         )
         limit = ALL if count is None else count
-        return map(StepRow._make, self.session.rows(query, self.number, first, limit, long=count is None))
+        return map(STEP, self.session.rows(query, self.number, first, limit, long=count is None))
 
     def snapshot(self, step: int | None = None) -> Snapshot | None:
         query = (
