@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from time import monotonic
 
 import httpx
 import pytest
@@ -12,7 +11,7 @@ from openfeature.evaluation_context import EvaluationContext
 from openfeature.exception import ErrorCode
 
 from live_fixtures import Clock
-from serving import START, Serving, in_thread, slug
+from serving import Serving, in_thread, slug
 
 FLAGS = "/ofrep/v1/evaluate/flags"
 HOURLY = {"name": "hourly", "variants": ["A", "B"], "window": 1, "step_seconds": 3600}
@@ -28,22 +27,12 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         yield made
 
 
-def new_token(serving: Serving, *scopes: str, experiments: list[str] | None = None) -> str:
-    """A token that the service knows of."""
-    made = serving.new_token(*scopes, experiments=experiments)
-    end = monotonic() + START
-    with serving.client(made) as client:
-        while client.get("/v1/experiments").status_code == 401:
-            assert monotonic() < end
-    return made
-
-
 def provider(serving: Serving, token: str) -> OFREPProvider:
     return OFREPProvider(serving.address, headers_factory=lambda: {"Authorization": f"Bearer {token}"})
 
 
 def test_the_stock_provider_reads_the_variant_and_follows_a_switch(serving: Serving) -> None:
-    api.set_provider_and_wait(provider(serving, new_token(serving, "decide")))
+    api.set_provider_and_wait(provider(serving, serving.new_token("decide")))
     flags = api.get_client()
     before = flags.get_string_details("manual", "none", EvaluationContext("anybody", {"country": "NO"}))
     assert (before.value, before.variant, before.reason, before.error_code) == ("49", "49", "SPLIT", None)
@@ -58,7 +47,7 @@ def test_the_stock_provider_reads_the_variant_and_follows_a_switch(serving: Serv
 
 
 def test_the_stock_provider_gives_the_default_and_the_reason_when_it_is_refused(serving: Serving) -> None:
-    api.set_provider_and_wait(provider(serving, new_token(serving, "decide", experiments=["other"])))
+    api.set_provider_and_wait(provider(serving, serving.new_token("decide", experiments=["other"])))
     flags = api.get_client()
     assert flags.get_string_value("other", "none") == "49"
     foreign = flags.get_string_details("manual", "none")
@@ -147,10 +136,10 @@ def test_what_the_protocol_has_no_shape_for_is_a_problem(client: httpx.Client) -
 
 
 def test_flags_need_the_scope_decide_and_show_the_experiments_of_the_token(serving: Serving) -> None:
-    with serving.client(new_token(serving, "read")) as reader:
+    with serving.client(serving.new_token("read")) as reader:
         assert slug(reader.post(FLAGS, json={})) == "forbidden"
         assert slug(reader.post(f"{FLAGS}/manual", json={})) == "forbidden"
-    with serving.client(new_token(serving, "decide", experiments=["other"])) as some:
+    with serving.client(serving.new_token("decide", experiments=["other"])) as some:
         assert [flag["key"] for flag in some.post(FLAGS, json={}).json()["flags"]] == ["other"]
         assert slug(some.post(f"{FLAGS}/manual", json={})) == "forbidden"
     with serving.client("nobody") as nobody:

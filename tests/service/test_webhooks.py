@@ -200,10 +200,7 @@ def test_webhooks_are_for_admins_of_all_experiments(tmp_path: Path) -> None:
     with Serving(tmp_path / "experiments.db") as serving:
         for scopes, experiments in ((["read", "decide", "report", "operate"], None), (["admin"], ["shipping"])):
             with serving.client(serving.new_token(*scopes, experiments=experiments)) as client:
-                end = time.monotonic() + START
-                while (answer := client.get("/v1/webhooks")).status_code == 401 and time.monotonic() < end:
-                    pass
-                assert slug(answer) == "forbidden"
+                assert slug(client.get("/v1/webhooks")) == "forbidden"
                 assert slug(client.post("/v1/webhooks", json={"url": "https://shop.example/"})) == "forbidden"
                 assert slug(client.delete("/v1/webhooks/0")) == "forbidden"
 

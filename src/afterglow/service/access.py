@@ -1,5 +1,6 @@
 """Who calls, and whether they may: tokens in `Authorization: Bearer`, scopes, lists of experiments."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from time import monotonic
 from typing import Any
@@ -26,6 +27,7 @@ class Door:
         self.auth = auth
         self.now = now
         self.renew = renew  # reads the tokens again, in a worker thread
+        self.looking = asyncio.Lock()
         self.buckets = Buckets(rate)
 
     async def enter(self, authorization: bytes, host: bytes) -> Token:
@@ -52,10 +54,18 @@ class Door:
             return None
         text = sent.strip().decode("ascii")
         token = self.book.find(text, self.now())
-        if token is None and text.startswith("ag_") and self.book.stale():
-            await self.renew()  # it may have been made a moment ago
+        if token is None and text.startswith("ag_"):
+            await self.look_again(monotonic())  # it may have been made a moment ago
             token = self.book.find(text, self.now())
         return token
+
+    async def look_again(self, since: float) -> None:
+        """Have the tokens read after a moment, once for all that wait for it, and not too often."""
+        async with self.looking:
+            if self.book.read < since:
+                await asyncio.sleep(self.book.pause())
+                if self.book.read < since:
+                    await self.renew()
 
 
 class Buckets:

@@ -106,7 +106,11 @@ class TokenBook:
 
     def stale(self) -> bool:
         """Whether an unknown token is worth a look at the rows."""
-        return time.monotonic() - self.read > PAUSE
+        return self.pause() == 0
+
+    def pause(self) -> float:
+        """Seconds until an unknown token is worth a look at the rows."""
+        return max(0.0, self.read + PAUSE - time.monotonic())
 
     def find(self, text: str, now: float) -> Token | None:
         """The token that was sent, if it is valid now."""
