@@ -3,11 +3,11 @@
 import re
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
-from typing import Any
 
 import httpx
 
 START = 60.0  # seconds, on a busy machine
+INLINE = ("a", "code", "q", "span", "strong", "svg", "time")  # don't end a word
 
 
 @dataclass
@@ -74,6 +74,8 @@ class Page(HTMLParser):
         if tag in self.within:
             while self.within.pop() != tag:
                 pass
+        if tag not in INLINE:
+            self.words.append(" ")
         if tag == "textarea":
             self.area = ""
         elif tag == "select":
@@ -104,9 +106,10 @@ class Visitor:
     def form(self, action: str) -> Form:
         return next(form for form in self.page.forms if form.action == action)
 
-    def send(self, action: str, headers: dict[str, str] | None = None, **fields: Any) -> Page:
+    def send(self, action: str, from_site: str | None = None, **fields: str) -> Page:
         form = self.form(action)
         assert set(fields) <= form.names | {"mark"}, form.names
+        headers = {"Sec-Fetch-Site": from_site} if from_site else {}
         return self.take(self.client.post(action, data={**form.fields, **fields}, headers=headers))
 
     def sign_in(self, token: str) -> "Visitor":

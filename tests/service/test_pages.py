@@ -113,7 +113,7 @@ def test_forms_of_other_sites_are_refused(serving: Serving, visitor: Visitor) ->
         assert "comes from elsewhere" in visitor.send(order, reason="a trick", mark=mark).text
         assert visitor.answer.status_code == 403
         visitor.read(order)
-    visitor.send(order, headers={"Sec-Fetch-Site": "cross-site"}, reason="a trick")
+    visitor.send(order, from_site="cross-site", reason="a trick")
     assert visitor.answer.status_code == 403
     bare = visitor.client.post(order, data={"reason": "a trick"})
     assert bare.status_code == 403

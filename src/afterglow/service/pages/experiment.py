@@ -1,11 +1,13 @@
 """One experiment: what is live, what is known, what was held when, what happened."""
 
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 from starlette.responses import JSONResponse, Response
 
-from afterglow.live import Experiment
+from afterglow.live import Decision, Experiment
+from afterglow.live.history import Happening
+from afterglow.live.status import Status
 from afterglow.service.pages import words
 from afterglow.service.pages.intervals import picture
 from afterglow.service.pages.log import RecentLog
@@ -20,9 +22,8 @@ ROWS = 60  # runs in the table below the strip
 
 
 def experiment_page(visit: Visit) -> Response:
-    experiment = visit.experiment()
-    done = visit.request.query_params.get("done", "")
-    found = facts(visit, experiment)
+    experiment, done = visit.experiment(), visit.request.query_params.get("done", "")
+    found = facts(visit, experiment, standing(visit, experiment))
     named = {order.slug: order.label for order in ORDERS}
     return visit.page(
         "experiment.html", **found, done=done, settings=words.settings(experiment.spec), order_names=named
@@ -31,37 +32,52 @@ def experiment_page(visit: Visit) -> Response:
 
 def changes(visit: Visit) -> Response:
     """The parts that move, if anything has changed since the visitor last saw them."""
-    found = facts(visit, visit.experiment())
-    if visit.request.query_params.get("seen") == found["seen"]:
+    experiment = visit.experiment()
+    stands = standing(visit, experiment)
+    if visit.request.query_params.get("seen") == stands.seen:
         return Response(status_code=204, headers=HEADERS)
-    return visit.page("experiment_changes.html", **found)
+    return visit.page("experiment_changes.html", **facts(visit, experiment, stands))
 
 
-def facts(visit: Visit, experiment: Experiment) -> dict[str, Any]:
-    status, decision, estimates = experiment.status(), ending(experiment), experiment.estimates()
-    spec, until = experiment.spec, visit.number("until")
+class Standing(NamedTuple):
+    """Where an experiment stands; as long as `seen` is the same, so is everything on its page."""
+
+    status: Status
+    decision: Decision
+    log: list[Happening]
+    seen: str
+
+
+def standing(visit: Visit, experiment: Experiment) -> Standing:
+    status, decision = experiment.status(), ending(experiment)
+    recent = visit.dashboard.logs.setdefault(experiment.name, RecentLog())
+    log = recent.read(experiment, lambda: visit.dashboard.experiments.heads()[experiment.name])
+    mark = repr((status, decision, log[-1:], visit.number("until")))
+    return Standing(status, decision, log, sha256(mark.encode()).hexdigest()[:16])
+
+
+def facts(visit: Visit, experiment: Experiment, stands: Standing) -> dict[str, Any]:
+    """What the page says."""
+    status, decision, spec, until = stands.status, stands.decision, experiment.spec, visit.number("until")
     first, count = shown(status.step, status.phase in ("draft", "over"), until)
-    steps = experiment.steps(first, count)
-    log = visit.dashboard.logs.setdefault(experiment.name, RecentLog()).read(experiment)
-    mark = repr((status, decision, log[-1:], first, count, [step for step in steps if step.void]))
+    estimates = experiment.estimates()
     return {
-        "experiment": experiment,
         "spec": spec,
         "status": status,
         "decision": decision,
         "picture": picture(estimates, decision.variant, status.leader, status.disabled),
         "known": words.known(status, estimates),
         "conditions": words.conditions(spec, status),
-        "strip": strip(spec, steps),
+        "strip": strip(spec, experiment.steps(first, count)),
         "times": (step_begins(experiment, first), step_begins(experiment, first + count)),
         "earlier": first if first else None,
         "later": first + count + SPAN if until is not None and first + count <= status.step else None,
         "until": until,
         "roles": words.ROLES,
         "rows": ROWS,
-        "lines": words.lines(spec, log)[:LATEST],
+        "lines": words.lines(spec, stands.log)[:LATEST],
         "orders": offered(spec, status) if visit.may("operate") else [],
-        "seen": sha256(mark.encode()).hexdigest()[:16],
+        "seen": stands.seen,
     }
 
 

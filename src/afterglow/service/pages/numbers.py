@@ -61,7 +61,7 @@ def left(seconds: float) -> str:
     >>> left(5), left(95), left(3 * 3600 + 120), left(200_000), left(-3)
     ('in 5 s', 'in 1 min 35 s', 'in 3 h 2 min', 'in 2 d 7 h', 'now')
     """
-    whole, parts = math.ceil(seconds), list[str]()
+    whole, parts = max(0, math.ceil(seconds)), list[str]()
     for size, name in LENGTHS:
         if whole >= size and len(parts) < 2:
             parts.append(f"{whole // size} {SHORT[name]}")

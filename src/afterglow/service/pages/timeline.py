@@ -11,7 +11,6 @@ from afterglow.service.pages.numbers import counted, figure
 from afterglow.service.pages.words import ROLES
 
 SPAN = 1000  # steps on one strip
-LEARNED = ("plan",)
 
 
 class Run(NamedTuple):
@@ -40,11 +39,20 @@ class Piece(NamedTuple):
     title: str
 
 
+class Lane(NamedTuple):
+    """One variant's: where it was served, and where it was planned but not served."""
+
+    variant: str
+    number: int
+    served: list[Piece]
+    planned: list[Piece]
+
+
 class Strip(NamedTuple):
     first: int
     last: int
-    lanes: list[tuple[str, int, list[Piece]]]
-    roles: list[Piece]  # what is not as planned
+    lanes: list[Lane]
+    roles: list[Piece]  # of steps that were not as planned
     found: list[str]  # the roles among them
     ticks: list[tuple[float, str]]
     runs: list[Run]
@@ -73,11 +81,15 @@ def strip(spec: Spec, steps: Sequence[Step]) -> Strip | None:
     found = runs(steps)
     span = last - first + 1
     pieces = [piece(spec, run, first, span) for run in found]
+    there = [(run, one) for run, one in zip(found, pieces, strict=True) if run.role != "missed"]
     lanes = [
-        (name, number, [one for one in pieces if one.number == number and one.role != "missed"])
+        Lane(
+            name, number, [one for run, one in there if run.variant == name],
+            [one for run, one in there if run.planned == name != run.variant],
+        )
         for number, name in enumerate(spec.variants)
-    ]
-    apart = [one for one in pieces if one.role not in LEARNED]
+    ]  # fmt: skip
+    apart = [one for one in pieces if one.role != "plan"]
     names = [role for role in ROLES if any(one.role == role for one in apart)]
     round_steps = [tick for tick in axis(first, last + 1, 6).ticks if tick == int(tick)]
     ticks = [(round(100 * (tick - first) / span, 3), f"{tick:,.0f}") for tick in round_steps if tick <= last]
@@ -87,7 +99,10 @@ def strip(spec: Spec, steps: Sequence[Step]) -> Strip | None:
 def piece(spec: Spec, run: Run, first: int, span: int) -> Piece:
     steps = run.last - run.first + 1
     brought = "" if run.mean is None else f", {figure(run.mean)} a step on average"
-    title = f"{run.variant}: step {run.steps} ({counted(steps, 'step')}), {ROLES.get(run.role, run.role)}{brought}"
+    planned = "" if run.planned == run.variant else f" (planned: {run.planned})"
+    title = (
+        f"{run.variant}{planned}: step {run.steps} ({counted(steps, 'step')}), {ROLES.get(run.role, run.role)}{brought}"
+    )
     return Piece(
         round(100 * (run.first - first) / span, 3), round(100 * steps / span, 3), spec.variant(run.variant), run.role,
         run.first, title,

@@ -23,7 +23,7 @@ function bands(data) {
       const from = plot.valToPos(Math.max(first - 0.5, plot.scales.x.min), "x", true);
       const to = plot.valToPos(Math.min(last + 0.5, plot.scales.x.max), "x", true);
       if (to <= from) continue;
-      ctx.globalAlpha = role === "plan" ? 0.14 : 0.05;
+      ctx.globalAlpha = role === "plan" || role === "shadow" ? 0.14 : 0.05;
       ctx.fillStyle = look.arms[variant % 8];
       ctx.fillRect(from, bbox.top, to - from, bbox.height);
     }

@@ -1,0 +1,234 @@
+"""Orders and new experiments by way of forms: what they say before, what they do, and how they are refused."""
+
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from browsing import Visitor
+from live_fixtures import Clock
+from serving import in_thread
+
+HOSTILE = '"><script>alert(1)</script>&amp;'
+
+
+@pytest.fixture
+def clock() -> Clock:
+    made = Clock()
+    made.now = 1_800_000_000.0  # 08:00 on a Friday, in UTC
+    return made
+
+
+@pytest.fixture
+def client(tmp_path: Path, clock: Clock) -> Iterator[httpx.Client]:
+    with in_thread(tmp_path / "experiments.db", clock) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """A service that has an experiment named taken."""
+    with in_thread(tmp_path_factory.mktemp("forms") / "experiments.db") as made:
+        create(made, name="taken")
+        yield made
+
+
+@pytest.fixture
+def visitor(client: httpx.Client) -> Iterator[Visitor]:
+    made = Visitor(str(client.base_url))
+    yield made
+    made.close()
+
+
+def create(client: httpx.Client, **more: Any) -> None:
+    body = {"name": "shipping", "variants": ["49", "59", "69"], "window": 3, "reward_max": 100.0, "horizon": 500}
+    assert client.post("/v1/experiments", json=body | {"step_seconds": 3600} | more).status_code == 201
+
+
+def status(client: httpx.Client) -> dict[str, Any]:
+    found: dict[str, Any] = client.get("/v1/experiments/shipping").json()["status"]
+    return found
+
+
+def order(visitor: Visitor, name: str, **fields: str) -> str:
+    visitor.read(f"/experiments/shipping/order/{name}")
+    return visitor.send(f"/experiments/shipping/order/{name}", **fields).text
+
+
+def test_every_order_can_be_given_with_its_form(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
+    create(client, shadow=True, start=False)
+    assert "started" in order(visitor, "start")
+    assert status(client)["phase"] == "running"
+    order(visitor, "go-live", reason="the plan looks right")
+    assert not status(client)["shadow"]
+    clock.now += 4 * 3600
+    order(visitor, "pin", variant="59", reason="a wrong price")
+    assert status(client)["pinned"] == "59"
+    order(visitor, "unpin", reason="mended")
+    assert status(client)["pinned"] is None
+    order(visitor, "disable", variant="69", reason="sold out")
+    assert status(client)["disabled"] == ["69"]
+    order(visitor, "enable", variant="69", reason="in stock again")
+    assert status(client)["disabled"] == []
+    order(visitor, "pause", reason="stocktaking")
+    assert status(client)["phase"] == "paused"
+    order(visitor, "resume", reason="done")
+    assert status(client)["phase"] == "running"
+    text = order(visitor, "stop", keep="59", confirm="shipping", reason="the season is over")
+    assert "59 is kept" in text
+    assert (status(client)["phase"], status(client)["variant"]) == ("over", "59")
+    kinds = [one["kind"] for one in client.get("/v1/experiments/shipping/events").json()["items"]]
+    assert [kind for kind in kinds if kind not in ("create", "close", "missed")] == [
+        "start", "go_live", "pin", "unpin", "disable", "enable", "pause", "resume", "stop",
+    ]  # fmt: skip
+
+
+def test_a_step_can_be_voided_with_its_form(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
+    create(client)
+    client.get("/v1/experiments/shipping/current")
+    clock.now += 3600
+    client.get("/v1/experiments/shipping/current")
+    assert "Step 0 voided" in order(visitor, "void", step="0", reason="the till was down")
+    assert client.get("/v1/experiments/shipping/steps").json()["items"][0]["void"]
+    refused = order(visitor, "void", step="7", reason="a slip")
+    assert "step 7 can't be voided" in refused
+    assert "step must be a whole number, got 'x'" in order(visitor, "void", step="x", reason="a slip")
+
+
+def test_a_form_says_what_will_happen_and_when(client: httpx.Client, visitor: Visitor) -> None:
+    create(client)
+    page = visitor.read("/experiments/shipping/order/pin")
+    assert "With step 1, at 09:00:00 UTC (in 1 h), everybody gets the variant that you choose" in page.text
+    assert "nor are the 2 steps behind them" in page.text
+    assert "everybody gets the control, 49" in visitor.read("/experiments/shipping/order/pause").text
+    assert "At once and for good" in visitor.read("/experiments/shipping/order/stop").text
+
+
+def test_steps_that_nobody_s_clock_ends_are_named_by_their_end(client: httpx.Client, visitor: Visitor) -> None:
+    create(client, step_seconds=None)
+    text = visitor.read("/experiments/shipping/order/pause").text
+    assert "With step 1, as soon as step 0 is closed, everybody gets the control" in text
+    assert "49 is live until step 0 is closed." in visitor.read("/experiments/shipping").text
+
+
+def test_an_order_needs_a_reason_and_keeps_what_was_typed(client: httpx.Client, visitor: Visitor) -> None:
+    create(client)
+    assert "write a sentence" in order(visitor, "pin", variant="59", reason="  ")
+    assert visitor.answer.status_code == 422
+    assert visitor.form("/experiments/shipping/order/pin").fields["variant"] == "59"
+    assert "choose one" in order(visitor, "pin", reason="some reason")
+    assert visitor.form("/experiments/shipping/order/pin").fields["reason"] == "some reason"
+    assert status(client)["pinned"] is None
+
+
+def test_stopping_for_good_needs_the_name_typed(client: httpx.Client, visitor: Visitor) -> None:
+    create(client)
+    assert "confirm by typing" in order(visitor, "stop", confirm="shiping", reason="over", keep="69")
+    assert status(client)["phase"] == "running"
+    assert visitor.form("/experiments/shipping/order/stop").fields["keep"] == "69"
+
+
+def test_only_orders_that_fit_are_offered(client: httpx.Client, visitor: Visitor) -> None:
+    create(client)
+    offered = [one.rpartition("/")[2] for one in visitor.read("/experiments/shipping").links if "/order/" in one]
+    assert offered == ["pin", "pause", "disable", "stop"]
+    visitor.read("/experiments/shipping/order/resume")
+    assert visitor.answer.status_code == 409
+    visitor.read("/experiments/shipping/order/explode")
+    assert visitor.answer.status_code == 404
+
+
+def test_an_order_that_came_too_late_is_refused_in_words(client: httpx.Client, visitor: Visitor) -> None:
+    create(client)
+    visitor.read("/experiments/shipping/order/pause")
+    client.post("/v1/experiments/shipping/stop", json={"reason": "somebody else was faster"})
+    text = visitor.send("/experiments/shipping/order/pause", reason="too late").text
+    assert visitor.answer.status_code == 422
+    assert "was stopped at step 0" in text
+
+
+def test_hostile_names_and_reasons_stay_words(client: httpx.Client, visitor: Visitor) -> None:
+    create(client, variants=["49", HOSTILE])
+    order(visitor, "pin", variant=HOSTILE, reason=HOSTILE)
+    assert status(client)["pinned"] == HOSTILE
+    for path in ("", "/changes", "/steps/0", "/order/pin", "/order/stop", "/order/unpin"):
+        page = visitor.read(f"/experiments/shipping{path}")
+        assert HOSTILE in page.text, path
+        assert "<script>alert" not in visitor.answer.text
+    assert visitor.client.get("/experiments/shipping/totals").json()["variants"][1] == HOSTILE
+    visitor.read("/")
+    assert "<script>alert" not in visitor.answer.text
+
+
+NEW = {"name": "fresh", "variants": "left\n\n right \n", "window": "3", "reward_max": "12,5", "horizon": "1,000"}
+
+
+def test_an_experiment_is_created_with_the_form(client: httpx.Client, visitor: Visitor) -> None:
+    assert "There is none yet" in visitor.read("/").text
+    assert "/new" in visitor.page.links
+    visitor.read("/new")
+    visitor.send(
+        "/new", **NEW, step_length="0.5", step_unit="hours", heartbeat="on", policy="lean-ucb", control="right"
+    )
+    assert visitor.path() == "/experiments/fresh?done=create"
+    made = client.get("/v1/experiments/fresh").json()
+    assert made["variants"] == ["left", "right"]
+    assert (made["window"], made["horizon"], made["reward_max"]) == (3, 1000, 12.5)
+    assert (made["step_seconds"], made["heartbeat"], made["policy"]) == (1800.0, True, "lean-ucb")
+    assert (made["control"], made["status"]["phase"]) == ("right", "running")
+
+
+def test_manual_steps_a_late_start_and_settings_of_the_policy_can_be_chosen(
+    client: httpx.Client, visitor: Visitor
+) -> None:
+    visitor.read("/new")
+    visitor.send("/new", **NEW | {"horizon": ""}, steps="manual", start="later", policy="leak-ucb", options="C = 0.5")
+    made = client.get("/v1/experiments/fresh").json()
+    assert (made["mode"], made["status"]["phase"], made["horizon"]) == ("manual", "draft", None)
+    assert made["options"] == {"C": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("name", "two words", "name must be 1 to 100 letters"),
+        ("name", "taken", "taken"),
+        ("variants", "one", "an experiment needs at least 2 variants"),
+        ("variants", "same\nsame", "same"),
+        ("window", "0", "window must be a whole number of at least 1"),
+        ("window", "a day", "window must be a whole number, got 'a day'"),
+        ("horizon", "9" * 19, "horizon must be at most"),
+        ("reward_max", "", "reward max must be a number"),
+        ("reward_max", "-1", "reward_max must be"),
+        ("step_length", "0", "step_seconds must be"),
+        ("season", "0", "season must be a whole number of at least 1"),
+        ("confidence", "95", "confidence must be"),
+        ("control", "up", "no variant named 'up'"),
+        ("options", "C", "name = value"),
+    ],
+)
+def test_a_refusal_stands_beside_its_field_and_keeps_what_was_typed(
+    filled: httpx.Client, field: str, value: str, words: str
+) -> None:
+    visitor, typed = Visitor(str(filled.base_url)), NEW | {field: value}
+    visitor.read("/new")
+    page = visitor.send("/new", **typed)
+    assert visitor.answer.status_code == 422
+    beside = visitor.answer.text.partition(f'id="{field}-refused"')[2].partition("</span>")[0]
+    assert words in unescape(beside)
+    kept = visitor.form("/new").fields
+    assert {name: kept[name].split() for name in typed} == {name: text.split() for name, text in typed.items()}
+    assert "Not created yet" in page.text
+    assert len(filled.get("/v1/experiments").json()["items"]) == 1
+    visitor.close()
+
+
+def test_a_policy_that_can_t_do_it_says_so_beside_its_name(client: httpx.Client, visitor: Visitor) -> None:
+    visitor.read("/new")
+    visitor.send("/new", **NEW | {"horizon": ""}, policy="phased-ucb")
+    assert visitor.answer.status_code == 422
+    assert "horizon" in visitor.answer.text.partition('id="policy-refused"')[2].partition("</span>")[0]
+    assert client.get("/v1/experiments").json()["items"] == []

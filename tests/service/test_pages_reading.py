@@ -1,0 +1,223 @@
+"""What pages say, read without scripts."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from afterglow import live
+from afterglow.service.pages.log import KEPT, LOOK_BACK, RecentLog
+from afterglow.service.pages.timeline import SPAN
+from browsing import Visitor
+from live_fixtures import Clock
+from quick_disk import quick_folder
+from serving import in_thread
+
+HOUR = 3600.0
+
+
+@pytest.fixture
+def clock() -> Clock:
+    made = Clock()
+    made.now = 1_800_000_000.0  # 08:00 on a Friday, in UTC
+    return made
+
+
+@pytest.fixture
+def client(tmp_path: Path, clock: Clock) -> Iterator[httpx.Client]:
+    with in_thread(tmp_path / "experiments.db", clock) as made:
+        yield made
+
+
+@pytest.fixture
+def visitor(client: httpx.Client) -> Iterator[Visitor]:
+    made = Visitor(str(client.base_url))
+    yield made
+    made.close()
+
+
+def create(client: httpx.Client, name: str = "shipping", **more: Any) -> None:
+    body = {"name": name, "variants": ["49", "59"], "window": 2, "reward_max": 10.0, "horizon": 1000}
+    assert client.post("/v1/experiments", json=body | more).status_code == 201
+
+
+def play(client: httpx.Client, clock: Clock, hours: int, amount: float = 4.0, name: str = "shipping") -> None:
+    """Some hours by the clock, with a reward in each."""
+    for _ in range(hours):
+        sent = client.post(f"/v1/experiments/{name}/rewards", json={"key": f"{clock.now}", "amount": amount})
+        assert sent.status_code == 202
+        clock.now += HOUR
+        client.get(f"/v1/experiments/{name}/current")
+
+
+def order(client: httpx.Client, name: str, **body: Any) -> None:
+    assert client.post(f"/v1/experiments/shipping/{name}", json=body).status_code == 200
+
+
+def test_the_overview_has_a_line_for_every_experiment(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
+    create(client, step_seconds=HOUR)
+    create(client, "by-hand")
+    create(client, "draft", start=False)
+    create(client, "endless", horizon=None, step_seconds=60.0, shadow=True)
+    play(client, clock, 3)
+    text = visitor.read("/").text
+    assert "shipping exploring 49 step 3 of 1,000 < 1 % in 1 h" in text
+    assert "when this one is closed" in text
+    assert "not started" in text
+    assert "no horizon" in text
+    assert "shadow" in text
+
+
+def test_a_page_says_what_is_live_and_until_when(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
+    create(client, step_seconds=HOUR)
+    clock.now += 1510
+    assert "49 is live until 09:00:00 UTC, in 34 min 50 s" in visitor.read("/experiments/shipping").text
+    create(client, "draft", start=False, step_seconds=HOUR)
+    text = visitor.read("/experiments/draft").text
+    assert "49 is served until the experiment is started." in text
+    assert "Nothing yet: the first step begins when the experiment is started." in text
+
+
+def test_pins_wash_out_and_pauses_are_told_in_sentences(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
+    create(client, step_seconds=HOUR)
+    play(client, clock, 2)
+    order(client, "pin", variant="59", reason="a wrong price")
+    assert "Pinned to 59 from the next step on" in visitor.read("/experiments/shipping").text
+    play(client, clock, 2)
+    assert "Pinned to 59, whatever the plan says" in visitor.read("/experiments/shipping").text
+    order(client, "unpin", reason="mended")
+    play(client, clock, 1)
+    text = visitor.read("/experiments/shipping").text
+    assert "Wash-out: 1 more step won’t be learned from" in text
+    assert "Pinned to 59. a wrong price" in text
+    assert "3 to 4 59 (planned: 49) outside the plan, not learned from" in text
+    assert "5 49 wash-out: as planned, not learned from" in text
+    order(client, "pause", reason="stocktaking")
+    assert "Paused: the control is served and nothing is learned" in visitor.read("/experiments/shipping").text
+
+
+def test_void_and_missed_steps_are_seen(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
+    create(client, step_seconds=HOUR, heartbeat=True)
+    play(client, clock, 1)
+    for _ in range(2):
+        clock.now += HOUR
+        client.get("/v1/experiments/shipping/current")
+    clock.now += 5 * HOUR
+    text = visitor.read("/experiments/shipping").text
+    assert "3 steps from 1 on were void: nothing was reported." in text
+    assert "Steps 4 to 7 were missed: nobody asked or reported." in text
+    assert "4 to 7 49 missed: nobody asked or reported –" in text
+
+
+def test_an_alarm_is_on_both_pages(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
+    create(client, step_seconds=HOUR)
+    play(client, clock, 8, 18.0)
+    assert "more than all pulls can have brought" in visitor.read("/").text
+    assert "Alarm. Totals add up to" in visitor.read("/experiments/shipping").text
+
+
+def test_the_end_says_what_is_kept(client: httpx.Client, visitor: Visitor) -> None:
+    create(client, horizon=30)
+    for step in range(30):
+        assert client.post(f"/v1/experiments/shipping/steps/{step}", json={"total": 1.0}).status_code == 200
+    text = visitor.read("/experiments/shipping").text
+    assert "is kept: everybody gets it for good." in text
+    assert "It is over without a decision" in text
+    assert "All 30 steps are played." in text
+    assert not [link for link in visitor.page.links if "/order/" in link]
+
+
+def test_a_decided_experiment_names_the_best_with_its_bound(client: httpx.Client, visitor: Visitor) -> None:
+    create(client, policy="lean-ucb", window=1)
+    for step in range(300):
+        variant = client.get("/v1/experiments/shipping/current").json()["variant"]
+        client.post(f"/v1/experiments/shipping/steps/{step}", json={"total": 9.0 if variant == "59" else 0.5})
+    low = next(one["low"] for one in client.get("/v1/experiments/shipping/estimates").json()["items"][1:])
+    text = visitor.read("/experiments/shipping").text
+    assert f"Decided: 59 brings at least {low:.2f} a step, more than any other can." in text
+    assert "59 live, ahead" in text
+
+
+def test_the_explanation_of_a_step_has_a_page(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
+    create(client, step_seconds=HOUR)
+    play(client, clock, 3)
+    text = visitor.read("/experiments/shipping/steps/1").text
+    assert "Step 1 got 49: as planned" in text
+    assert "It brought 4." in text
+    assert "trim-ucb (version 1) decided in step 0 to hold 49" in text
+    assert "It is still open." in visitor.read("/experiments/shipping/steps/3").text
+    assert "has no decision yet" in visitor.read("/experiments/shipping/steps/4").text
+    assert visitor.answer.status_code == 409
+    visitor.read("/experiments/shipping/explain?step=2")
+    assert visitor.path() == "/experiments/shipping/steps/2"
+    visitor.read("/experiments/shipping/explain?step=two")
+    assert visitor.path() == "/experiments/shipping"
+    part = visitor.client.get("/experiments/shipping/steps/1", headers={"HX-Request": "true"}).text
+    assert "<html" not in part
+    assert "as planned" in part
+
+
+def test_parts_come_again_only_when_something_has_changed(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
+    create(client, step_seconds=HOUR)
+    for path, holder in (("/experiments/shipping", "#poll"), ("/", "#rows")):
+        visitor.read(path)
+        again = next(address for address in visitor.page.loads if "seen=" in address)
+        assert visitor.client.get(again, headers={"HX-Request": "true"}).status_code == 204
+        clock.now += HOUR
+        answer = visitor.client.get(again, headers={"HX-Request": "true"})
+        assert answer.status_code == 200
+        assert "<html" not in answer.text
+        assert f'id="{holder[1:]}"' in answer.text
+
+
+def test_a_long_experiment_is_shown_in_pieces(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
+    create(client, step_seconds=60.0, horizon=10_000)
+    clock.now += 60 * (2 * SPAN + 500)
+    text = visitor.read("/experiments/shipping").text
+    assert f"Steps {SPAN + 501:,} to {2 * SPAN + 500:,}" in text
+    visitor.read(next(link for link in visitor.page.links if "until=" in link))
+    assert f"Steps 501 to {SPAN + 500:,}" in visitor.page.text
+    found = visitor.client.get(f"/experiments/shipping/totals?until={SPAN + 501}").json()
+    assert (found["steps"][0], found["steps"][-1]) == (501, SPAN + 500)
+    assert found["totals"] == [None] * SPAN
+    for odd in ("-1", "x", "0", "99999999999999999999", "1e3", "²"):
+        assert visitor.client.get("/experiments/shipping", params={"until": odd}).status_code == 200
+
+
+def test_totals_come_with_runs_and_means(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
+    create(client, step_seconds=HOUR)
+    play(client, clock, 2, 3.0)
+    found = visitor.client.get("/experiments/shipping/totals").json()
+    assert found["totals"] == [3.0, 3.0, None]
+    assert found["means"] == [3.0, 3.0, 3.0]
+    assert found["runs"] == [[0, 2, 0, "plan"]]
+    assert (found["begins"], found["step_seconds"]) == (1_800_000_000.0, HOUR)
+
+
+def test_without_tokens_only_this_machine_is_let_in(client: httpx.Client, visitor: Visitor) -> None:
+    create(client)
+    assert "/new" in visitor.read("/").links
+    assert not [form for form in visitor.page.forms if form.action == "/sign-out"]
+    answer = visitor.client.get("/", headers={"Host": "bent.example"})
+    assert answer.status_code == 403
+    assert "shipping" not in answer.text
+
+
+def test_the_log_of_a_long_experiment_is_read_from_near_its_end() -> None:
+    with quick_folder() as folder, live.open(Path(folder) / "long.db") as experiments:
+        made = experiments.create("long", ["a", "b"], window=1)
+        made.pin("b", "long ago")
+        for _ in range(LOOK_BACK + 10):
+            made.close_step(0.5)
+        made.unpin("just now")
+        recent = RecentLog()
+        assert [one.kind for one in recent.read(made, lambda: experiments.heads()["long"])] == [
+            "create",
+            "start",
+            "unpin",
+        ]
+        for again in range(KEPT):
+            made.pin("ab"[again % 2], "again")
+        assert [one.kind for one in recent.read(made, lambda: 0)] == ["pin"] * KEPT
