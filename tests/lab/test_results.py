@@ -86,6 +86,12 @@ def test_where_runs_is_a_list_the_longest_cell_stands_for_those_that_begin_it(tm
     assert "same rewards" not in results.paired("trim-ucb", "ars-ucb").caption
 
 
+def test_a_notebook_is_not_flooded_with_rows() -> None:
+    shown = Sheet([{"label": "a", "regret": float(row)} for row in range(2_000)], "regret: as it is")._repr_html_()
+    assert shown.count("<tr>") == 501
+    assert "the first 500 of 2,000 rows, to_pandas() has them all; regret: as it is" in shown
+
+
 def test_paired_compares_run_by_run(results: Results) -> None:
     sheet = results.paired("leak-ucb", "ars-ucb")
     assert len(sheet) == 24

@@ -13,11 +13,15 @@ STYLE = (
     ".afterglow p{margin:.3em .7em;max-width:60em;opacity:.75}</style>"
 )
 WIDTH, HEIGHT = 150, 14
+MOST_ROWS = 500  # a notebook has to carry
 WIDE = 10.0  # from this ratio on the scale is logarithmic
 
 
 def page(head: str, columns: list[str], rows: list[dict[str, Any]], texts: list[list[str]], caption: str) -> str:
-    """The table; `texts` are the cells as they are read, row by row."""
+    """The table, its first rows if it is long; `texts` are the cells as they are read, row by row."""
+    if len(rows) > MOST_ROWS:
+        caption = f"the first {MOST_ROWS:,} of {len(rows):,} rows, to_pandas() has them all; {caption}"
+        rows, texts = rows[:MOST_ROWS], texts[:MOST_ROWS]
     sides = ['class="text"' if all(isinstance(row[name], str) for row in rows) else "" for name in columns]
     bars = drawn(rows)
     titles = [f"<th {side}>{html.escape(name)}</th>" for side, name in zip(sides, columns, strict=True)]
