@@ -22,14 +22,17 @@ def arms_played(policy: str, world: World, steps: int, seed: int, season: int) -
 
 
 @pytest.mark.parametrize(
-    ("policy", "spread", "season"),
+    ("address", "policy", "spread", "season"),
     [
-        ("trim-ucb", "last", 1),
-        ("lean-ucb", "uniform", 1),
-        ("trim-ucb", "uniform", 6),
-        ("composite-exp3", "hoard", 1),
-        ("phased-ucb", "uniform", 4),
+        ("sqlite", "trim-ucb", "last", 1),
+        ("sqlite", "lean-ucb", "uniform", 1),
+        ("sqlite", "trim-ucb", "uniform", 6),
+        ("sqlite", "composite-exp3", "hoard", 1),
+        ("sqlite", "phased-ucb", "uniform", 4),
+        ("postgresql", "lean-ucb", "uniform", 1),
+        ("postgresql", "composite-exp3", "hoard", 1),
     ],
+    indirect=["address"],
 )
 def test_a_thousand_steps_are_played_arm_for_arm_as_in_a_simulation(
     address: str, policy: str, spread: str, season: int

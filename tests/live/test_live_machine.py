@@ -269,7 +269,7 @@ PATIENT = settings(stateful_step_count=40, suppress_health_check=[HealthCheck.to
 TestMachine = Machine.TestCase
 TestMachine.settings = settings(PATIENT, max_examples=100)
 TestPostgresMachine = PostgresMachine.TestCase
-TestPostgresMachine.settings = settings(PATIENT, max_examples=20)
+TestPostgresMachine.settings = settings(PATIENT, max_examples=12)
 
 
 @pytest.fixture(autouse=True)

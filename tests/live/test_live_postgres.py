@@ -1,5 +1,7 @@
 """Experiments in PostgreSQL: several processes at once, and a database that goes away and comes back."""
 
+import os
+import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -235,6 +237,26 @@ def test_connections_that_were_cut_are_replaced_without_a_word(address: str) -> 
                 "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'afterglow'"
             )
             assert experiment.reward(1.0).accepted == 1
+
+
+def test_a_server_that_does_not_answer_is_not_waited_for_for_ever(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("afterglow.live.store.impatient.LIMIT", 0.3)
+    with afterglow.live.open(address) as experiments, psycopg.connect(address) as base:
+        experiment = experiments.create("shipping", **ASKED)
+        found = base.execute("SELECT pid FROM pg_stat_activity WHERE application_name = 'afterglow'").fetchall()
+        try:
+            for (pid,) in found:
+                os.kill(pid, signal.SIGSTOP)
+            with pytest.raises(Unavailable, match=r"can't be used now: no answer within 0.3 s; nothing was ack"):
+                experiment.reward(1.0, "asked in vain")
+            assert experiment.reward(1.0, "asked in vain").accepted == 1
+        finally:
+            for (pid,) in found:
+                os.kill(pid, signal.SIGCONT)
+        experiment.close_step()
+        assert experiment.steps(count=1)[0].total == 1.0
 
 
 def test_a_server_that_was_never_there_is_unavailable_and_its_password_is_not_shown() -> None:

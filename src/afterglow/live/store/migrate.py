@@ -125,7 +125,7 @@ def postgres_connection(address: str) -> Iterator["Connection"]:
     except ImportError as error:
         raise MissingExtra("a PostgreSQL database", "postgres") from error
     pool = Pool(address)
-    engine = engine_for("postgresql+psycopg://", lambda: pool.connected(autocommit=False))
+    engine = engine_for("postgresql+psycopg://", pool.patient)
     try:
         with pool.sorry(), engine.begin() as connection:
             connection.info["shown"] = pool.shown

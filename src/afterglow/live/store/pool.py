@@ -6,7 +6,7 @@ is no thread in the background and no growing pause before it is found to be bac
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from threading import BoundedSemaphore, Lock
 from time import monotonic
 from typing import Any
@@ -17,6 +17,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from afterglow.errors import BadValue, OutOfTurn, Unavailable
 from afterglow.live.store.address import without_password
+from afterglow.live.store.impatient import Impatient, TooSlow
 from afterglow.live.store.session import Row
 
 MOST = 10  # connections
@@ -29,7 +30,7 @@ DEFAULTS: dict[str, Any] = {
 SETTINGS = (
     f"SET lock_timeout = {round(1000 * PATIENCE)}",
     "SET statement_timeout = 60000",
-    "SET idle_in_transaction_session_timeout = 60000",
+    "SET idle_in_transaction_session_timeout = 5000",  # a process that is frozen holds up the others no longer
     "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
 )
 AWAY = (
@@ -87,27 +88,28 @@ class Pool:
                     raise
             try:
                 return base.execute(first)
-            except AWAY as error:  # it broke while nobody used it
+            except BaseException as error:
                 self.take_back(base)
-                if not base.closed:  # or it didn't
-                    raise error
-            except BaseException:
-                self.take_back(base)
-                raise
+                if not base.closed or isinstance(error, TooSlow) or not isinstance(error, AWAY):
+                    raise
+                # it broke while nobody used it: try the next
 
-    def connected(self, autocommit: bool = True) -> Connection[Row]:
+    def connected(self) -> Connection[Row]:
         """A new connection."""
         if monotonic() < self.away_until:
             raise psycopg.OperationalError("it was just tried")
         try:
-            base = Connection.connect(**self.arguments, autocommit=True)
+            base = Impatient.connect(**self.arguments, autocommit=True)
             for setting in SETTINGS:
                 base.execute(setting)
-            base.autocommit = autocommit
         except psycopg.Error:
             self.away_until = monotonic() + AGAIN
             raise
         return base
+
+    def patient(self) -> Connection[Row]:
+        """A connection for long statements, by itself."""
+        return Connection.connect(**self.arguments)
 
     def take_back(self, base: Connection[Row]) -> None:
         """Undo what is left open; keep the connection if that works."""
@@ -115,8 +117,7 @@ class Pool:
             if base.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
                 base.execute("ROLLBACK")
         except psycopg.Error:
-            with suppress(psycopg.Error):
-                base.close()
+            base.close()
         with self.turn:
             if not base.closed and not self.closed:
                 self.idle.append(base)
