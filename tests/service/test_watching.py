@@ -1,0 +1,139 @@
+"""What operators see: metrics, logs, readiness, the document."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import httpx
+import jsonschema_rs
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from afterglow.service.problems import TABLE
+from postgres import server
+from quick_disk import quick_folder
+from serving import Serving, in_thread, slug
+
+ASKED: dict[str, Any] = {
+    "name": "shipping",
+    "variants": ["49", "59"],
+    "window": 3,
+    "reward_max": 10.0,
+    "policy": "ucb1",
+}
+
+
+@pytest.fixture
+def client() -> Iterator[httpx.Client]:
+    with quick_folder() as folder, in_thread(Path(folder) / "e.db") as made:
+        yield made
+
+
+def samples(client: httpx.Client) -> dict[tuple[str, ...], float]:
+    text = client.get("/metrics").text
+    return {
+        (one.name, *one.labels.values()): one.value
+        for family in text_string_to_metric_families(text)
+        for one in family.samples
+    }
+
+
+def test_metrics_count_what_happened(client: httpx.Client) -> None:
+    client.post("/v1/experiments", json=ASKED).raise_for_status()
+    for key in "aab":
+        client.post("/v1/experiments/shipping/rewards", json={"key": key, "amount": 1.0}).raise_for_status()
+    client.post("/v1/experiments/shipping/rewards", json={"key": "a", "amount": 2.0})
+    client.post("/v1/experiments/shipping/steps/0", json={}).raise_for_status()
+    client.get("/v1/experiments/shipping/current").raise_for_status()
+    began = monotonic()
+    while not (found := samples(client)).get(("afterglow_decisions_total", "shipping", "49")):
+        assert monotonic() - began < 10
+    assert found["afterglow_requests_total", "rewards", "202"] == 3
+    assert found["afterglow_requests_total", "rewards", "422"] == 1
+    assert found["afterglow_request_seconds_count", "current"] == 1
+    assert found["afterglow_rewards_total", "shipping"] == 2
+    assert found["afterglow_reward_duplicates_total", "shipping"] == 1
+    assert found["afterglow_reward_batches_refused_total", "shipping"] == 1
+    assert found["afterglow_events_total", "shipping", "close"] == 1
+    assert found["afterglow_step", "shipping"] == 1
+    assert found["afterglow_rewards_waiting",] == 0
+    assert found["afterglow_database_away",] == 0
+
+
+def test_metrics_may_need_a_token() -> None:
+    with quick_folder() as folder, Serving(Path(folder) / "e.db", metrics="token") as serving:
+        assert slug(httpx.get(f"{serving.address}/metrics")) == "unauthorized"
+        with serving.client() as client:
+            assert client.get("/metrics").status_code == 200
+
+
+def test_logs_are_json_with_the_request_s_id_and_no_secret() -> None:
+    with quick_folder() as folder, Serving(Path(folder) / "e.db", log_level="debug") as serving:
+        with serving.client() as client:
+            client.post("/v1/experiments", json=ASKED, headers={"X-Request-ID": "mine"}).raise_for_status()
+            client.post("/v1/experiments/shipping/rewards", json={"key": "do-not-log-me", "amount": 1.0})
+            client.get("/v1/experiments?after=x", headers={"Authorization": "Bearer ag_000000000000_secret"})
+        assert serving.stop() == 0
+    lines = [json.loads(line) for line in serving.errors.splitlines()]
+    calls = {line["call"]: line for line in lines if line["message"] == "called"}
+    made = calls["create_experiment"]
+    assert (made["request"], made["status"], made["method"], made["level"]) == ("mine", 201, "POST", "info")
+    assert made["token"] == serving.token.split("_")[1]
+    assert calls["rewards"]["level"] == "debug"
+    for secret in (serving.token.split("_", 2)[2], "do-not-log-me", "ag_000000000000"):
+        assert secret not in serving.errors
+
+
+def test_while_the_database_is_away_callers_are_told_and_then_it_goes_on() -> None:
+    address = server().fresh()
+    with Serving(address) as serving, serving.client() as client:
+        client.post("/v1/experiments", json=ASKED).raise_for_status()
+        assert client.get("/readyz").status_code == 200
+        server().stop()
+        try:
+            for answer in (
+                client.get("/readyz"),
+                client.post("/v1/experiments/shipping/rewards", json={"key": "a", "amount": 1.0}),
+                client.post("/v1/experiments/shipping/pause", json={"reason": "no"}),
+            ):
+                assert (slug(answer), answer.headers["retry-after"]) == ("database-away", "2")
+            assert client.get("/healthz").status_code == 200
+            began = monotonic()
+            while samples(client)["afterglow_database_away",] == 0:
+                assert monotonic() - began < 10
+        finally:
+            server().start()
+        began = monotonic()
+        while client.get("/readyz").status_code != 200:
+            assert monotonic() - began < 30
+        answer = client.post("/v1/experiments/shipping/rewards", json={"key": "a", "amount": 1.0})
+        assert answer.json() == {"step": 0, "accepted": 1, "duplicates": 0}
+        while samples(client)["afterglow_database_away",] == 1:
+            assert monotonic() - began < 30
+    server().drop(address)
+
+
+def test_the_document_is_complete(client: httpx.Client) -> None:
+    document = client.get("/openapi.json").json()
+    assert document["openapi"].startswith("3.1")
+    schemas = document["components"]["schemas"]
+    assert {one.slug for one in TABLE} == {
+        one.removeprefix("/problems/") for one in schemas["Problem"]["properties"]["type"]["enum"]
+    }
+    for path, calls in document["paths"].items():
+        for method, call in calls.items():
+            assert call["summary"], (method, path)
+            assert ("401" in call["responses"]) == path.startswith(("/v1/", "/ofrep/")), (method, path)
+            assert call["security"] == ([{"token": []}] if "401" in call["responses"] else [])
+    named = {name for name, schema in schemas.items() if schema.get("type") == "object"}
+    assert [name for name in sorted(named) if "examples" not in schemas[name]] == []
+
+
+def test_every_example_of_the_document_fits_its_shape(client: httpx.Client) -> None:
+    document = client.get("/openapi.json").json()
+    for name, schema in document["components"]["schemas"].items():
+        whole = {"$ref": f"#/components/schemas/{name}", "components": document["components"]}
+        for example in schema.get("examples", []):
+            jsonschema_rs.validate(whole, example)
