@@ -13,7 +13,7 @@ MOST = 10**12  # of window x reward_max, so that sums of micro-units fit 64 bits
 def micros(name: str, amount: object, most: int) -> int:
     """An amount in micro-units, if it lies between 0 and `most` micro-units."""
     plain = type(amount) is float or type(amount) is int  # the others are asked at length
-    if not plain and (isinstance(amount, bool) or not isinstance(amount, Real)) or amount != amount:
+    if (not plain and (isinstance(amount, bool) or not isinstance(amount, Real))) or amount != amount:
         raise BadValue(f"{name} must be a number, got {amount!r}")
     value: Any = amount
     if value < 0:
