@@ -28,7 +28,8 @@ class AsyncCourier:
         key = self._outbox.put(experiment, amount, key)
         if self._task is None:
             self._task = loop.create_task(self._deliver(), name="afterglow-client")
-        self._wake.set()
+        if self._outbox.stirs():
+            self._wake.set()
         return key
 
     def delivery(self) -> Delivery:

@@ -28,7 +28,8 @@ class Courier:
             if self._thread is None:
                 self._thread = Thread(target=self._deliver, name="afterglow-client", daemon=True)
                 self._thread.start()
-            self._changed.notify_all()
+            if self._outbox.stirs():
+                self._changed.notify_all()
             return key
 
     def delivery(self) -> Delivery:

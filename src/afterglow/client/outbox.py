@@ -102,6 +102,10 @@ class Outbox:
             return None
         return max(0.0, self._due - self._clock())
 
+    def stirs(self) -> bool:
+        """Whether whoever delivers should be woken after a `put`: for the first reward, and when it is time."""
+        return self.waiting == 1 or self.pause() == 0.0
+
     def hurry(self) -> int:
         """Send what is here as soon as possible: no lingering, and no waiting for the end of a pause. `settled` tells
         by the number that is returned when that is done."""

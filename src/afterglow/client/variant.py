@@ -4,12 +4,15 @@ How long an answer may be kept is a number of seconds that the service names, co
 clocks are never compared.
 """
 
+import logging
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from afterglow.client.calls import Answer, fresh_for, parsed, passes, pause_wanted, refusal
 from afterglow.client.pauses import Pauses
 from afterglow.errors import AfterglowError, BadFormat
+
+LOG = logging.getLogger("afterglow.client")
 
 
 class Current(NamedTuple):
@@ -77,7 +80,9 @@ class Variant:
         if not passing and self._last is None:
             self._quiet = float("-inf")  # a wrong name or token must be seen, not served around
             raise error
-        return self.fallback()
+        served = self.fallback()
+        LOG.warning("the %s variant %r is served: %s", served.fallback, served.variant, error)
+        return served
 
     def fallback(self) -> Current:
         """The last variant heard of, else the default, else the error."""
