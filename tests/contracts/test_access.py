@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 import afterglow
-from afterglow.errors import OutOfTurn
+from afterglow.errors import BadValue, OutOfTurn
 from afterglow.live.store import access, open_store
 from afterglow.live.store.access import Access, HookRow, TokenRow
 from live_fixtures import ASKED
@@ -45,6 +45,17 @@ def test_an_id_is_taken_once(desk: Access) -> None:
     with pytest.raises(Exception, match=r"(?i)unique|duplicate"):
         desk.put_token(SHOP._replace(id="a1"))
     assert desk.tokens() == [ADMIN]
+
+
+@pytest.mark.parametrize("text", ["a\0b", "\ud800", "two\nlines"])
+def test_text_that_not_every_database_keeps_is_refused_or_unknown(desk: Access, text: str) -> None:
+    with pytest.raises(BadValue, match="label of a token must be text without control characters"):
+        desk.put_token(ADMIN._replace(label=text))
+    with pytest.raises(BadValue, match="address of a webhook must be"):
+        desk.put_hook(HOOK._replace(address=text))
+    assert not desk.revoke_token(text, 1)
+    assert not desk.drop_hook(text)
+    assert (desk.tokens(), desk.hooks()) == ([], [])
 
 
 def test_a_webhook_knows_how_far_it_was_delivered_until_it_is_dropped(desk: Access) -> None:

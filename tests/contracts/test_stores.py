@@ -40,6 +40,12 @@ def test_an_empty_store_has_no_experiment_and_says_so(store: Store) -> None:
             pass
 
 
+@pytest.mark.parametrize("name", ["", "a\0b", "\ud800", "ä", "a" * 5000, "' OR 1 = 1"])
+def test_any_text_may_be_asked_for(store: Store, name: str) -> None:
+    with pytest.raises(UnknownName), store.reading(name):
+        pass
+
+
 def test_a_name_is_taken_once(store: Store) -> None:
     for name in ("one", "two"):
         with store.creating(name):

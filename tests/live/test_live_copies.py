@@ -10,6 +10,7 @@ from afterglow.cli import run
 from afterglow.errors import Conflict
 from afterglow.live import history
 from afterglow.live.store.access import HookRow, TokenRow
+from afterglow.live.store.address import is_postgres
 from afterglow.live.store.copying import TABLES
 from afterglow.live.store.revisions import TABLE, creation
 from live_fixtures import ASKED
@@ -40,10 +41,13 @@ def fill(address: str) -> None:
         experiments._store.put_hook_place("h", "shipping", 7)
 
 
-def test_a_copy_goes_on_where_the_original_was(address: str, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copy_goes_on_where_the_original_was(
+    address: str, target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(history, "EVERY", 5)
     fill(address)
     assert run(["backup", address, target]) == 0
+    assert [file.name for file in tmp_path.iterdir()] == ([] if is_postgres(target) else ["copy.db"])
     with afterglow.live.open(address) as ones, afterglow.live.open(target) as others:
         assert ones.names() == others.names()
         assert all(verdict.ok and verdict.snapshots > 0 for verdict in others.verify())

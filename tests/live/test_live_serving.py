@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import afterglow
-from afterglow.errors import BadFormat, BadValue, Conflict, OutOfTurn
+from afterglow.errors import BadFormat, BadValue, Conflict, OutOfTurn, UnknownName
 from afterglow.live import Experiment, Experiments, Receipt
 from live_fixtures import ASKED, Clock
 
@@ -99,6 +99,16 @@ def test_a_glance_does_not_wait_for_somebody_who_writes(clocked: Experiments) ->
     assert experiment.glance() == shown == experiment.decision()
     go_on.set()
     writer.join()
+
+
+def test_a_glance_survives_orders_that_are_refused(clocked: Experiments) -> None:
+    experiment = clocked.create("hourly", **HOURLY)
+    shown = experiment.glance()
+    with pytest.raises(UnknownName):
+        experiment.pin("79", "a slip of the pen")
+    with pytest.raises(BadValue):
+        experiment.reward(-1.0)
+    assert experiment.glance() == shown is not None
 
 
 def test_after_a_change_that_failed_nothing_is_shown_that_is_not_in_the_log(

@@ -46,14 +46,10 @@ class Follower:
         self.forget()
 
     def forget(self) -> None:
+        """Begin again: a change has reached this copy and did not come through."""
         self.seq, self.hash, self.latest = -1, NOTHING, 0
         self.kept_seq = self.kept_size = 0  # of the last snapshot
         self.dirty = False
-
-    def doubt(self) -> None:
-        """A change did not come through: if it has reached this copy, read it again."""
-        if self.dirty:
-            self.forget()
 
     def follow(self, log: Reading) -> None:
         """Take in what others, or an earlier process, have added."""

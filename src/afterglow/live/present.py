@@ -20,6 +20,7 @@ from afterglow.live.spec import Spec
 from afterglow.live.state import State
 from afterglow.live.store.contract import Reading, Store, Writing
 
+NEVER = -1
 REREAD = 1.0  # seconds for which a decision is taken as it is where others may change it
 
 
@@ -122,14 +123,18 @@ class Present:
     @contextmanager
     def _changing(self, begin: Callable[[str], AbstractContextManager[Writing]]) -> Iterator[Writing]:
         with self._turn:
+            before = NEVER
             try:
                 with begin(self.name) as log:
                     self._copy.follow(log)
                     before = self._copy.seq
                     yield log
             except BaseException:
-                self._shown = None
-                self._copy.doubt()
+                if self._copy.dirty:
+                    self._shown = None
+                    self._copy.forget()
+                elif before > NEVER:  # what was read is true
+                    self._show()
                 raise
             self._copy.dirty = False
             self._show()

@@ -3,6 +3,8 @@
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
+from afterglow.errors import BadValue
+from afterglow.live.store.names import storable
 from afterglow.live.store.session import Session
 
 
@@ -75,12 +77,14 @@ class Desk:
             return [TokenRow._make(row) for row in session.rows(f"SELECT {columns} FROM tokens ORDER BY created, id")]
 
     def put_token(self, token: TokenRow) -> None:
+        kept_whole("token", token)
         with self.session(change=True) as session:
             session.run(f"INSERT INTO tokens ({', '.join(TokenRow._fields)}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", *token)
 
     def revoke_token(self, token: str, at: int) -> bool:
         with self.session(change=True) as session:
-            return session.run("UPDATE tokens SET revoked = ? WHERE id = ? AND revoked IS NULL", at, token) > 0
+            statement = "UPDATE tokens SET revoked = ? WHERE id = ? AND revoked IS NULL"
+            return storable(token) and session.run(statement, at, token) > 0
 
     def hooks(self) -> list[HookRow]:
         columns = ", ".join(HookRow._fields)
@@ -88,10 +92,13 @@ class Desk:
             return [HookRow._make(row) for row in session.rows(f"SELECT {columns} FROM hooks ORDER BY created, id")]
 
     def put_hook(self, hook: HookRow) -> None:
+        kept_whole("webhook", hook)
         with self.session(change=True) as session:
             session.run(f"INSERT INTO hooks ({', '.join(HookRow._fields)}) VALUES (?, ?, ?, ?, ?, ?)", *hook)
 
     def drop_hook(self, hook: str) -> bool:
+        if not storable(hook):
+            return False
         with self.session(change=True) as session:
             session.run("DELETE FROM hook_places WHERE hook = ?", hook)
             return session.run("DELETE FROM hooks WHERE id = ?", hook) > 0
@@ -108,3 +115,10 @@ class Desk:
         )
         with self.session(change=True) as session:
             session.run(statement, experiment, seq, hook)
+
+
+def kept_whole(what: str, row: NamedTuple) -> None:
+    """Refuse text that not every database can keep."""
+    for name, value in zip(row._fields, row, strict=True):
+        if isinstance(value, str) and not value.isprintable():
+            raise BadValue(f"{name} of a {what} must be text without control characters, got {value!r}")

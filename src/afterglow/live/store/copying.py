@@ -5,16 +5,15 @@ SQLite copies itself page by page. Between SQLite and PostgreSQL the tables are 
 both have the same ones, with the same columns.
 """
 
-from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
 from afterglow.errors import BadValue, Conflict
-from afterglow.live.store import open_store
-from afterglow.live.store.address import is_postgres
+from afterglow.live.store import access
+from afterglow.live.store.address import is_postgres, without_password
 from afterglow.live.store.contract import Store
-from afterglow.live.store.session import Row, Session
-from afterglow.live.store.sqlite import SqliteStore
+from afterglow.live.store.session import Session
+from afterglow.live.store.sqlite import SqliteAccess, SqliteStore
 
 TABLES = (
     "experiments", "events", "steps", "snapshots", "salts", "rewards", "tokens", "hooks", "hook_places",
@@ -28,20 +27,28 @@ def back_up(source: Store, address: str | Path) -> None:
     if isinstance(source, SqliteStore) and not is_postgres(address):
         source.backup(address)
         return
-    target = open_store(address)
+    target = access(address)
     try:
-        if target.names() or target.tokens() or target.hooks():
-            raise Conflict(f"{target.address} has experiments or tokens already; name an empty database")
         with source.session(change=False) as old, target.session(change=True) as new:
+            if any(new.row(f"SELECT 1 FROM {table} LIMIT 1") for table in TABLES):
+                raise Conflict(
+                    f"{without_password(str(address))} has experiments or tokens already; name an empty database"
+                )
             for table in TABLES:
                 copy(old, new, table)
             new.renumber()
-    finally:
+        if isinstance(target, SqliteAccess):
+            target.one_file()
+    except BaseException:
         target.close()
+        if not is_postgres(address):
+            Path(address).unlink()
+        raise
+    target.close()
 
 
 def copy(old: Session, new: Session, table: str) -> None:
-    rows: Iterator[Row] = old.rows(f"SELECT * FROM {table}", long=True)
+    rows = old.rows(f"SELECT * FROM {table}", long=True)
     first = next(rows, None)
     if first is not None:
         new.run_many(f"INSERT INTO {table} VALUES ({', '.join('?' * len(first))})", chain([first], rows))

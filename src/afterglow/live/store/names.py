@@ -1,4 +1,4 @@
-"""The table of experiments."""
+"""Names in tables, and the table of experiments."""
 
 from afterglow.errors import UnknownName
 from afterglow.live.store.session import Session
@@ -15,8 +15,13 @@ def listed(session: Session) -> dict[str, int]:
 
 def number_of(session: Session, name: str) -> int:
     """The number of an experiment; it never changes."""
-    found = session.row("SELECT id FROM experiments WHERE name = ?", name)
+    found = session.row("SELECT id FROM experiments WHERE name = ?", name) if storable(name) else None
     if found is None:
         known = list(listed(session))
         raise UnknownName("experiment", name, known, f"there are {', '.join(known)}" if known else "there is none")
     return int(found[0])
+
+
+def storable(text: str) -> bool:
+    """Whether text can be a name in a table at all: PostgreSQL keeps no NUL, and nobody half a surrogate pair."""
+    return text.isascii() and text.isprintable()

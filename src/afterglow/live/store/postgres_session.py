@@ -34,8 +34,11 @@ class PostgresSession:
         """By a cursor, which ends with the transaction."""
         name = f"afterglow_{next(self.cursors)}"
         self.base.execute(f"DECLARE {name} NO SCROLL CURSOR FOR {translated(query)}", values)
-        while page := self.base.execute(f"FETCH {PAGE} FROM {name}", binary=True).fetchall():
+        while True:
+            page = self.base.execute(f"FETCH {PAGE} FROM {name}", binary=True).fetchall()
             yield from page
+            if len(page) < PAGE:
+                return
 
     def renumber(self) -> None:
         self.run(

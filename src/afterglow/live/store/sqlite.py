@@ -57,6 +57,10 @@ class SqliteAccess(Desk):
     def lead(self, purpose: str) -> Iterator[bool]:
         yield not self.read_only
 
+    def one_file(self) -> None:
+        """Leave nothing beside the database, until it is used again."""
+        self.base.execute("PRAGMA journal_mode = DELETE").fetchall()
+
     def close(self) -> None:
         with self.turn:
             self.closing()
@@ -161,11 +165,12 @@ def prepare(base: sqlite3.Connection, path: Path, read_only: bool) -> None:
                     for statement in creation("sqlite"):
                         session.run(statement)
         tables = tables_of(base)
+        version = version_of(base) if TABLE in tables else ""
     except sqlite3.DatabaseError as error:
         raise BadDatabase(f"{path} can't be used as a database: {error}") from error
-    if TABLE not in tables:
+    if not version:
         raise BadDatabase(f"{path} holds something else than Afterglow's experiments; name another file")
-    schema.refuse_other(version_of(base), str(path))
+    schema.refuse_other(version, str(path))
 
 
 def tables_of(base: sqlite3.Connection) -> set[str]:
