@@ -1,5 +1,6 @@
 """Orders and new experiments by way of forms: what they say before, what they do, and how they are refused."""
 
+import re
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
@@ -203,7 +204,8 @@ def test_manual_steps_a_late_start_and_settings_of_the_policy_can_be_chosen(
         ("horizon", "9" * 19, "horizon must be at most"),
         ("reward_max", "", "reward max must be a number"),
         ("reward_max", "-1", "reward_max must be"),
-        ("step_length", "0", "step_seconds must be"),
+        ("step_length", "0", "a step lasts from"),
+        ("step_length", "inf", "a step lasts from"),
         ("season", "0", "season must be a whole number of at least 1"),
         ("confidence", "95", "confidence must be"),
         ("control", "up", "no variant named 'up'"),
@@ -232,3 +234,13 @@ def test_a_policy_that_can_t_do_it_says_so_beside_its_name(client: httpx.Client,
     assert visitor.answer.status_code == 422
     assert "horizon" in visitor.answer.text.partition('id="policy-refused"')[2].partition("</span>")[0]
     assert client.get("/v1/experiments").json()["items"] == []
+
+
+def test_all_that_can_t_be_read_is_marked_at_once(filled: httpx.Client) -> None:
+    visitor = Visitor(str(filled.base_url))
+    visitor.read("/new")
+    visitor.send("/new", name="", variants="", window="", reward_max="", options="C", season="", confidence="x")
+    assert visitor.answer.status_code == 422
+    marked = re.findall(r'id="(\w+)-refused"', visitor.answer.text)
+    assert marked == ["name", "variants", "window", "reward_max", "options", "season", "confidence"]
+    visitor.close()

@@ -150,6 +150,8 @@ def test_the_explanation_of_a_step_has_a_page(client: httpx.Client, visitor: Vis
     assert "It is still open." in visitor.read("/experiments/shipping/steps/3").text
     assert "has no decision yet" in visitor.read("/experiments/shipping/steps/4").text
     assert visitor.answer.status_code == 409
+    visitor.read(f"/experiments/shipping/steps/{10**30}")
+    assert visitor.answer.status_code == 404
     visitor.read("/experiments/shipping/explain?step=2")
     assert visitor.path() == "/experiments/shipping/steps/2"
     visitor.read("/experiments/shipping/explain?step=two")

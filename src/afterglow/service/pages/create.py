@@ -1,12 +1,12 @@
 """A form for a new experiment. What was typed stays; a refusal stands beside the field that it is about."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from starlette.responses import Response
 
 from afterglow.errors import AfterglowError, BadValue, Conflict
-from afterglow.live.spec import ARGUMENTS
+from afterglow.live.spec import ARGUMENTS, experiment_name
 from afterglow.policies.registry import WHERE, named
 from afterglow.service.pages.visit import Visit
 
@@ -16,16 +16,9 @@ FRESH = {
     "step_length": "1", "step_unit": "hours", "control": "", "season": "1", "confidence": "0.95", "seed": "0",
     "heartbeat": "", "shadow": "", "options": "", "start": "now",
 }  # fmt: skip
-CALLED = {"step_seconds": "step_length", "arms": "variants", "arm": "variants"}  # fields by what refusals call them
+CALLED = {"arms": "variants", "arm": "variants"}  # fields by what refusals call them
+LEAST, LONGEST = 0.001, 366 * 86400  # seconds of a step
 LARGEST = {"window": 10**6, "season": 10**6, "horizon": 10**12, "seed": 2**53 - 1}
-
-
-class Refused(BadValue):
-    """A refusal that knows its field."""
-
-    def __init__(self, field: str, text: str) -> None:
-        super().__init__(text)
-        self.field = field
 
 
 def create_page(visit: Visit) -> Response:
@@ -33,10 +26,12 @@ def create_page(visit: Visit) -> Response:
     if visit.request.method == "GET":
         return form_page(visit, FRESH, {})
     typed = {name: visit.form.get(name, "") for name in FRESH}
+    settings, refused = read(typed)
+    if refused:
+        return form_page(visit, typed, refused)
+    if visit.token is not None and not visit.token.knows(settings["name"]):
+        return form_page(visit, typed, {"name": "this token may not create an experiment of that name"})
     try:
-        settings = read(typed)
-        if visit.token is not None and not visit.token.knows(str(settings["name"])):
-            raise Refused("name", f"this token may not create an experiment named {settings['name']!r}")
         experiment = visit.dashboard.experiments.create(**settings)
     except (BadValue, Conflict) as error:
         return form_page(visit, typed, beside(error, typed))
@@ -49,39 +44,49 @@ def form_page(visit: Visit, typed: Mapping[str, str], refused: Mapping[str, str]
     return visit.page("create.html", 422 if refused else 200, **given)
 
 
-def read(typed: Mapping[str, str]) -> dict[str, Any]:
-    """What `Experiments.create` takes."""
-    variants = [line.strip() for line in typed["variants"].splitlines() if line.strip()]
-    if len(variants) < 2:
-        raise Refused("variants", f"an experiment needs at least 2 variants, one on each line; got {len(variants)}")
+def read(typed: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
+    """What `Experiments.create` takes, and what can't be read, by field."""
     made: dict[str, Any] = {
-        "name": typed["name"].strip(),
-        "variants": variants,
-        "window": whole(typed, "window"),
-        "horizon": whole(typed, "horizon") if typed["horizon"].strip() else None,
-        "reward_max": number(typed, "reward_max"),
         "policy": typed["policy"],
         "control": typed["control"].strip() or None,
-        "season": whole(typed, "season"),
-        "confidence": number(typed, "confidence"),
-        "seed": whole(typed, "seed"),
         "heartbeat": bool(typed["heartbeat"]),
         "shadow": bool(typed["shadow"]),
         "start": typed["start"] == "now",
     }
+    readers: dict[str, Callable[[Mapping[str, str], str], Any]] = {
+        "name": lambda typed, name: experiment_name(typed[name].strip()), "variants": variants, "window": whole,
+        "reward_max": number, "season": whole, "confidence": number, "seed": whole, "options": options,
+    }  # fmt: skip
+    if typed["horizon"].strip():
+        readers["horizon"] = whole
     if typed["steps"] == "clock":
-        made["step_seconds"] = number(typed, "step_length") * UNITS.get(typed["step_unit"], 1)
-    return made | options(typed["options"])
+        readers["step_length"] = step_seconds
+    refused = dict[str, str]()
+    for name, reader in readers.items():
+        try:
+            made[name] = reader(typed, name)
+        except BadValue as error:
+            refused[name] = str(error)
+    if "step_length" in made:
+        made["step_seconds"] = made.pop("step_length")
+    return made | made.pop("options", {}), refused
 
 
-def options(text: str) -> dict[str, int | float | str]:
+def variants(typed: Mapping[str, str], name: str) -> list[str]:
+    found = [line.strip() for line in typed[name].splitlines() if line.strip()]
+    if len(found) < 2:
+        raise BadValue(f"an experiment needs at least 2 variants, one on each line; got {len(found)}")
+    return found
+
+
+def options(typed: Mapping[str, str], name: str) -> dict[str, int | float | str]:
     """The policy's own settings, `name = value` on each line."""
     made = dict[str, int | float | str]()
-    for line in filter(None, map(str.strip, text.splitlines())):
-        name, sign, value = (part.strip() for part in line.partition("="))
-        if not sign or not name.isidentifier() or name in ARGUMENTS or name == "name":
-            raise Refused("options", f"write each setting of the policy as name = value, got {line!r}")
-        made[name] = plain(value)
+    for line in filter(None, map(str.strip, typed[name].splitlines())):
+        option, sign, value = (part.strip() for part in line.partition("="))
+        if not sign or not option.isidentifier() or option in (*ARGUMENTS, "name"):
+            raise BadValue(f"write each setting of the policy as name = value, got {line!r}")
+        made[option] = plain(value)
     return made
 
 
@@ -97,9 +102,9 @@ def plain(text: str) -> int | float | str:
 def whole(typed: Mapping[str, str], name: str) -> int:
     text = typed[name].strip().replace(",", "").replace(" ", "")
     if not text.isascii() or not text.isdecimal() or len(text) > 20:
-        raise Refused(name, f"{name} must be a whole number, got {typed[name]!r}")
+        raise BadValue(f"{name} must be a whole number, got {typed[name]!r}")
     if int(text) > LARGEST[name]:
-        raise Refused(name, f"{name} must be at most {LARGEST[name]:,}, got {typed[name]!r}")
+        raise BadValue(f"{name} must be at most {LARGEST[name]:,}, got {typed[name]!r}")
     return int(text)
 
 
@@ -108,14 +113,20 @@ def number(typed: Mapping[str, str], name: str) -> float:
     try:
         return float(text if "." in text or text.count(",") != 1 else text.replace(",", "."))
     except ValueError as error:
-        raise Refused(name, f"{name.replace('_', ' ')} must be a number, got {typed[name]!r}") from error
+        raise BadValue(f"{name.replace('_', ' ')} must be a number, got {typed[name]!r}") from error
+
+
+def step_seconds(typed: Mapping[str, str], name: str) -> float:
+    """The length of a step in seconds."""
+    seconds = number(typed, name) * UNITS.get(typed["step_unit"], 1)
+    if not LEAST <= seconds <= LONGEST:
+        raise BadValue(f"a step lasts from {LEAST:g} seconds to {LONGEST // 86400} days, got {typed[name]!r}")
+    return seconds
 
 
 def beside(error: AfterglowError, typed: Mapping[str, str]) -> dict[str, str]:
     """The refusal under the name of its field; '' where it is about all of them."""
     text = str(error)
-    if isinstance(error, Refused):
-        return {error.field: text}
     if isinstance(error, Conflict):
         return {"name": text}
     first = text.split(" ", 1)[0]

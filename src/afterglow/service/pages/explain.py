@@ -11,14 +11,17 @@ from afterglow.service.pages.intervals import picture
 from afterglow.service.pages.numbers import figure
 from afterglow.service.pages.rendering import HEADERS
 from afterglow.service.pages.visit import Visit
-from afterglow.service.problems import problem_of
+from afterglow.service.problems import Problem, problem_of
 
+LARGEST = 10**15
 SHOWN = 12  # values of a list
 
 
 def explain_page(visit: Visit) -> Response:
     """The explanation of a step, as a page or as the part of one."""
     experiment, step = visit.experiment(), visit.request.path_params["step"]
+    if step > LARGEST:
+        raise Problem("not-found", f"no experiment has a step {step:,}")
     row = next(iter(experiment.steps(step, 1)), None)
     found: dict[str, Any] = {"experiment": experiment, "spec": experiment.spec, "step": step, "row": row}
     try:

@@ -54,9 +54,19 @@ document.addEventListener("toggle", (event) => {
   if (event.target.id && event.target.matches("details")) opened[event.target.open ? "add" : "delete"](event.target.id);
 }, true);
 
+// For those who listen: what is live and what is known, when that changes and not with every step.
+const sentence = () => ["#now .live strong", "#now .lede"].map((place) => document.querySelector(place)?.textContent).join(" is live. ");
+let told = document.getElementById("said") ? sentence() : "";
+
+function tell() {
+  const said = document.getElementById("said");
+  if (said && sentence() !== told) said.textContent = told = sentence();
+}
+
 function settle(root) {
   localTimes(root);
   countDown();
+  tell();
   for (const id of opened) document.getElementById(id)?.setAttribute("open", "");
 }
 
@@ -109,6 +119,7 @@ document.addEventListener("click", (event) => {
   explain(first + Math.floor(share * (last - first + 1)));
 });
 
+if (new URLSearchParams(location.search).has("done")) history.replaceState(null, "", location.pathname);
 settle(document);
 document.getElementById("zone").textContent = `Times are in ${Intl.DateTimeFormat().resolvedOptions().timeZone}.`;
 setInterval(countDown, 1000);
