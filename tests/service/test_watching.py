@@ -12,6 +12,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from afterglow.service.problems import TABLE
+from afterglow.service.tokens import SCOPES
 from postgres import server
 from quick_disk import quick_folder
 from serving import Serving, in_thread, slug
@@ -126,7 +127,9 @@ def test_the_document_is_complete(client: httpx.Client) -> None:
         for method, call in calls.items():
             assert call["summary"], (method, path)
             assert ("401" in call["responses"]) == path.startswith(("/v1/", "/ofrep/")), (method, path)
-            assert call["security"] == ([{"token": []}] if "401" in call["responses"] else [])
+            scopes = [scope for one in call["security"] for scope in one["token"]]
+            assert len(scopes) == ("401" in call["responses"]), (method, path)
+            assert set(scopes) <= set(SCOPES), (method, path)
     named = {name for name, schema in schemas.items() if schema.get("type") == "object"}
     assert [name for name in sorted(named) if "examples" not in schemas[name]] == []
 

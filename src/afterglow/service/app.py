@@ -11,11 +11,11 @@ from starlette.responses import Response
 from starlette.routing import Match, Router
 
 from afterglow.errors import AfterglowError
-from afterglow.service import experiments, health, hot, knowledge, ofrep, orders, pages, steps, stream, webhooks
+from afterglow.service import docs, experiments, health, hot, knowledge, ofrep, orders, pages, steps, stream, webhooks
 from afterglow.service.gate import Gate
 from afterglow.service.hot_schema import HOT
 from afterglow.service.problems import Problem, problem_of
-from afterglow.service.schema import document, written
+from afterglow.service.schema import document, scopes_of, written
 from afterglow.service.service import Service
 
 ROUTERS = (
@@ -49,13 +49,14 @@ def api(service: Service) -> FastAPI:
     made.add_exception_handler(Exception, failed)
     for router in ROUTERS:
         made.include_router(router)
-    text = written(document(made, HOT, health.PUBLIC))
+    described = document(made, HOT, health.PUBLIC, scopes_of(ROUTERS))
+    text = written(described)
 
     @made.get("/openapi.json", include_in_schema=False)
     async def openapi() -> Response:
         return Response(text, media_type="application/json")
 
-    made.router.routes.extend(pages.routes(service))
+    made.router.routes.extend([*docs.routes(described), *pages.routes(service)])
     return made
 
 
@@ -71,8 +72,9 @@ async def refused(request: Request, error: Any) -> Response:
 def allowed(request: Request) -> str:
     """All methods of an address, whichever route has them."""
     scope = {**request.scope, "path_params": {}}
-    routes = [route for route in request.app.routes if route.matches(scope)[0] is not Match.NONE]
-    return ", ".join(sorted({method for route in routes for method in getattr(route, "methods", ())}))
+    routes = [*request.app.routes, *(route for router in ROUTERS for route in router.routes)]
+    found = [route for route in routes if route.matches(scope)[0] is not Match.NONE]
+    return ", ".join(sorted({method for route in found for method in getattr(route, "methods", None) or ()}))
 
 
 async def unreadable(request: Request, error: Any) -> Response:

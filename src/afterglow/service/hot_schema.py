@@ -31,7 +31,7 @@ CURRENT: dict[str, Any] = {
     "get": {
         "tags": ["live"],
         "summary": "The live variant",
-        "description": "The same for everybody until the step ends. Scope: `decide`.",
+        "description": "The same for everybody until the step ends.",
         "operationId": "current",
         "parameters": [
             NAME,
@@ -54,7 +54,7 @@ REWARDS: dict[str, Any] = {
         "summary": "Report rewards",
         "description": "One, or up to a thousand: all of them or, if one is refused, none. They join the total of the "
         "step in which they arrive. Answered once they are on the disk; sent again with their keys they count once. "
-        "There is no field for a variant or a user. Scope: `report`.",
+        "There is no field for a variant or a user.",
         "operationId": "rewards",
         "parameters": [NAME],
         "requestBody": {

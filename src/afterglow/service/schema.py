@@ -1,11 +1,12 @@
 """The OpenAPI document: what FastAPI finds, the hot calls, and every problem with its status."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
 
 from afterglow.release import __version__
 from afterglow.service.examples import EXAMPLES
@@ -50,6 +51,12 @@ PROBLEM = {
     },
 }
 TAGS = ("live", "experiments", "orders", "steps", "knowledge", "events", "webhooks", "openfeature")
+OWN_CHECK = {  # calls that look at the token themselves
+    "/v1/experiments/{name}/current": "decide",
+    "/v1/experiments/{name}/rewards": "report",
+    "/ofrep/v1/evaluate/flags": "decide",
+    "/ofrep/v1/evaluate/flags/{key}": "decide",
+}
 RETRY = {"Retry-After": {"description": "Seconds.", "schema": {"type": "integer", "minimum": 0}}}
 
 
@@ -69,8 +76,23 @@ def content() -> dict[str, Any]:
     return {"schema": {"$ref": "#/components/schemas/Problem"}, "examples": {}}
 
 
-def document(api: FastAPI, hot: dict[str, Any], public: Iterable[str]) -> dict[str, Any]:
-    """The whole document; `public` are the paths that need no token."""
+def scopes_of(routers: Iterable[APIRouter]) -> dict[tuple[str, str], str]:
+    """The scope that each call needs, by path and method."""
+    return {
+        (route.path, method.lower()): part.call.scope_needed
+        for router in routers
+        for route in router.routes
+        if isinstance(route, APIRoute)
+        for part in route.dependant.dependencies
+        for method in route.methods or ()
+        if part.call is not None and hasattr(part.call, "scope_needed")
+    }
+
+
+def document(
+    api: FastAPI, hot: dict[str, Any], public: Iterable[str], scopes: Mapping[tuple[str, str], str]
+) -> dict[str, Any]:
+    """The whole document; `public` are the paths that need no token, `scopes` those that the others need."""
     made = get_openapi(
         title="Afterglow", version=__version__, openapi_version="3.1.0", summary="Experiments without attribution",
         description=ABOUT, routes=api.routes, license_info={"name": "MIT", "identifier": "MIT"},
@@ -88,19 +110,20 @@ def document(api: FastAPI, hot: dict[str, Any], public: Iterable[str]) -> dict[s
         "token": {"type": "http", "scheme": "bearer", "description": "`ag_…`, made by `afterglow token create`."}
     }
     for path, calls in made["paths"].items():
-        for call in calls.values():
-            finish(call, path in public)
+        for method, call in calls.items():
+            finish(call, None if path in public else OWN_CHECK.get(path) or scopes[path, method])
     return made
 
 
-def finish(call: dict[str, Any], public: bool) -> None:
-    """What holds for all calls."""
-    if public:
+def finish(call: dict[str, Any], scope: str | None) -> None:
+    """What holds for all calls; those that are open to anybody need no scope."""
+    if scope is None:
         for status in ("401", "403"):
             call["responses"].pop(status, None)
         call["security"] = []
     else:
-        call["security"] = [{"token": []}]
+        call["security"] = [{"token": [scope]}]
+        call["description"] = f"{call.get('description', '')}\n\nScope: `{scope}`.".strip()
     if "requestBody" in call:
         for code, one in answers(*BODY).items():
             call["responses"].setdefault(str(code), one)
