@@ -133,6 +133,20 @@ def test_the_one_reward_that_is_wrong_is_found_and_the_others_get_through() -> N
     assert requests <= 1 + 2 * math.ceil(math.log2(MOST))
 
 
+def test_a_refusal_that_is_not_the_services_own_is_waited_out() -> None:
+    clock = Hand()
+    box = outbox(clock)
+    box.put("s", 1.0)
+    for status in (301, 401, 403, 404):  # a proxy that is being set up
+        box.answered(next_batch(box, clock), Answer(status, {}, b"<html>nginx</html>"))
+    box.put("s", 2.0)
+    halves = next_batch(box, clock)
+    box.answered(halves, Answer(413, {}, b"<html>nginx</html>"))
+    for _ in range(2):
+        box.answered(next_batch(box, clock), TAKEN)
+    assert (box.delivered, box.given_up) == (2, 0)
+
+
 def test_what_the_service_refuses_as_a_whole_is_handed_over_at_once() -> None:
     clock = Hand()
     box = outbox(clock)

@@ -226,6 +226,8 @@ def test_a_closed_client_says_so(address: str) -> None:
     [
         ("experiments.example", "t", {}, "address must be that of the service"),
         ("ftp://experiments.example", "t", {}, "address must be that of the service"),
+        ("http://[::1", "t", {}, "address can't be read"),
+        ("http://experiments.example:port", "t", {}, "address can't be read"),
         ("http://experiments.example", "", {}, "token must be the text"),
         ("http://experiments.example", "a b", {}, "token must be the text"),
         ("http://experiments.example", "t", {"timeout": 0}, "timeout must be above 0"),

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from afterglow.client import calls
 from afterglow.client.calls import Answer, Call
-from afterglow.client.delivered import Delivery, complain, delivery_of, tell
+from afterglow.client.delivered import Delivery, complain, delivery_of, given_no_answer, tell
 from afterglow.client.link import Link
 from afterglow.errors import Unavailable
 
@@ -68,8 +68,8 @@ class AsyncCourier:
                 answer: Answer | Unavailable
                 try:
                     answer = await self._send(calls.rewards(batch.experiment, batch.given()))
-                except Unavailable as error:
-                    answer = error
+                except Exception as error:
+                    answer = given_no_answer(error)
                 self._outbox.answered(batch, answer)
             elif not self._outbox.news:
                 with suppress(TimeoutError):

@@ -95,9 +95,10 @@ def refusal(answer: Answer) -> AfterglowError:
     return kind.__new__(kind, str(sentence))  # not all of them are made from a sentence
 
 
-def passes(status: int) -> bool:
-    """Whether a refusal may be gone when the same is sent again later."""
-    return status == 429 or status >= 500
+def passes(answer: Answer) -> bool:
+    """Whether a refusal may be gone when the same is sent again later: it says so, or it is not the service's own."""
+    own = "/problems/" in str((parsed(answer) or {}).get("type", ""))
+    return answer.status == 429 or answer.status >= 500 or not own
 
 
 def pause_wanted(headers: Mapping[str, str]) -> float:

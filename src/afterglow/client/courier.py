@@ -5,7 +5,7 @@ from threading import Condition, Thread, current_thread
 
 from afterglow.client import calls
 from afterglow.client.calls import Answer, Call
-from afterglow.client.delivered import Delivery, complain, delivery_of, tell
+from afterglow.client.delivered import Delivery, complain, delivery_of, given_no_answer, tell
 from afterglow.client.link import Link
 from afterglow.errors import Unavailable
 
@@ -72,8 +72,8 @@ class Courier:
                 answer: Answer | Unavailable
                 try:
                     answer = self._send(calls.rewards(batch.experiment, batch.given()))
-                except Unavailable as error:
-                    answer = error
+                except Exception as error:
+                    answer = given_no_answer(error)
                 with self._changed:
                     self._outbox.answered(batch, answer)
             self._tell()

@@ -23,6 +23,14 @@ def delivery_of(outbox: Outbox) -> Delivery:
     return Delivery(outbox.waiting, outbox.delivered, outbox.given_up, outbox.error)
 
 
+def given_no_answer(error: Exception) -> Unavailable:
+    """Why a batch has to be sent again. Whatever it was, the delivery goes on."""
+    if isinstance(error, Unavailable):
+        return error
+    LOG.error("rewards could not be sent", exc_info=error)
+    return Unavailable(f"rewards could not be sent: {error!r}")
+
+
 def tell(refused: list[Refused], hear: Hear | None) -> None:
     """Say that rewards were given up: in the log, and to whom it concerns."""
     for name, reason in dict.fromkeys((one.experiment, str(one.error)) for one in refused):

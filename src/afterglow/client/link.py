@@ -34,7 +34,11 @@ class Link:
     jitter: Callable[[], float] = random.random
 
     def __post_init__(self) -> None:
-        parts = urlsplit(self.address)
+        try:
+            httpx.URL(self.address)
+            parts = urlsplit(self.address)
+        except (ValueError, httpx.InvalidURL) as error:
+            raise BadValue(f"address can't be read: {error}; got {self.address!r}") from error
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise BadValue(
                 f"address must be that of the service, such as https://experiments.example, got {self.address!r}"
@@ -49,8 +53,9 @@ class Link:
 
     def options(self) -> dict[str, Any]:
         """What an HTTP client of httpx is made with."""
-        headers = {"authorization": f"Bearer {self.token}", "user-agent": "afterglow-client"}
-        return {"base_url": self.address, "headers": headers, "timeout": self.timeout, **self.http}
+        more = {"user-agent": "afterglow-client", **self.http.get("headers", {})}
+        headers = {**more, "authorization": f"Bearer {self.token}"}
+        return {"base_url": self.address, "timeout": self.timeout, **self.http, "headers": headers}
 
     def outbox(self) -> Outbox:
         return Outbox(Pauses(self.jitter), self.clock, self.buffer, self.linger, self.retry_for)

@@ -158,14 +158,14 @@ class Outbox:
             self._settle()
             self.delivered += len(batch.rewards)
             self.waiting -= len(batch.rewards)
-        elif passes(answer.status):
-            self._failed(batch, refusal(answer), pause_wanted(answer.headers))
         elif answer.status in HALVED and len(batch.rewards) > 1:
             self._settle()
             middle = len(batch.rewards) // 2
-            self._parts.extendleft([batch._replace(rewards=batch.rewards[middle:])])
-            self._parts.extendleft([batch._replace(rewards=batch.rewards[:middle])])
+            self._parts.appendleft(batch._replace(rewards=batch.rewards[middle:]))
+            self._parts.appendleft(batch._replace(rewards=batch.rewards[:middle]))
             self._due = -math.inf
+        elif passes(answer):
+            self._failed(batch, refusal(answer), pause_wanted(answer.headers))
         else:
             self._settle()
             self._refuse(batch, refusal(answer))

@@ -67,7 +67,7 @@ class Variant:
             current = self._last = read_current(body)
             self._etag = answer.headers.get("etag")
         else:
-            return self.failed(refusal(answer), pause_wanted(answer.headers), passes(answer.status))
+            return self.failed(refusal(answer), pause_wanted(answer.headers), passes(answer))
         self._heard, self._until = self.asked, asked + fresh_for(answer.headers)
         self._error = None
         self._pauses.over()
