@@ -1,5 +1,6 @@
 """Every problem: when it comes, what it is called, and that it says how to go on."""
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -9,6 +10,7 @@ from typing import Any
 
 import httpx
 import pytest
+from markupsafe import escape
 
 from afterglow.errors import BadDatabase, BadValue, Conflict, HorizonReached, OutOfTurn, Unavailable, UnknownName
 from afterglow.service.problems import KINDS, TABLE, problem_of
@@ -102,7 +104,12 @@ def test_a_refusal_has_its_type(client: httpx.Client, kind: str, method: str, pa
     problem = answer.json()
     assert problem["title"] == KINDS[kind].title
     assert problem["detail"]
-    assert ("Allow" in answer.headers) == (kind == "method-not-allowed")
+    assert bool(answer.headers.get("Allow")) == (kind == "method-not-allowed")
+
+
+def test_all_methods_of_an_address_are_allowed(client: httpx.Client) -> None:
+    assert client.put("/v1/experiments").headers["allow"] == "GET, POST"
+    assert client.put("/v1/experiments/shipping/steps").headers["allow"] == "GET"
 
 
 def test_a_refused_batch_leaves_nothing_behind(client: httpx.Client) -> None:
@@ -137,7 +144,22 @@ def test_every_problem_is_explained_at_its_address(client: httpx.Client, kind: A
     page = client.get(f"/problems/{kind.slug}")
     assert page.headers["content-type"].startswith("text/html")
     assert "default-src 'none'" in page.headers["content-security-policy"]
-    assert f"{kind.status} {kind.slug}" in page.text
+    assert f"<h1>{kind.status} {kind.slug}</h1>" in page.text
+
+
+def test_the_calls_can_be_read_as_a_page_that_asks_no_other_host(client: httpx.Client) -> None:
+    page = client.get("/docs")
+    assert page.headers["content-security-policy"].startswith("default-src 'none'; style-src 'self'")
+    document = client.get("/openapi.json").json()
+    for path, calls in document["paths"].items():
+        for method, call in calls.items():
+            assert f"{method.upper()} {path}</code>" in page.text
+            assert str(escape(call["summary"])) in page.text
+    assert not re.search(r'(src|href)="(https?:)?//', page.text)
+    assert "<script" not in page.text
+    for address in set(re.findall(r'(?:src|href)="(/[^"#]*)', page.text)):
+        assert client.get(address).status_code in (200, 303), address
+    assert set(re.findall(r'href="#([^"]+)"', page.text)) <= set(re.findall(r'id="([^"]+)"', page.text))
 
 
 def test_errors_of_experiments_become_problems() -> None:

@@ -1,6 +1,5 @@
 """Is it alive, is it ready, how does it fare, and what does a problem mean. Nobody needs a token for these."""
 
-from html import escape
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -8,11 +7,11 @@ from starlette.responses import HTMLResponse, Response
 
 from afterglow.service import metrics
 from afterglow.service.access import allow
-from afterglow.service.problems import KINDS, Problem
+from afterglow.service.docs import problem_page
+from afterglow.service.problems import Problem
 from afterglow.service.schema import Answers, answers
 
 router = APIRouter(tags=["operation"])
-SAFE = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'", "Referrer-Policy": "no-referrer"}
 PUBLIC = ("/healthz", "/readyz", "/metrics", "/problems/{slug}")
 FINE: Answers = {200: {"content": {"application/json": {"example": {"status": "ok"}}}}}
 TEXT: Answers = {200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
@@ -48,11 +47,4 @@ async def read_metrics(request: Request) -> Response:
     responses=PAGE | answers("not-found"),
 )
 async def explain_problem(slug: str) -> Any:
-    kind = KINDS.get(slug)
-    if kind is None:
-        raise Problem("not-found", f"there is no problem {slug!r}; there are {', '.join(KINDS)}")
-    text = (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{slug}</title>'
-        f"<h1>{kind.status} {slug}</h1><p>{escape(kind.title)}</p><p>{escape(kind.remedy)}</p></html>"
-    )
-    return HTMLResponse(text, headers=SAFE)
+    return problem_page(slug)
