@@ -4,7 +4,8 @@ import os
 import signal
 import warnings
 from atexit import register
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -54,13 +55,26 @@ class Server:
 
     def kill(self) -> None:
         """End all of its processes as a power cut would."""
+        for one in self.send(signal.SIGKILL):
+            one.wait(30)
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """It is there and doesn't answer."""
+        self.send(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self.send(signal.SIGCONT)
+
+    def send(self, what: signal.Signals) -> list[Any]:
+        """A signal to all of its processes."""
         postmaster: Any = self.inner.get_postmaster_info().process
         family = [postmaster, *postmaster.children(recursive=True)]
         for one in family:
             with suppress(ProcessLookupError):
-                os.kill(one.pid, signal.SIGKILL)
-        for one in family:
-            one.wait(30)
+                os.kill(one.pid, what)
+        return family
 
     def start(self) -> None:
         """Bring it back."""

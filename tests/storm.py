@@ -12,8 +12,8 @@ That is all a caller needs. For other disasters, a `Storm` is one experiment and
 
 Clients report singly and in batches, send again under the same keys what was not answered, repeat now and then what
 was, try another amount under a known key, and ask for the variant. Without `step_seconds` one more client for each
-service closes the steps. `storm.check` compares with the service: the total of every step, its one variant, and the
-sum of everything.
+service closes the steps; `operators` give orders. `storm.check` compares with the service: the total of every step,
+its one variant, and the sum of everything.
 """
 
 from collections import Counter
@@ -29,11 +29,10 @@ from typing import Any, NamedTuple
 import httpx
 
 from serving import Serving, command
-from storm_clients import PATIENCE, Client, Closer, Unsure
+from storm_clients import PATIENCE, VARIANTS, Client, Closer, Operator, Unsure
 
 REMEMBER = 60  # steps for which keys are known
 CLOSE_EVERY = 300  # rewards, where steps are closed by hand
-VARIANTS = ["49", "59", "69"]
 
 
 class Figures(NamedTuple):
@@ -67,6 +66,7 @@ class Storm:
         step_seconds: float | None = None,
         remember: int = REMEMBER,
         close_every: int = CLOSE_EVERY,
+        operators: int = 0,
     ) -> None:
         self.services = services
         self.name = name
@@ -79,6 +79,8 @@ class Storm:
         self.up.set()
         self.clients = [Client(self, f"{name} {seed} {number}", number) for number in range(clients)]
         self.closers = [] if step_seconds else [Closer(self, number) for number in range(len(services))]
+        self.operators = [Operator(self, f"{name} {seed} {number}", number) for number in range(operators)]
+        self.everybody = [*self.clients, *self.closers, *self.operators]
         self.futures = list[Future[None]]()
         asked = {"name": name, "variants": VARIANTS, "window": 2, "reward_max": 1e9, "policy": "ucb1", "seed": seed}
         timed = {} if step_seconds is None else {"step_seconds": step_seconds}
@@ -87,16 +89,15 @@ class Storm:
             assert made.status_code == 201, made.text
 
     def __enter__(self) -> "Storm":
-        everybody = [*self.clients, *self.closers]
-        self.pool = ThreadPoolExecutor(len(everybody))
-        self.futures = [self.pool.submit(one.run) for one in everybody]
+        self.pool = ThreadPoolExecutor(len(self.everybody))
+        self.futures = [self.pool.submit(one.run) for one in self.everybody]
         return self
 
     def __exit__(self, kind: object, *failure: object) -> None:
         """Everything that was begun is retried until it is answered."""
         self.ending.set()
         self.pool.shutdown(wait=True)
-        for one in [*self.clients, *self.closers]:
+        for one in self.everybody:
             one.http.close()
         if kind is None:
             for future in self.futures:
@@ -157,7 +158,7 @@ class Storm:
         )
 
     def check_variants(self, rows: list[dict[str, Any]]) -> None:
-        for one in [*self.clients, *self.closers]:
+        for one in self.everybody:
             for step, variants in one.seen.items():
                 if step < len(rows):  # the step after the last has no row
                     assert variants == {rows[step]["variant"]}
@@ -195,13 +196,14 @@ def killed_again_and_again(
 ) -> Figures:
     """Kill a running service with signal 9 at random moments, start it again, go on; then compare everything.
 
-    Two experiments at the same time, each with its clients: one by the clock, one whose steps a client closes.
+    Two experiments at the same time, each with its clients and an operator: one by the clock, one whose steps a
+    client closes.
     """
     random, slowest = Random(seed), 0.0
     with ExitStack() as stack:
         storms = [
-            stack.enter_context(Storm(seed, [serving], "by-clock", clients=clients, step_seconds=step_seconds)),
-            stack.enter_context(Storm(seed, [serving], "by-hand", clients=clients)),
+            stack.enter_context(Storm(seed, [serving], name, clients=clients, operators=1, step_seconds=step))
+            for name, step in (("by-clock", step_seconds), ("by-hand", None))
         ]
         for _ in range(kills):
             Event().wait(random.uniform(0.0, life))

@@ -14,6 +14,9 @@ from serving import Serving, slug
 
 PATIENCE = 60.0  # seconds in which whatever is waited for must happen
 AGAIN = 0.02  # seconds between tries
+PACE = 0.2  # seconds between orders, at most
+VARIANTS = ["49", "59", "69"]
+ORDERS = ("pin", "unpin", "pause", "resume", "disable", "enable", "void")
 
 
 class Weather(Protocol):
@@ -187,3 +190,25 @@ class Closer(Caller):
         assert closed["next"]["step"] > step
         self.see(closed["next"])
         self.storm.heard(closed["next"]["step"])
+
+
+class Operator(Caller):
+    """Gives orders, which may be out of turn; sent again, they are harmless."""
+
+    def __init__(self, storm: Weather, seed: str, number: int) -> None:
+        super().__init__(storm, number)
+        self.random = Random(seed)
+        self.given = Counter[str]()  # orders that were taken
+
+    def run(self) -> None:
+        while not self.storm.ending.wait(self.random.uniform(0.0, PACE)):
+            order = self.random.choice(ORDERS)
+            body: dict[str, Any] = {"reason": "it may be wise"}
+            if order in ("pin", "disable", "enable"):
+                body["variant"] = self.random.choice(VARIANTS)
+            if order == "void":
+                body["step"] = max(0, self.storm.step - 1)
+            answer = self.send("POST", order, body)[0]
+            if answer.status_code != 200:
+                assert slug(answer) == "out-of-turn"
+            self.given[order] += answer.status_code == 200

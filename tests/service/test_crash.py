@@ -25,8 +25,8 @@ def test_a_database_killed_under_load_keeps_what_the_service_acknowledged() -> N
             process = serving.process
             with ExitStack() as stack:
                 storms = [
-                    stack.enter_context(Storm(5, [serving], "by-clock", clients=3, step_seconds=0.5)),
-                    stack.enter_context(Storm(5, [serving], "by-hand", clients=3)),
+                    stack.enter_context(Storm(5, [serving], name, clients=3, operators=1, step_seconds=step))
+                    for name, step in (("by-clock", 0.5), ("by-hand", None))
                 ]
                 for _ in range(DATABASE_KILLS):
                     Event().wait(random.uniform(0.0, 0.5))

@@ -20,6 +20,7 @@ from storm import Storm
 AWAY = 10.0  # seconds
 PROMPT = 2.0  # seconds
 SHOP = {"name": "shop", "variants": ["49", "59"], "window": 2, "reward_max": 1e9}
+AT_A_LOSS = ("too-slow", "database-away")
 HERE = "/v1/experiments/shop"
 
 
@@ -125,7 +126,7 @@ def test_a_file_that_another_process_has_locked_is_waited_for_within_the_time_li
             other.execute("ROLLBACK")
         until(http, "/readyz", 200)
         receipt = http.post(f"{HERE}/rewards", json={"key": "k", "amount": 1}).json()
-        assert (receipt["accepted"], receipt["duplicates"]) == (0, 1)  # it took effect after all
+        assert receipt["accepted"] + receipt["duplicates"] == 1  # it may have taken effect after all
         assert http.post(f"{HERE}/steps/0", json={"total": None}).json()["total"] == 1.0
     assert "all as logged" in command("verify", serving.db).stdout
 
@@ -144,13 +145,29 @@ def test_a_full_queue_sends_callers_away_and_takes_no_memory(sqlite: Path) -> No
         with closing(sqlite3.connect(sqlite, isolation_level=None)) as other:
             other.execute("BEGIN EXCLUSIVE")
             assert refused(http.post(f"{HERE}/rewards", json=batch)) == "too-slow"  # it waits, the room is taken
-            for _ in range(30):
-                assert refused(http.post(f"{HERE}/rewards", json=batch)) == "overloaded"
+            told = [refused(http.post(f"{HERE}/rewards", json=batch)) for _ in range(50)]
             before = memory(serving.process.pid)
-            for _ in range(300):
-                assert refused(http.post(f"{HERE}/rewards", json=batch)) == "overloaded"
+            told += [refused(http.post(f"{HERE}/rewards", json=batch)) for _ in range(300)]
             assert memory(serving.process.pid) - before < 20_000  # 60 MB were sent
             other.execute("ROLLBACK")
+        assert told.count("overloaded") > 300  # now and then what waits is given up, and there is room again
         until(http, "/readyz", 200)
         receipt = http.post(f"{HERE}/rewards", json=batch).json()
-        assert (receipt["accepted"], receipt["duplicates"]) == (0, 1000)
+        assert receipt["accepted"] + receipt["duplicates"] == 1000
+        assert http.post(f"{HERE}/steps/0", json={"total": None}).json()["total"] == 1000.0
+
+
+def test_a_database_that_does_not_answer_is_waited_for_within_the_time_limit(database: Server) -> None:
+    with Serving(database.fresh(), "--time-limit", "0.5") as serving, serving.client() as http:
+        http.post("/v1/experiments", json=SHOP).raise_for_status()
+        with database.frozen():
+            for _ in range(3):
+                assert refused(http.post(f"{HERE}/rewards", json={"key": "k", "amount": 1})) in AT_A_LOSS
+                assert refused(http.get("/readyz")) in AT_A_LOSS
+                assert refused(http.get(f"{HERE}/current")) in AT_A_LOSS
+                assert http.get("/healthz").status_code == 200
+        until(http, "/readyz", 200)
+        receipt = http.post(f"{HERE}/rewards", json={"key": "k", "amount": 1}).json()
+        assert receipt["accepted"] + receipt["duplicates"] == 1
+        assert http.post(f"{HERE}/steps/0", json={"total": None}).json()["total"] == 1.0
+        assert "Traceback" not in serving.errors

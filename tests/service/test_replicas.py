@@ -1,19 +1,28 @@
 """Two services on one PostgreSQL: one decision for each step, the same from both, and no reward outside its step."""
 
+import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from itertools import cycle, groupby
 from random import Random
 from threading import Event
+from time import monotonic
 
+import psycopg
 import pytest
 
 from postgres import server
 from serving import Serving, command
-from storm import VARIANTS, Storm, paged
+from storm import Storm, paged
+from storm_clients import VARIANTS
 
 BOUNDARIES = 60
+HOLD_UP = 30.0  # seconds
+HELD = """
+    SELECT pid, xact_start FROM pg_locks JOIN pg_stat_activity USING (pid)
+    WHERE locktype = 'advisory' AND granted AND state = 'idle in transaction'
+"""
 
 
 @pytest.fixture
@@ -80,14 +89,49 @@ def test_steps_closed_by_both_at_once_are_closed_once_while_orders_race(replicas
     assert verified(replicas[0]) == 1
 
 
-def test_replicas_killed_in_turn_are_covered_by_the_other(replicas: list[Serving]) -> None:
+def test_replicas_killed_and_stopped_in_turn_are_covered_by_the_other(replicas: list[Serving]) -> None:
     random = Random(3)
-    with Storm(3, replicas, "by-clock", clients=4, step_seconds=0.5) as storm:
-        for serving in replicas * 2:
+    with Storm(3, replicas, "by-clock", clients=4, operators=2, step_seconds=0.5) as storm:
+        for number, serving in enumerate(replicas * 2):
             storm.wait(100)
             Event().wait(random.uniform(0.0, 0.3))
-            serving.kill()
+            if number < 2:
+                serving.kill()
+            else:
+                assert serving.stop() == 0
             storm.wait(100)  # the other goes on
             serving.start()
     assert storm.check().retried > 0
+    assert sum(sum(operator.given.values()) for operator in storm.operators) > 0
     assert verified(replicas[0]) == 1
+
+
+def freeze_in_a_transaction(serving: Serving) -> None:
+    """Stop its process at a moment when it holds the lock of an experiment."""
+    assert serving.process is not None
+    with psycopg.connect(serving.db, autocommit=True) as base:
+        for _ in range(1000):
+            serving.process.send_signal(signal.SIGSTOP)
+            held = base.execute(HELD).fetchall()
+            if held and Event().wait(0.1) is False and base.execute(HELD).fetchall() == held:
+                return
+            serving.process.send_signal(signal.SIGCONT)
+    raise AssertionError("it never held a lock")
+
+
+def test_a_replica_that_is_frozen_in_a_transaction_holds_up_the_other_for_seconds_only(replicas: list[Serving]) -> None:
+    frozen, other = replicas
+    with Storm(4, [frozen], "by-clock", clients=4, step_seconds=0.5) as storm:
+        storm.wait(100)
+        freeze_in_a_transaction(frozen)
+        try:
+            began, last = monotonic(), storm.step
+            with other.client() as http:
+                while http.get("/v1/experiments/by-clock/current").json().get("step", 0) < last + 4:
+                    assert monotonic() < began + HOLD_UP
+        finally:
+            assert frozen.process is not None
+            frozen.process.send_signal(signal.SIGCONT)
+        storm.wait(100)
+    storm.check()
+    assert verified(other) == 1
