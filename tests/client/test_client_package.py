@@ -1,7 +1,15 @@
 """The client is light: nothing of the server, and httpx alone beside the core."""
 
+import re
 import subprocess
 import sys
+from dataclasses import fields
+from pathlib import Path
+
+from afterglow import client
+from afterglow.client.link import Link
+
+REFERENCE = Path(__file__).parents[2] / "docs/reference/client.md"
 
 FORBID = """
 import sys
@@ -39,3 +47,14 @@ def test_the_client_needs_nothing_of_the_server_nor_numpy() -> None:
 def test_without_httpx_the_client_says_which_extra_it_needs() -> None:
     done = fresh(FORBID.format(names={"httpx"}) + "import afterglow.client")
     assert "MissingExtra: the client needs the 'client' extra" in done.stderr
+
+
+def test_every_name_and_setting_is_in_the_reference() -> None:
+    page = REFERENCE.read_text(encoding="utf-8")
+    cells = re.findall(r"^\| ([^|]*) \|", page, re.MULTILINE)
+    known = {name for cell in cells for name in re.findall(r"`(\w+)", cell)}
+    kinds = [getattr(client, name) for name in client.__all__ if isinstance(getattr(client, name), type)]
+    public = {name for kind in kinds for name in dir(kind) if not name.startswith("_")} - set(dir(tuple))
+    settings = {each.name for each in fields(Link)} - {"address", "token"}
+    assert public | settings <= known
+    assert [name for name in client.__all__ if name not in page] == []
