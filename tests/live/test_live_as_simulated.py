@@ -29,7 +29,6 @@ def arms_played(policy: str, world: World, steps: int, seed: int, season: int) -
         ("sqlite", "trim-ucb", "uniform", 6),
         ("sqlite", "composite-exp3", "hoard", 1),
         ("sqlite", "phased-ucb", "uniform", 4),
-        ("postgresql", "lean-ucb", "uniform", 1),
         ("postgresql", "composite-exp3", "hoard", 1),
     ],
     indirect=["address"],

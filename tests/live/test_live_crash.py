@@ -10,7 +10,7 @@ from random import Random
 import afterglow
 from afterglow.live.store.address import is_postgres
 
-KILLS = 12
+KILLS = 8
 BLOCK = 10  # operations for each step: nine rewards and its end
 
 WORKER = """
