@@ -10,8 +10,7 @@ from afterglow.errors import BadDatabase
 def command(database: options.Database, experiment: options.OneOrAll = None, json: options.Json = False) -> None:
     """Replay the log of experiments: hashes, decisions, totals and snapshots must agree."""
     with live.open(database, read_only=True) as experiments:
-        names = experiments.names() if experiment is None else [experiment]
-        verdicts = [experiments.get(name).verify() for name in names]
+        verdicts = experiments.verify(None if experiment is None else [experiment])
     if json:
         from afterglow.cli.output import print_json  # noqa: PLC0415
 

@@ -17,7 +17,7 @@ from afterglow.live.news import News
 from afterglow.live.spec import specify
 from afterglow.live.store.contract import Store
 from afterglow.live.store.copying import back_up
-from afterglow.live.verify import Verdict
+from afterglow.live.verify import Verdict, verify
 from afterglow.release import __version__
 
 POLL = 1.0  # seconds between looks for what others have appended
@@ -144,9 +144,13 @@ class Experiments:
                 return True
         return False
 
-    def verify(self) -> list[Verdict]:
-        """Replay and compare all of them."""
-        return [experiment.verify() for experiment in self]
+    def verify(self, only: Collection[str] | None = None) -> list[Verdict]:
+        """Replay and compare all of them, those that can't go on too."""
+        verdicts = list[Verdict]()
+        for name in self.names() if only is None else only:
+            with self._store.reading(name) as log:
+                verdicts.append(verify(name, log))
+        return verdicts
 
     def backup(self, address: str | Path) -> None:
         """Copy the database, while it is in use, to a new file or an empty PostgreSQL database."""
