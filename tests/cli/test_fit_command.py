@@ -25,6 +25,16 @@ def test_the_verdict_comes_first_then_means_then_kernels(table: Path, capsys: py
     assert "16–23" in said
 
 
+def test_the_decimal_sign_may_be_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "steps.csv"
+    path.write_text(as_csv(recorded(1, 600, 30)).replace(",", ";").replace(".", ","), encoding="utf-8")
+    assert run(["fit", str(path), "--window", "6", "--decimal", ",", "--zone", "UTC", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["window"] == 6
+    assert run(["fit", str(path), "--decimal", "point"]) == 2
+    assert "decimal" in capsys.readouterr().err
+
+
 def test_json_is_the_whole_fit_and_notes_go_to_stderr(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["fit", str(table), "--window", "24", "--json"]) == 0
     said = capsys.readouterr()

@@ -56,6 +56,17 @@ def test_a_history_is_read_and_shown(capsys: pytest.CaptureFixture[str], tmp_pat
     assert "240 totals: level 520, noise " in capsys.readouterr().out
 
 
+def test_a_history_with_several_columns_is_read_as_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "totals.csv"
+    rows = [f"2026-01-01 {hour:02d}:00;{7 + hour % 3};{1 + (hour * 37) % 41 / 100:.3f}" for hour in range(24)]
+    path.write_text("hour;blue;green\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    call = [*PLACE, "--gap", "0.1", "--history", str(path)]
+    assert run(call) == 1
+    assert "(blue, green); say which, such as column='blue' (--column blue)" in capsys.readouterr().err
+    assert run([*call, "--column", "green", "--decimal", ".", "--zone", "Europe/Berlin"]) == 0
+    assert "24 totals: level 1.21, noise " in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
@@ -64,6 +75,7 @@ def test_a_history_is_read_and_shown(capsys: pytest.CaptureFixture[str], tmp_pat
         (["--gap", "0.1", "--arms", "1"], "arms must be a whole number of at least 2, got 1"),
         (["--gap", "0.1", "--history", "none.csv"], "none.csv"),
         ([], "afterglow plan needs --gap"),
+        (["--gap", "0.1", "--zone", "UTC"], "--zone says how to read a history, and there is none; give --history"),
     ],
 )
 def test_a_wrong_call_exits_with_a_sentence(

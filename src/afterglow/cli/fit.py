@@ -29,6 +29,8 @@ def command(
     data: Data,
     window: Window = None,
     reward_max: RewardMax = None,
+    decimal: options.Decimal = None,
+    zone: options.Zone = None,
     out: Folder = None,
     json: options.Json = False,
 ) -> None:
@@ -37,9 +39,10 @@ def command(
     most = None if reward_max is None else number("reward_max", number_of(reward_max), above=0.0)
 
     from afterglow.cli.messages import one_line  # noqa: PLC0415
+    from afterglow.lab.csv_tables import read_steps  # noqa: PLC0415
     from afterglow.lab.fit import fit  # noqa: PLC0415
 
-    found = fit(Path(data), steps, most)
+    found = fit(read_steps(Path(data), zone=zone, decimal=decimal), steps, most)
     for note in found.notes:
         one_line(f"note: {note}")
     if json:

@@ -46,4 +46,7 @@ Curve = Annotated[
 ]
 Quick = Annotated[bool, Option("--quick", help="Shorter and with fewer runs: a few seconds.")]
 Out = Annotated[Path, Option(metavar="DIR", help="Where the report goes.")]
+Column = Annotated[str | None, Option(metavar="NAME", help="The column of the totals, if the file has several.")]
+Decimal = Annotated[str | None, Option(metavar=". or ,", help="The decimal sign of the file, if it can't be told.")]
+Zone = Annotated[str | None, Option(metavar="NAME", help="Of times without an offset, such as Europe/Berlin.")]
 Json = Annotated[bool, Option("--json", help="Print JSON for programs, not text for people.")]

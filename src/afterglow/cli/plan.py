@@ -11,6 +11,7 @@ from afterglow.cli.values import count, number_of
 from afterglow.errors import BadValue
 
 if TYPE_CHECKING:
+    from afterglow.lab.csv_tables import Totals
     from afterglow.lab.plan import Plan
 
 Gap = Annotated[str, Option(metavar="G", help="How much better the best arm is, relative to the mean: 0.05 or 5%.")]
@@ -38,6 +39,9 @@ def command(
     season: options.Season = None,
     swing: Swing = "0.2",
     history: History = None,
+    column: options.Column = None,
+    decimal: options.Decimal = None,
+    zone: options.Zone = None,
     reward_max: RewardMax = None,
     spread: options.Spread = None,
     runs: options.Runs = "600",
@@ -56,7 +60,6 @@ def command(
         "noise": amount_of("noise", noise),
         "season": None if season is None else count("season", season),
         "swing": share("swing", swing),
-        "history": history,
         "reward_max": amount_of("reward_max", reward_max),
         "spread": spread or "uniform",
         "runs": count("runs", runs, 2),
@@ -67,8 +70,9 @@ def command(
     from afterglow.cli.progress import progress  # noqa: PLC0415
     from afterglow.lab.plan import plan  # noqa: PLC0415  Numba takes a second to load
 
+    past = totals(history, column=column, decimal=decimal, zone=zone)
     with progress() as tell:
-        found = plan(**given, progress=tell)
+        found = plan(**given, history=past, progress=tell)
     if json:
         from afterglow.cli.output import print_json  # noqa: PLC0415
 
@@ -80,6 +84,18 @@ def command(
         from afterglow.lab.plan_page import write  # noqa: PLC0415
 
         one_line(f"report: {write(found, out)}")
+
+
+def totals(file: Path | None, **how: Any) -> "Totals | None":
+    """The history; what says how to read it is of no use without one."""
+    if file is None:
+        for name, value in how.items():
+            if value is not None:
+                raise BadValue(f"--{name} says how to read a history, and there is none; give --history")
+        return None
+    from afterglow.lab.csv_tables import read_totals  # noqa: PLC0415
+
+    return read_totals(file, **how)
 
 
 def share(name: str, text: str) -> float:

@@ -169,7 +169,7 @@ def guess_totals(found: Table) -> None:
         if len(free) == 2 and not places and all_whole(column(found, free[0])) and counts_up(column(found, free[0])):
             places["step"] = free.pop(0)
         if len(free) != 1:
-            raise unclear(found, "total", free)
+            raise unclear(found, "total", free, True)
         places["total"] = free[0]
 
 
@@ -183,15 +183,17 @@ def guess_steps(found: Table, roles: Sequence[str]) -> None:
         places[next(role for role in roles if role not in places)] = free[0]
     for role in ("arm", "total"):
         if role not in places:
-            raise unclear(found, role, free)
+            raise unclear(found, role, free, False)
 
 
-def unclear(found: Table, role: str, free: Sequence[int]) -> BadFormat:
-    """The error when a column can't be told."""
+def unclear(found: Table, role: str, free: Sequence[int], may_name: bool) -> BadFormat:
+    """The error when a column can't be told; in a table of totals alone it may be named."""
     listed = ", ".join(repr(name) for name in found.header)
     if role == "total" and len(free) > 1:
         could = ", ".join(found.header[n] for n in free)
-        return BadFormat(f"{found.grid.name} has several columns that could be the total ({could}); name it")
+        one = found.header[free[0]]
+        way_out = f"say which, such as column={one!r} (--column {one})" if may_name else "call one of them 'total'"
+        return BadFormat(f"{found.grid.name} has several columns that could be the total ({could}); {way_out}")
     return BadFormat(f"{found.grid.name} has no column for the {role}; it has {listed}; call one of them {role!r}")
 
 

@@ -84,7 +84,10 @@ def decimal_sign(texts: Sequence[str], separator: str) -> tuple[str, str | None]
     decimal = seen if seen == "." or ungrouped or separator == ";" else "."
     meaning = "decimal sign" if decimal == seen else "thousands sign"
     other = "," if decimal == "." else "."
-    return decimal, f"{unsure!r} is read with {seen!r} as {meaning}; say decimal={other!r} if it is not"
+    return (
+        decimal,
+        f"{unsure!r} is read with {seen!r} as {meaning}; say decimal={other!r} (--decimal {other}) if it is not",
+    )
 
 
 def value(text: str, decimal: str = ".") -> float | None:

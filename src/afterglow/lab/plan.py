@@ -12,14 +12,13 @@ random numbers.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from afterglow.errors import BadValue
 from afterglow.lab.history import History
-from afterglow.lab.plan_inputs import estimated, scenario_of
+from afterglow.lab.plan_inputs import Past, estimated, scenario_of
 from afterglow.lab.plan_rule import Rule, decide
 from afterglow.lab.plan_words import answer, reason, what_helps
 from afterglow.lab.scenario import Scenario
@@ -100,7 +99,7 @@ def plan(
     noise: float | None = None,
     season: int | None = None,
     swing: float = 0.2,
-    history: str | Path | Sequence[float] | None = None,
+    history: Past | None = None,
     reward_max: float | None = None,
     spread: str = "uniform",
     runs: int = 600,
@@ -111,8 +110,8 @@ def plan(
     """Simulate an experiment before it starts.
 
     One arm is better than the others by `gap`, relative to `mean`. `noise` is the standard deviation of one pull's
-    reward; unknown, it is taken as the largest there is. `history` has past totals, as a list or a CSV file, and tells
-    mean, noise and season itself.
+    reward; unknown, it is taken as the largest there is. `history` has past totals, as a list, a CSV file
+    or `Totals`, and tells mean, noise and season itself.
     """
     notes: list[str] = []
     past = None if history is None else estimated(history, season, window, notes)

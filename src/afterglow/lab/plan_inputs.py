@@ -5,35 +5,34 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from afterglow.errors import BadValue
+from afterglow.lab.csv_tables import Totals, read_totals
 from afterglow.lab.history import History, estimate
 from afterglow.lab.scenario import Scenario
 from afterglow.policies.checks import between, number, whole
 from afterglow.worlds.spreads import spread as parse_spread
 
+Past = str | Path | Totals | Sequence[float]
 
-def estimated(history: str | Path | Sequence[float], season: int | None, window: int, notes: list[str]) -> History:
+
+def estimated(past: Past, season: int | None, window: int, notes: list[str]) -> History:
     """Estimates from totals or a file of them."""
-    if isinstance(history, str | Path):
-        from afterglow.lab.csv_tables import read_totals  # noqa: PLC0415  only files need it
-
-        found = read_totals(history)
-        notes.extend(found.notes)
-        values: Sequence[float] = found.values
-    else:
-        values = history
-    past = estimate(values, season, whole("window", window, 1))
-    if past.level <= 0:
+    found = read_totals(past) if isinstance(past, str | Path) else past
+    values = found.values if isinstance(found, Totals) else found
+    notes.extend(found.notes if isinstance(found, Totals) else [])
+    told = estimate(values, season, whole("window", window, 1))
+    if told.level <= 0:
         raise BadValue(
-            f"a history must have totals above 0 on average, got {past.level:g}; shift or choose another unit"
+            f"a history must have totals above 0 on average, got {told.level:g}; shift or choose another unit"
         )
-    if past.outliers:
-        notes.append(f"{past.outliers:,} outliers of the history were pulled in to 6 robust deviations")
-    if abs(past.trend) > 0.1 * past.level:
+    if told.outliers:
+        were = "outlier of the history was" if told.outliers == 1 else "outliers of the history were"
+        notes.append(f"{told.outliers:,} {were} pulled in to 6 robust deviations")
+    if abs(told.trend) > 0.1 * told.level:
         notes.append(
-            f"the history has a trend of {past.trend / past.level:+.0%} from end to end, which was taken out: an "
+            f"the history has a trend of {told.trend / told.level:+.0%} from end to end, which was taken out: an "
             "experiment on totals that drift can mistake the drift for an arm"
         )
-    return past
+    return told
 
 
 def scenario_of(
