@@ -19,7 +19,7 @@ import afterglow
 from afterglow.client import check_signature
 from afterglow.live.store import access
 from afterglow.live.store.access import HookRow
-from afterglow.service.deliveries import LIMIT, Deliveries
+from afterglow.service.deliveries import LIMIT, Deliveries, calling
 from postgres import server as postgres
 from serving import START, Serving, in_thread, slug
 
@@ -250,7 +250,7 @@ def test_a_delivery_takes_no_longer_than_its_limit_however_slowly_it_is_answered
         event = experiments["shipping"].events()[0]
 
         async def once() -> str | None:
-            async with httpx.AsyncClient(timeout=60, trust_env=False) as http:
+            async with calling(60) as http:
                 return await deliveries.deliver(http, hook, "shipping", event)
 
         assert asyncio.run(once()) == "no answer within 0.3 s"
