@@ -6,7 +6,6 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from ipaddress import IPv6Address, ip_address
 from types import FrameType
 from typing import Any
 
@@ -65,15 +64,16 @@ def opened(settings: Settings, clock: Callable[[], float] | None = None) -> Iter
 def listen(settings: Settings) -> socket.socket:
     """A socket on the address; OSError says why not."""
     try:
-        family = socket.AF_INET6 if isinstance(ip_address(settings.host), IPv6Address) else socket.AF_INET
-    except ValueError:
-        family = socket.getaddrinfo(settings.host, None, type=socket.SOCK_STREAM)[0][0]
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((settings.host, settings.port))
+        found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)
+        family, _, _, _, where = found[0]
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(where)
+        except OSError:
+            listener.close()
+            raise
     except OSError as error:
-        listener.close()
         error.filename = f"{settings.host}:{settings.port}"
         raise
     return listener

@@ -10,9 +10,14 @@ from afterglow.policies.registry import names
 MOST = 2**53 - 1  # whole numbers that every JSON reader keeps
 LATEST = datetime(2200, 1, 1, tzinfo=UTC).timestamp()
 Whole = Annotated[int, Field(ge=0, le=MOST)]
-Name = Annotated[str, Field(pattern="^[A-Za-z0-9_-]{1,100}$", examples=["shipping"])]
+Name = Annotated[
+    str, Field(pattern="^[A-Za-z0-9_-]{1,100}$", examples=["shipping"], description="Letters, digits, `-` and `_`.")
+]
 Variant = Annotated[str, Field(min_length=1, max_length=100, examples=["59"])]
-Reason = Annotated[str, Field(min_length=1, max_length=1000, pattern=r"\S", examples=["the shop asked for it"])]
+Reason = Annotated[
+    str,
+    Field(min_length=1, max_length=1000, pattern=r"\S", examples=["the shop asked for it"], description="For the log."),
+]
 Moment = Annotated[str, Field(json_schema_extra={"format": "date-time"}, examples=["2026-11-16T01:30:00.000Z"])]
 POLICIES = tuple(sorted(names()))
 
@@ -36,10 +41,12 @@ class NewExperiment(Sent):
     window: Annotated[int, Field(ge=1, le=1_000_000, description="Steps an effect can last, its own included.")]
     horizon: Annotated[int | None, Field(ge=1, le=10**12, description="Steps in all; null for no end.")] = None
     reward_max: Annotated[float, Field(gt=0, le=1e12, description="The most that one step's pull brings in all.")] = 1.0
-    policy: Annotated[str, Field(json_schema_extra={"enum": list(POLICIES)})] = "trim-ucb"
+    policy: Annotated[
+        str, Field(json_schema_extra={"enum": list(POLICIES)}, description="`afterglow policies` lists them.")
+    ] = "trim-ucb"
     options: Annotated[dict[str, Any], Field(description="Settings of the policy.")] = {}
-    seed: Whole = 0
-    confidence: Annotated[float, Field(gt=0, lt=1)] = 0.95
+    seed: Annotated[int, Field(ge=0, le=MOST, description="Of policies that draw at random.")] = 0
+    confidence: Annotated[float, Field(gt=0, lt=1, description="Of all intervals together.")] = 0.95
     season: Annotated[int, Field(ge=1, le=1_000_000, description="Steps of a cycle; 1 for none.")] = 1
     control: Annotated[Variant | None, Field(description="Served when the plan is not; the first by default.")] = None
     step_seconds: Annotated[
