@@ -195,6 +195,7 @@ def test_totals_come_with_runs_and_means(client: httpx.Client, visitor: Visitor,
     assert found["totals"] == [3.0, 3.0, None]
     assert found["means"] == [3.0, 3.0, 3.0]
     assert found["runs"] == [[0, 2, 0, "plan"]]
+    assert "<polyline" in visitor.client.get("/experiments/shipping").text
     assert (found["begins"], found["step_seconds"]) == (1_800_000_000.0, HOUR)
 
 

@@ -9,12 +9,13 @@ from afterglow.live import Decision, Experiment
 from afterglow.live.history import Happening
 from afterglow.live.status import Status
 from afterglow.service.pages import words
+from afterglow.service.pages.curve import curve, known
 from afterglow.service.pages.intervals import picture
 from afterglow.service.pages.log import RecentLog
 from afterglow.service.pages.orders import ORDERS, offered
 from afterglow.service.pages.overview import ending
 from afterglow.service.pages.rendering import HEADERS
-from afterglow.service.pages.timeline import SPAN, role_of, runs, shown, strip
+from afterglow.service.pages.timeline import SPAN, runs, shown, strip
 from afterglow.service.pages.visit import Visit
 
 LATEST = 30  # lines of the log on the page
@@ -60,7 +61,8 @@ def facts(visit: Visit, experiment: Experiment, stands: Standing) -> dict[str, A
     """What the page says."""
     status, decision, spec, until = stands.status, stands.decision, experiment.spec, visit.number("until")
     first, count = shown(status.step, status.phase in ("draft", "over"), until)
-    estimates = experiment.estimates()
+    estimates, steps = experiment.estimates(), experiment.steps(first, count)
+    held = strip(spec, steps)
     return {
         "spec": spec,
         "status": status,
@@ -68,7 +70,8 @@ def facts(visit: Visit, experiment: Experiment, stands: Standing) -> dict[str, A
         "picture": picture(estimates, decision.variant, status.leader, status.disabled),
         "known": words.known(status, estimates),
         "conditions": words.conditions(spec, status),
-        "strip": strip(spec, experiment.steps(first, count)),
+        "strip": held,
+        "curve": curve(held, steps),
         "times": (step_begins(experiment, first), step_begins(experiment, first + count)),
         "earlier": first if first else None,
         "later": first + count + SPAN if until is not None and first + count <= status.step else None,
@@ -95,12 +98,11 @@ def totals(visit: Visit) -> Response:
     status = experiment.status()
     first, count = shown(status.step, status.phase in ("draft", "over"), visit.number("until"))
     steps = experiment.steps(first, count)
-    known = [step.total if role_of(step) not in ("void", "missed") else None for step in steps]
     found = runs(steps)
     means = [run.mean if run.role not in ("void", "missed") else None for run in found for _ in span(run)]
     return JSONResponse({
         "steps": [step.step for step in steps],
-        "totals": known,
+        "totals": [known(step) for step in steps],
         "means": means,
         "runs": [[run.first, run.last, experiment.spec.variant(run.variant), run.role] for run in found],
         "variants": experiment.spec.variants,

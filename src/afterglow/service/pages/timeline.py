@@ -56,6 +56,7 @@ class Strip(NamedTuple):
     found: list[str]  # the roles among them
     ticks: list[tuple[float, str]]
     runs: list[Run]
+    pieces: list[Piece]  # one for each run
 
 
 def role_of(step: Step) -> str:
@@ -93,7 +94,7 @@ def strip(spec: Spec, steps: Sequence[Step]) -> Strip | None:
     names = [role for role in ROLES if any(one.role == role for one in apart)]
     round_steps = [tick for tick in axis(first, last + 1, 6).ticks if tick == int(tick)]
     ticks = [(round(100 * (tick - first) / span, 3), f"{tick:,.0f}") for tick in round_steps if tick <= last]
-    return Strip(first, last, lanes, apart, names, ticks, found)
+    return Strip(first, last, lanes, apart, names, ticks, found, pieces)
 
 
 def piece(spec: Spec, run: Run, first: int, span: int) -> Piece:

@@ -120,6 +120,7 @@ document.addEventListener("click", (event) => {
 });
 
 if (new URLSearchParams(location.search).has("done")) history.replaceState(null, "", location.pathname);
+for (const place of document.querySelectorAll(".scripted")) place.hidden = false;
 settle(document);
 document.getElementById("zone").textContent = `Times are in ${Intl.DateTimeFormat().resolvedOptions().timeZone}.`;
 setInterval(countDown, 1000);
