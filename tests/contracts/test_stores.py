@@ -129,6 +129,16 @@ def test_a_step_has_one_row_which_ends_and_may_be_voided(store: Store) -> None:
         log.put_steps([StepRow(3, 0, 0, "plan")])
 
 
+def test_a_row_can_be_repeated_for_any_number_of_steps(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("afterglow.live.store.tables.AT_ONCE", 10)
+    with store.creating("one") as log:
+        log.put_steps([StepRow(0, 1, 0, "plan", 7)])
+        log.repeat_step(StepRow(1, 2, 1, "missed", 0, 1), 35)
+        log.repeat_step(StepRow(36, 0, 1, "missed", 0, 1), 1)
+        missed = [StepRow(step, 2, 1, "missed", 0, 1) for step in range(1, 36)]
+        assert list(log.steps()) == [StepRow(0, 1, 0, "plan", 7), *missed, StepRow(36, 0, 1, "missed", 0, 1)]
+
+
 def test_the_last_snapshot_before_a_step_is_found(store: Store) -> None:
     with store.creating("one") as log:
         assert log.snapshot() is None

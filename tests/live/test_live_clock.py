@@ -81,6 +81,15 @@ def test_steps_that_nobody_was_there_for_are_void_and_washed_out(make: Any, cloc
         experiment.explain(1)
 
 
+def test_a_gap_of_a_hundred_thousand_steps_is_filled_in_one_go(make: Any, clock: Clock) -> None:
+    experiment = make(step_seconds=1.0)
+    experiment.reward(2.0)
+    clock.now += 100_000.0
+    assert experiment.reward(1.0).step == 100_000
+    assert [one.role for one in experiment.steps(99_999)] == ["missed", "washout"]
+    assert experiment.verify().ok
+
+
 def test_a_stop_of_the_process_is_filled_like_any_other_gap(address: str, make: Any, clock: Clock) -> None:
     experiment = make()
     clock.hours(1)

@@ -8,11 +8,11 @@ from afterglow.live.amounts import units
 from afterglow.live.events import apply
 from afterglow.live.log import NOTHING, Record, body_of, chained, read_body
 from afterglow.live.orders import Event
-from afterglow.live.rows import Close, Open, Void, changes
+from afterglow.live.rows import Close, Missed, Open, Void, changes
 from afterglow.live.spec import Spec, read_spec
 from afterglow.live.state import Role, State, initial, restored
 from afterglow.live.status import Explanation, explanation
-from afterglow.live.store.contract import Reading, Snapshot, StepRow, Writing
+from afterglow.live.store.contract import Reading, Snapshot, Writing
 
 EVERY = 1000  # records between snapshots, more where they are large
 BYTES = 50  # of snapshots for each record
@@ -139,20 +139,17 @@ class Follower:
         return explanation(past.spec, past.state)
 
 
-def write(log: Writing, made: list[Open | Close | Void]) -> None:
-    """Change the rows of steps; new ones all at once, though they may be many."""
-    new = dict[int, StepRow]()
+def write(log: Writing, made: list[Open | Close | Missed | Void]) -> None:
+    """Change the rows of steps."""
     for one in made:
         if isinstance(one, Open):
-            new[one.step] = one.row()
+            log.put_steps([one.row()])
+        elif isinstance(one, Missed):
+            log.repeat_step(*one)
         elif isinstance(one, Void):
             log.void_step(one.step)
-        elif one.step in new:
-            new[one.step] = new[one.step]._replace(total=one.total, role=one.role, void=int(one.void))
         else:
             log.end_step(*one)
-    if new:
-        log.put_steps(new.values())
 
 
 def check(mark: bytes, state: str) -> bytes:

@@ -25,20 +25,26 @@ class Close(NamedTuple):
     void: bool
 
 
+class Missed(NamedTuple):
+    """Rows like this one, for so many steps."""
+
+    row: StepRow
+    steps: int
+
+
 class Void(NamedTuple):
     step: int
 
 
-def changes(spec: Spec, state: State, kind: str, body: Mapping[str, Any]) -> Iterator[Open | Close | Void]:
+def changes(spec: Spec, state: State, kind: str, body: Mapping[str, Any]) -> Iterator[Open | Close | Missed | Void]:
     """What happens to rows when an event meets the state before it; the step that it opens comes on top."""
     if kind == "close":
         yield Close(state.step, body["total"], str(state.role), body["void"])
     elif kind == "missed":
         first, role = state.step, str(Role.MISSED)
         yield Close(first, 0, role, True)
-        for step in range(first + 1, first + body["count"]):
-            yield Open(step, state.served, state.planned, role)
-            yield Close(step, 0, role, True)
+        if body["count"] > 1:
+            yield Missed(StepRow(first + 1, state.served, state.planned, role, 0, 1), body["count"] - 1)
     elif kind == "void":
         yield Void(body["step"])
     elif kind == "stop":

@@ -7,7 +7,7 @@ from afterglow.errors import AfterglowError
 from afterglow.live.events import Body, apply
 from afterglow.live.history import check
 from afterglow.live.log import NOTHING, Record, chained, read_body
-from afterglow.live.rows import Close, changes
+from afterglow.live.rows import Close, Missed, changes
 from afterglow.live.spec import Spec, read_spec
 from afterglow.live.state import State, initial
 from afterglow.live.store.contract import Reading, Snapshot, StepRow
@@ -83,6 +83,9 @@ class Audit:
             for change in changes(spec, state, kind, values):
                 if isinstance(change, Close):
                     self.compare_row(*change)
+                elif isinstance(change, Missed):
+                    for step in range(change.row.step, change.row.step + change.steps):
+                        self.compare_row(step, 0, change.row.role, True)
         elif kind == "void" and values["total"] != told_total(state, values["step"]):
             self.faults.append(f"record {record.seq:,}: step {values['step']:,} was not closed with that total")
         was = state.step

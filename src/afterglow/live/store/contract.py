@@ -78,6 +78,9 @@ class Writing(Reading, Protocol):
     def put_steps(self, rows: Iterable[StepRow]) -> None:
         """Insert rows of steps."""
 
+    def repeat_step(self, row: StepRow, count: int) -> None:
+        """Insert a row and more like it for the steps that follow; there may be millions."""
+
     def end_step(self, step: int, total: int, role: str, void: int) -> None:
         """Fill in the row of a step that has ended."""
 

@@ -7,6 +7,7 @@ from afterglow.live.log import Record
 from afterglow.live.store.contract import Raced, Snapshot, StepRow
 from afterglow.live.store.session import Row, Session
 
+AT_ONCE = 100_000  # rows that a statement makes, so that each is answered in seconds
 ALL = 1 << 62  # more than any LIMIT
 RECORD = partial(tuple.__new__, Record)  # as `_make`, without a call in Python for each row
 STEP = partial(tuple.__new__, StepRow)
@@ -81,6 +82,17 @@ class TableLog:
             "INSERT INTO steps (experiment, step, served, planned, role, total, void) VALUES (?, ?, ?, ?, ?, ?, ?)",
             ((self.number, *row) for row in rows),
         )
+
+    def repeat_step(self, row: StepRow, count: int) -> None:
+        statement = (
+            "INSERT INTO steps (experiment, step, served, planned, role, total, void) "
+            "WITH RECURSIVE more (step) AS ("
+            "SELECT CAST(? AS BIGINT) UNION ALL SELECT step + 1 FROM more WHERE step + 1 < ?"
+            ") SELECT ?, step, ?, ?, ?, ?, ? FROM more"
+        )
+        end = row.step + count
+        for first in range(row.step, end, AT_ONCE):
+            self.session.run(statement, first, min(first + AT_ONCE, end), self.number, *row[1:])
 
     def end_step(self, step: int, total: int, role: str, void: int) -> None:
         statement = "UPDATE steps SET total = ?, role = ?, void = ? WHERE experiment = ? AND step = ?"
