@@ -29,8 +29,8 @@ LATER = {
 
 
 def __getattr__(name: str) -> Any:
-    if name == "live":
-        return import_module("afterglow.live")
+    if name in ("client", "live"):
+        return import_module(f"afterglow.{name}")
     if name in LATER:
         try:
             return getattr(import_module(LATER[name]), name)
@@ -40,4 +40,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *LATER, "live"})
+    return sorted({*globals(), *LATER, "client", "live"})
