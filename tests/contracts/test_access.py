@@ -40,6 +40,14 @@ def test_a_token_is_revoked_once_and_stays_listed(desk: Access) -> None:
     assert desk.tokens() == [SHOP._replace(revoked=5000)]
 
 
+def test_a_dropped_token_has_never_been(desk: Access) -> None:
+    for token in (SHOP, ADMIN):
+        desk.put_token(token)
+    assert desk.drop_token("b2")
+    assert not desk.drop_token("b2")
+    assert desk.tokens() == [ADMIN]
+
+
 def test_an_id_is_taken_once(desk: Access) -> None:
     desk.put_token(ADMIN)
     with pytest.raises(Exception, match=r"(?i)unique|duplicate"):
@@ -54,6 +62,7 @@ def test_text_that_not_every_database_keeps_is_refused_or_unknown(desk: Access, 
     with pytest.raises(BadValue, match="address of a webhook must be"):
         desk.put_hook(HOOK._replace(address=text))
     assert not desk.revoke_token(text, 1)
+    assert not desk.drop_token(text)
     assert not desk.drop_hook(text)
     assert (desk.tokens(), desk.hooks()) == ([], [])
 

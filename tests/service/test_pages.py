@@ -68,6 +68,27 @@ def test_who_signs_out_is_out_with_every_copy_of_the_cookie(serving: Serving, vi
     assert visitor.path() == "/sign-in"
 
 
+def test_sessions_are_listed_can_be_revoked_and_leave_no_trace(serving: Serving, visitor: Visitor) -> None:
+    def listed() -> list[str]:
+        rows = command("token", "list", "--db", serving.db).stdout.splitlines()
+        return [row.split()[0] for row in rows if "dashboard, signed in with" in row]
+
+    before = set(listed())
+    visitor.sign_in(serving.token)
+    (session,) = set(listed()) - before
+    visitor.send("/sign-out")
+    assert session not in listed()
+    visitor.sign_in(serving.token)
+    (session,) = set(listed()) - before
+    command("token", "revoke", "--db", serving.db, session)
+    until = monotonic() + START
+    while visitor.path() != "/sign-in":
+        visitor.read("/")
+        assert monotonic() < until
+    visitor.send("/sign-in", token=serving.token)
+    assert session not in listed()
+
+
 @pytest.mark.parametrize("token", ["", "ag_x_y", "nonsense", "ag_" + "a" * 500])
 def test_a_wrong_token_is_refused_beside_its_field(visitor: Visitor, token: str) -> None:
     visitor.read("/sign-in")

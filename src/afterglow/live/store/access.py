@@ -43,6 +43,9 @@ class Access(Protocol):
     def revoke_token(self, token: str, at: int) -> bool:
         """Refuse a token from now on; False if there is none of that id or it was revoked before."""
 
+    def drop_token(self, token: str) -> bool:
+        """Forget a token, as if it had never been; False if there is none of that id."""
+
     def hooks(self) -> list[HookRow]:
         """All webhooks, oldest first."""
 
@@ -85,6 +88,10 @@ class Desk:
         with self.session(change=True) as session:
             statement = "UPDATE tokens SET revoked = ? WHERE id = ? AND revoked IS NULL"
             return storable(token) and session.run(statement, at, token) > 0
+
+    def drop_token(self, token: str) -> bool:
+        with self.session(change=True) as session:
+            return storable(token) and session.run("DELETE FROM tokens WHERE id = ?", token) > 0
 
     def hooks(self) -> list[HookRow]:
         columns = ", ".join(HookRow._fields)

@@ -11,8 +11,8 @@ import secrets
 from dataclasses import dataclass
 from hashlib import sha256
 
-from afterglow.live.store.access import TokenRow
-from afterglow.service.tokens import Token, TokenBook, Tokens
+from afterglow.live.store.access import Access, TokenRow
+from afterglow.service.tokens import Token, TokenBook
 
 LASTS = 12 * 3600  # seconds
 SIGN = "-"  # between the token's id and the session's
@@ -23,10 +23,11 @@ class Sessions:
     """`begin`, `find` and `end` may wait for the database."""
 
     book: TokenBook
-    rows: Tokens
+    rows: Access
 
     def begin(self, token: Token, now: float) -> str:
         """A cookie for somebody who has shown a token."""
+        self.tidy(round(1000 * now))
         id_, secret = f"{token.id}{SIGN}{secrets.token_hex(6)}", secrets.token_urlsafe(32)
         ends = min(now + LASTS, token.expires or now + LASTS)
         names = None if token.experiments is None else " ".join(sorted(token.experiments))
@@ -50,10 +51,17 @@ class Sessions:
             return None
         return token if all(one.expires is None or now < one.expires for one in (session, token)) else None
 
-    def end(self, cookie: str, now: float) -> None:
+    def end(self, cookie: str) -> None:
         """Sign out: the cookie is worth nothing from now on, copies of it too."""
-        self.rows.revoke_token(cookie.partition(".")[0], round(1000 * now))
+        self.rows.drop_token(cookie.partition(".")[0])
         self.book.renew()
+
+    def tidy(self, now: int) -> None:
+        """Forget the sessions that are over, at `now` in milliseconds."""
+        for row in self.rows.tokens():
+            over = row.revoked is not None or (row.expires is not None and row.expires <= now)
+            if SIGN in row.id and over:
+                self.rows.drop_token(row.id)
 
 
 def digest(secret: str) -> bytes:

@@ -38,7 +38,7 @@ def shown(visit: Visit) -> Token | None:
 def sign_out(visit: Visit) -> Response:
     cookie = visit.request.cookies.get(SESSION, "")
     if visit.token is not None and cookie == visit.cookie:
-        visit.dashboard.sessions.end(cookie, visit.now)
+        visit.dashboard.sessions.end(cookie)
     response = visit.go("/sign-in" if visit.dashboard.auth else "/")
     response.delete_cookie(SESSION, path="/", httponly=True, samesite="strict")
     return response
