@@ -1,7 +1,9 @@
 """What operators see: metrics, logs, readiness, the document."""
 
 import json
+import socket
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -12,6 +14,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from afterglow.service.problems import TABLE
+from afterglow.service.server import where
 from afterglow.service.tokens import SCOPES
 from postgres import server
 from quick_disk import quick_folder
@@ -83,6 +86,9 @@ def test_logs_are_json_with_the_request_s_id_and_no_secret() -> None:
     assert (made["request"], made["status"], made["method"], made["level"]) == ("mine", 201, "POST", "info")
     assert made["token"] == serving.token.split("_")[1]
     assert calls["rewards"]["level"] == "debug"
+    assert [line["message"] for line in lines if line["logger"] == "afterglow.service"] == [
+        "started", "stopping", "stopped",
+    ]  # fmt: skip
     for secret in (serving.token.split("_", 2)[2], "do-not-log-me", "ag_000000000000"):
         assert secret not in serving.errors
 
@@ -140,3 +146,27 @@ def test_every_example_of_the_document_fits_its_shape(client: httpx.Client) -> N
         whole = {"$ref": f"#/components/schemas/{name}", "components": document["components"]}
         for example in schema.get("examples", []):
             jsonschema_rs.validate(whole, example)
+
+
+def test_the_password_of_a_database_is_not_logged() -> None:
+    assert where("postgresql://me:secret@host:5432/base?sslmode=require") == "postgresql://host:5432/base"
+    assert where("experiments.db") == "experiments.db"
+
+
+def test_headers_without_end_are_cut_off(client: httpx.Client) -> None:
+    here = (client.base_url.host, client.base_url.port)
+    with socket.create_connection(here, 60) as line:
+        line.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Long: ")
+        with suppress(OSError):
+            for _ in range(10_000):
+                line.sendall(b"x" * 65_536)
+        with suppress(ConnectionResetError):
+            assert line.recv(1) == b""
+    assert client.get("/healthz").status_code == 200
+
+
+def test_a_long_body_is_no_header(client: httpx.Client) -> None:
+    client.post("/v1/experiments", json=ASKED).raise_for_status()
+    batch = [{"key": f"{number:0200}", "amount": 0.0} for number in range(1000)]
+    for _ in range(2):
+        assert client.post("/v1/experiments/shipping/rewards", json=batch).status_code == 202

@@ -1,6 +1,8 @@
 """Listen, say where, and stop in good order: what was acknowledged is kept, what waits is committed, streams end."""
 
 import asyncio
+import logging
+import re
 import signal
 import socket
 import sys
@@ -13,12 +15,16 @@ import uvicorn
 
 from afterglow import live
 from afterglow.live.store import access
+from afterglow.release import __version__
 from afterglow.service.app import application
 from afterglow.service.logs import write_logs
 from afterglow.service.service import Service
 from afterglow.service.settings import Settings
+from afterglow.service.wire import Reader
 
+LOG = logging.getLogger("afterglow.service")
 BACKLOG = 2048
+KEEP_ALIVE = 75  # seconds; longer than proxies keep theirs, which else meet a line that was just closed
 
 
 class Server(uvicorn.Server):
@@ -30,7 +36,7 @@ class Server(uvicorn.Server):
             uvicorn.Config(
                 application(service), log_config=None, access_log=False, server_header=False, proxy_headers=False,
                 lifespan="on", ws="none", timeout_graceful_shutdown=max(1, round(settings.stop_seconds)),
-                backlog=BACKLOG, h11_max_incomplete_event_size=1 << 16,
+                backlog=BACKLOG, http=Reader, timeout_keep_alive=KEEP_ALIVE,
             )
         )  # fmt: skip
         self.service = service
@@ -38,16 +44,24 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
+        LOG.info("started", extra={"release": __version__, "database": where(self.service.settings.db)})
         self.ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        LOG.info("stopping")
         self.service.hush()
         await super().shutdown(sockets)
+        LOG.info("stopped")
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         if self.should_exit and sig == signal.SIGINT:
             self.force_exit = True  # asked twice
         self.should_exit = True
+
+
+def where(db: str) -> str:
+    """An address without its password."""
+    return db if "://" not in db else re.sub(r"//[^@/]*@", "//", db).partition("?")[0]
 
 
 @contextmanager
