@@ -26,7 +26,7 @@ def test_addresses_outside_are_open(address: str) -> None:
 
 @pytest.mark.parametrize(
     "url",
-    ["", "shop.example", "file:///shop", "https://", "https://user:word@shop.example/", "https://shop.example/#x",
+    ["", "shop.example", "ftp://shop.example", "https://", "https://user:word@shop.example/", "https://shop.example/#x",
      "https://shop.example:99999/", "https://shop .example/", "http://localhost/", "http://a.localhost/",
      "http://[::1]/", "http://[::1/", "https://shop.example/" + "x" * 2000],
 )  # fmt: skip
