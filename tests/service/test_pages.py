@@ -40,6 +40,13 @@ def test_a_visitor_is_led_to_the_door_and_back(serving: Serving, visitor: Visito
     assert visitor.path() == "/experiments/shipping?until=5"
 
 
+def test_a_part_that_is_asked_for_too_late_leads_back_to_its_page(visitor: Visitor) -> None:
+    asked = {"HX-Request": "true", "HX-Current-URL": f"{visitor.client.base_url}/experiments/shipping?until=5"}
+    answer = visitor.client.get("/experiments/shipping/changes?seen=x", headers=asked)
+    assert answer.status_code == 204
+    assert answer.headers["hx-redirect"] == "/sign-in?next=/experiments/shipping%3Funtil%3D5"
+
+
 def test_the_session_s_cookie_is_kept_from_scripts_and_other_sites(serving: Serving, visitor: Visitor) -> None:
     visitor.sign_in(serving.token)
     sent = cookie(visitor, "afterglow_session")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 from urllib.parse import quote
 
+from starlette.datastructures import URL
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
@@ -84,9 +85,11 @@ class Visit:
         return RedirectResponse(address, 303, HEADERS)
 
     def sign_in(self) -> Response:
-        """To the door, and back here afterwards."""
+        """To the door, and back to the page afterwards."""
         url = self.request.url
-        back = url.path + (f"?{url.query}" if url.query else "") if self.request.method == "GET" else "/"
         if self.partial:
-            back = "/"
-        return self.go("/sign-in" if back == "/" else f"/sign-in?next={quote(back)}")
+            url = URL(self.request.headers.get("hx-current-url", "/"))
+        elif self.request.method != "GET":
+            url = URL("/")
+        back = url.path + (f"?{url.query}" if url.query else "")
+        return self.go("/sign-in" if back in ("", "/") else f"/sign-in?next={quote(back)}")

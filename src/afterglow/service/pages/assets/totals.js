@@ -88,7 +88,7 @@ function options(data) {
 
 async function draw() {
   const answer = await fetch(place.dataset.from, { headers: { Accept: "application/json" } });
-  if (!answer.ok) return;
+  if (!answer.ok || answer.redirected) return; // signed out
   const text = await answer.text();
   if (text === shown && chart) return;
   shown = text;
