@@ -16,6 +16,7 @@ service closes the steps; `operators` give orders. `storm.check` compares with t
 its one variant, and the sum of everything.
 """
 
+import subprocess
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -28,10 +29,10 @@ from typing import Any, NamedTuple
 
 import httpx
 
-from serving import Serving, command
+from serving import BARE, COMMAND, Serving, command
 from storm_clients import PATIENCE, VARIANTS, Client, Closer, Operator, Unsure
 
-REMEMBER = 60  # steps for which keys are known
+REMEMBER = 120  # steps for which keys are known
 CLOSE_EVERY = 300  # rewards, where steps are closed by hand
 
 
@@ -196,28 +197,42 @@ def killed_again_and_again(
 ) -> Figures:
     """Kill a running service with signal 9 at random moments, start it again, go on; then compare everything.
 
-    Two experiments at the same time, each with its clients and an operator: one by the clock, one whose steps a
-    client closes.
+    Now and then that is while it starts. Two experiments at the same time, each with its clients and an operator: one
+    by the clock, one whose steps a client closes.
     """
-    random, slowest = Random(seed), 0.0
+    random, deaths, slowest = Random(seed), 0, 0.0
     with ExitStack() as stack:
         storms = [
             stack.enter_context(Storm(seed, [serving], name, clients=clients, operators=1, step_seconds=step))
             for name, step in (("by-clock", step_seconds), ("by-hand", None))
         ]
-        for _ in range(kills):
+        while deaths < kills:
             Event().wait(random.uniform(0.0, life))
-            began = monotonic()
             with storms[0].hold(), storms[1].hold():
                 serving.kill()
+                deaths += 1
+                if deaths % 5 == 0 and deaths < kills:
+                    kill_at_start(serving, random.uniform(0.0, slowest))
+                    deaths += 1
                 began = monotonic()
                 serving.start()
             slowest = max(slowest, monotonic() - began)
         for storm in storms:
             storm.wait(100)
-    figures = [storm.check()._replace(kills=kills, slowest_start=slowest) for storm in storms]
+    figures = [storm.check()._replace(kills=deaths, slowest_start=slowest) for storm in storms]
     assert serving.stop() == 0
     assert "Traceback" not in serving.errors
     verdict = command("verify", serving.db).stdout
     assert verdict.count("all as logged") == len(storms), verdict
     return figures[0] + figures[1]
+
+
+def kill_at_start(serving: Serving, after: float) -> None:
+    """Kill it some time after its start, ready or not."""
+    process = subprocess.Popen(
+        [*COMMAND, "serve", "--db", serving.db, "--port", str(serving.port), *serving.flags],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=BARE,
+    )  # fmt: skip
+    Event().wait(after)
+    process.kill()
+    process.wait(PATIENCE)
