@@ -72,13 +72,16 @@ class PostgresStore(Desk):
                 raise Unavailable(f"{self.address} did not keep the transaction; try again")
 
     @contextmanager
-    def log(self, name: str, change: bool, lock: str = "") -> Iterator[TableLog]:
-        """An experiment; the way to the database is gone once for the lock, the time and the last record's number."""
+    def log(self, name: str, change: bool, lock: str = "", salts: bool = False) -> Iterator[TableLog]:
+        """An experiment; the way to the database is gone once for the lock and what is asked for first."""
         number = self.number(name)
-        with self.begun(change, f"{TIME} {lock.format(number)}; {TableLog.HEAD.replace('?', str(number))}") as opened:
+        first = [f"{TIME} {lock}", TableLog.HEAD, *([TableLog.SALTS] if salts else [])]
+        with self.begun(change, "; ".join(first).replace("?", str(number))) as opened:
             self.take_time(opened)
             opened.nextset()
-            yield TableLog(PostgresSession(opened.connection), number, opened.fetchone())
+            head = opened.fetchone()
+            known = opened.fetchall() if opened.nextset() else None
+            yield TableLog(PostgresSession(opened.connection), number, head, known)
 
     @contextmanager
     def creating(self, name: str) -> Iterator[TableLog]:
@@ -91,10 +94,10 @@ class PostgresStore(Desk):
         return self.log(name, change=False)
 
     def writing(self, name: str) -> AbstractContextManager[TableLog]:
-        return self.log(name, change=True, lock=f"FROM pg_advisory_xact_lock({LOCKS}, {{}})")
+        return self.log(name, change=True, lock=f"FROM pg_advisory_xact_lock({LOCKS}, ?)")
 
     def reporting(self, name: str) -> AbstractContextManager[TableLog]:
-        return self.log(name, change=True, lock=f"FROM pg_advisory_xact_lock_shared({LOCKS}, {{}})")
+        return self.log(name, change=True, lock=f"FROM pg_advisory_xact_lock_shared({LOCKS}, ?)", salts=True)
 
     def number(self, name: str) -> int:
         if name not in self.numbers:

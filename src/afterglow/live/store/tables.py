@@ -17,11 +17,14 @@ class TableLog:
     """`Reading` and `Writing` for both databases."""
 
     HEAD = "SELECT coalesce(max(seq), -1) FROM events WHERE experiment = ?"
+    SALTS = "SELECT step, salt FROM salts WHERE experiment = ?"
 
-    def __init__(self, session: Session, number: int, head: Row | None = None) -> None:
+    def __init__(
+        self, session: Session, number: int, head: Row | None = None, salts: Sequence[Row] | None = None
+    ) -> None:
         self.session = session
         self.number = number
-        self.known_head = head  # if it was read before anything else
+        self.known_head, self.known_salts = head, salts  # if they were read before anything else
 
     def head(self) -> int:
         found = self.known_head or self.session.row(self.HEAD, self.number) or (-1,)
@@ -63,8 +66,8 @@ class TableLog:
         return count, total
 
     def salts(self, first: int = 0) -> dict[int, bytes]:
-        query = "SELECT step, salt FROM salts WHERE experiment = ? AND step >= ?"
-        return dict(self.session.rows(query, self.number, first))
+        found = self.session.rows(self.SALTS, self.number) if self.known_salts is None else self.known_salts
+        return {step: salt for step, salt in found if step >= first}
 
     def amounts(self, step: int, digests: Collection[bytes]) -> dict[bytes, int]:
         found = self.session.find_rewards(self.number, step, digests)
@@ -108,6 +111,7 @@ class TableLog:
     def put_salt(self, step: int, salt: bytes) -> bytes:
         statement = "INSERT INTO salts (experiment, step, salt) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
         self.session.run(statement, self.number, step, salt)
+        self.known_salts = None
         return self.salts(step)[step]
 
     def put_rewards(self, step: int, rewards: Sequence[tuple[bytes, int]]) -> None:
@@ -115,6 +119,7 @@ class TableLog:
             raise Raced("a digest was there already")
 
     def forget(self, before: int) -> bool:
+        self.known_salts = None
         if not self.session.run("DELETE FROM salts WHERE experiment = ? AND step < ?", self.number, before):
             return False  # where there is no salt there is no digest
         self.session.run("DELETE FROM rewards WHERE experiment = ? AND step < ?", self.number, before)
