@@ -10,6 +10,7 @@ from functools import cache
 from itertools import count
 from pathlib import Path
 from shutil import rmtree
+from signal import SIGQUIT
 from tempfile import mkdtemp
 from typing import Any
 
@@ -81,7 +82,11 @@ class Server:
         self.inner.ensure_postgres_running()
 
     def remove(self) -> None:
-        self.stop()
+        """For good, and in no time."""
+        process: Any = self.inner.get_postmaster_info().process
+        if process.is_running():
+            process.send_signal(SIGQUIT)
+            process.wait(30)
         rmtree(self.folder, ignore_errors=True)
 
 
