@@ -134,7 +134,7 @@ def test_what_is_wrong_stops_the_build_and_is_named_where_it_is(tmp_path: Path) 
     ]
     (tmp_path / "docs/index.md").write_text("\n\n".join(lines), encoding="utf-8")
     (tmp_path / "src/afterglow").mkdir(parents=True)
-    shutil.copy(ROOT / "src/afterglow/__init__.py", tmp_path / "src/afterglow/__init__.py")
+    shutil.copy(ROOT / "src/afterglow/release.py", tmp_path / "src/afterglow/release.py")
     done = build(tmp_path / "docs", tmp_path / "site")
     assert done.returncode != 0
     assert re.search(r"docs/index\.md:7: WARNING: a formula that can't be read", done.stderr)
