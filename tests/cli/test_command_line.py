@@ -11,6 +11,7 @@ import afterglow
 from afterglow.cli import run
 from afterglow.cli.app import commands
 from afterglow.engine.work import Queue
+from afterglow.errors import MissingExtra
 
 SIMULATE = ["simulate", "--policy", "ucb1", "--means", "0.9,0.1", "--window", "2", "--horizon", "50", "--runs", "2"]
 BOUNDS = ["bounds", "--policy", "phased-ucb", "--arms", "5", "--horizon", "1e5", "--window", "10"]
@@ -137,7 +138,7 @@ def test_a_missing_compiler_is_named_with_its_extra(
     monkeypatch.setitem(sys.modules, "afterglow.engine.simulate", None)
     monkeypatch.setattr("afterglow.cli.LAB", {"afterglow"})  # stands in for Numba, which is loaded by now
     assert run(SIMULATE) == 1
-    sentence = "the command line needs the 'lab' extra: pip install \"afterglow[lab]\"\n"
+    sentence = f"{MissingExtra('the command line', 'lab')}\n"
     assert capsys.readouterr() == ("", sentence)
 
 
