@@ -7,7 +7,8 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Sequence
-from threading import Condition, Thread
+from queue import SimpleQueue
+from threading import Thread
 from typing import NamedTuple
 
 from afterglow.errors import AfterglowError
@@ -15,6 +16,7 @@ from afterglow.live import Experiment, Receipt
 from afterglow.service.problems import Problem, problem_of
 
 LOG = logging.getLogger("afterglow.service")
+LOOKS = 20  # at who has waited for too long, while one waits so long
 
 Batch = Sequence[tuple[str, float]]
 Answer = Receipt | Exception
@@ -28,14 +30,19 @@ class Waiting(NamedTuple):
 
 
 class Desk:
-    """Takes batches in the event loop, commits them in its thread, answers in the event loop."""
+    """Takes batches in the event loop, commits them in its thread, answers in the event loop.
 
-    def __init__(self, room: int, settled: Callable[[str, Answer], None]) -> None:
+    Whoever has waited for `patience` seconds is told so. One timer for all costs less than one for each.
+    """
+
+    def __init__(self, room: int, patience: float, settled: Callable[[str, Answer], None]) -> None:
         self.room = room
+        self.patience = patience
         self.settled = settled  # is told of every answer, in the event loop
-        self.waiting = deque[Waiting]()
+        self.waiting = SimpleQueue[Waiting | None]()  # None ends it
+        self.deadlines = deque[tuple[float, Future]]()
+        self.timer: asyncio.TimerHandle | None = None
         self.held = 0  # rewards that are not answered yet
-        self.turn = Condition()
         self.open = True
         self.thread = Thread(target=self.work, name="afterglow-desk", daemon=True)
 
@@ -51,24 +58,34 @@ class Desk:
             raise Problem("overloaded", "the service is stopping")
         future: Future = self.loop.create_future()
         self.held += len(batch)
-        with self.turn:
-            self.waiting.append(Waiting(experiment, batch, future))
-            self.turn.notify()
+        self.waiting.put(Waiting(experiment, batch, future))
+        self.deadlines.append((self.loop.time() + self.patience, future))
+        if self.timer is None:
+            self.timer = self.loop.call_later(self.patience / LOOKS, self.look)
         return future
+
+    def look(self) -> None:
+        """Tell those who have waited for too long; look again as long as somebody waits."""
+        now, deadlines = self.loop.time(), self.deadlines
+        while deadlines and (deadlines[0][1].done() or deadlines[0][0] <= now):
+            _, future = deadlines.popleft()
+            if not future.done():
+                future.set_exception(Problem("too-slow"))
+        self.timer = self.loop.call_later(self.patience / LOOKS, self.look) if deadlines else None
 
     def work(self) -> None:
         while True:
-            with self.turn:
-                while not self.waiting and self.open:
-                    self.turn.wait()
-                taken, self.waiting = self.waiting, deque()
-            if not taken:
-                return
+            taken = [self.waiting.get()]
+            while not self.waiting.empty():
+                taken.append(self.waiting.get())
             by_experiment: dict[Experiment, list[Waiting]] = {}
             for one in taken:
-                by_experiment.setdefault(one.experiment, []).append(one)
+                if one is not None:
+                    by_experiment.setdefault(one.experiment, []).append(one)
             for experiment, group in by_experiment.items():
                 self.loop.call_soon_threadsafe(self.answer, group, commit(experiment, group))
+            if None in taken:
+                return
 
     def answer(self, group: list[Waiting], answers: Sequence[Answer]) -> None:
         for (experiment, batch, future), answer in zip(group, answers, strict=True):
@@ -83,9 +100,8 @@ class Desk:
 
     def close(self, patience: float) -> None:
         """Commit what waits, then end; call it from a worker thread."""
-        with self.turn:
-            self.open = False
-            self.turn.notify()
+        self.open = False
+        self.waiting.put(None)
         self.thread.join(patience)
 
 

@@ -38,6 +38,7 @@ class Metrics:
         self.streams = Gauge("afterglow_streams", "Streams of events that are open.", registry=registry)
         self.away = Gauge("afterglow_database_away", "1 while the database can't be reached.", registry=registry)
         self.losses = Counter("afterglow_database_losses", "Times that the database went away.", registry=registry)
+        self.counts: dict[str, Callable[[float], None]] = {}
         self.known: dict[tuple[str, int], tuple[Callable[[], None], Callable[[float], None]]] = {}
 
     def called(self, call: str, status: int, seconds: float) -> None:
@@ -54,7 +55,10 @@ class Metrics:
         if isinstance(answer, Exception):
             self.refused.labels(experiment).inc()
             return
-        self.accepted.labels(experiment).inc(answer.accepted)
+        count = self.counts.get(experiment)
+        if count is None:
+            count = self.counts[experiment] = self.accepted.labels(experiment).inc
+        count(answer.accepted)
         if answer.duplicates:
             self.duplicates.labels(experiment).inc(answer.duplicates)
 

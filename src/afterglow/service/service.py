@@ -31,7 +31,7 @@ class Service:
         self.settings = settings
         self.metrics = Metrics()
         self.workers = Workers(settings.workers, settings.time_limit)
-        self.desk = Desk(settings.queue, self.metrics.settled)
+        self.desk = Desk(settings.queue, settings.time_limit, self.metrics.settled)
         self.book = TokenBook(access.tokens)
         self.door = Door(self.book, settings.auth, settings.rate_limit, experiments.now, self.renew_tokens)
         self.watch = Watch(experiments, self.book, self.metrics)

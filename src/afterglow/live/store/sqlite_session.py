@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from afterglow.live.store.session import Row
 
 PATIENCE = 5.0  # seconds to wait for another's lock
 AT_ONCE = 500  # values in one statement
+ROWS = (128, 32, 8, 1)  # in one statement, largest first
 AWAY = {
     sqlite3.SQLITE_BUSY: "another process has locked it",
     sqlite3.SQLITE_LOCKED: "another process has locked it",
@@ -45,11 +46,19 @@ class SqliteSession:
         """SQLite does so by itself."""
 
     def add_rewards(self, experiment: int, step: int, rewards: Sequence[tuple[bytes, int]]) -> int:
-        statement = (
-            f"INSERT INTO rewards (experiment, step, digest, amount) VALUES ({experiment:d}, {step:d}, ?, ?) "
-            "ON CONFLICT DO NOTHING"
-        )
-        return self.base.executemany(statement, rewards).rowcount
+        """Many rows in a statement: each statement lets go of the interpreter's lock, and waits to have it back."""
+        added = first = 0
+        for size in ROWS:
+            row = f"({experiment:d}, {step:d}, ?, ?)"
+            statement = (
+                f"INSERT INTO rewards (experiment, step, digest, amount) VALUES {', '.join([row] * size)} "
+                "ON CONFLICT DO NOTHING"
+            )
+            while len(rewards) - first >= size:
+                values = list(chain.from_iterable(rewards[first : first + size]))
+                added += self.base.execute(statement, values).rowcount
+                first += size
+        return added
 
     def find_rewards(self, experiment: int, step: int, digests: Collection[bytes]) -> Iterator[Row]:
         left = iter(digests)
