@@ -118,7 +118,7 @@ REFUSED = {
     "row 4, column 'total': '1.5' is no number": "total;x\n2,5;a\n1;b\n1.5;b\n",
     "row 2, column 'rate': '5%' is in percent where other rows are not": "rate\n5%\n0.05\n",
     "row 3 has 3 cells where the others have 2": "day,total\n2026-01-01,4\n2026-01-02,4,x\n2026-01-03,4\n",
-    "has several columns that could be the total (a, b); say which, such as column='a' (--column a)": "a,b\n1,2\n3,7\n1,9\n",
+    "could be the total (a, b); say which, such as column='a' (--column a)": "a,b\n1,2\n3,7\n1,9\n",
     "12:10:00 is not a whole number of steps": "1.1.2026 10:00;4\n1.1.2026 11:00;4\n1.1.2026 12:00;4\n1.1.2026 12:10;",
     "sum events up first": "2026-01-01 00:00,4\n2026-01-01 00:01,4\n2026-01-01 11:00,4\n",
     "must both have an offset or neither": "2026-01-01T00:00Z,4\n2026-01-01T01:00,4\n",
