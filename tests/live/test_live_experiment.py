@@ -194,7 +194,12 @@ def test_threads_report_at_the_same_time_and_nothing_is_lost(experiment: Experim
 
 
 def test_a_live_experiment_needs_the_standard_library_alone() -> None:
-    code = "import sys, afterglow; afterglow.live; print(*(set(sys.modules) & {'numpy', 'numba', 'scipy', 'typer'}))"
+    code = (
+        "import sys, afterglow; from tempfile import TemporaryDirectory\n"
+        "with TemporaryDirectory() as folder, afterglow.live.open(folder + '/experiments.db') as experiments:\n"
+        "    experiments.create('shipping', ['49', '59'], 4).reward(1.0)\n"
+        "print(*(set(sys.modules) & {'numpy', 'numba', 'scipy', 'typer', 'psycopg', 'alembic', 'sqlalchemy'}))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
 
