@@ -105,6 +105,14 @@ def test_a_form_says_what_will_happen_and_when(client: httpx.Client, visitor: Vi
     assert "With step 1, at 09:00:00 UTC (in 1 h), everybody gets the variant that you choose" in page.text
     assert "nor are the 2 steps behind them" in page.text
     assert "everybody gets the control, 49" in visitor.read("/experiments/shipping/order/pause").text
+    order(visitor, "pin", variant="59", reason="a wrong price")
+    assert "59 stays, because it is pinned" in visitor.read("/experiments/shipping/order/pause").text
+    order(visitor, "pause", reason="stocktaking")
+    assert "59 stays, because it is pinned" in visitor.read("/experiments/shipping/order/resume").text
+    assert (
+        "gets the control, 49, because the experiment is paused,"
+        in visitor.read("/experiments/shipping/order/unpin").text
+    )
     assert "At once and for good" in visitor.read("/experiments/shipping/order/stop").text
 
 

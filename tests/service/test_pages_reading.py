@@ -96,6 +96,10 @@ def test_pins_wash_out_and_pauses_are_told_in_sentences(client: httpx.Client, vi
     assert "5 49 wash-out: as planned, not learned from" in text
     order(client, "pause", reason="stocktaking")
     assert "Paused: the control is served and nothing is learned" in visitor.read("/experiments/shipping").text
+    order(client, "pin", variant="59", reason="to be sure")
+    assert (
+        "Paused: nothing is learned until somebody resumes. Pinned to 59" in visitor.read("/experiments/shipping").text
+    )
 
 
 def test_void_and_missed_steps_are_seen(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:

@@ -45,7 +45,8 @@ def conditions(spec: Spec, status: Status) -> list[str]:
         return []
     said = []
     if status.phase == "paused":
-        said.append("Paused: the control is served and nothing is learned until somebody resumes.")
+        served = "the control is served and " if status.pinned is None else ""
+        said.append(f"Paused: {served}nothing is learned until somebody resumes.")
     if status.pinned is not None:
         late = "" if status.pinned == status.variant else " from the next step on"
         said.append(f"Pinned to {status.pinned}{late}, whatever the plan says, until somebody unpins.")
