@@ -5,7 +5,7 @@
     console, sh      `$ command` lines run; what is shown below one is what it prints (stdout, or everything
                      if it fails). Without prompts every line is a command.
     toml, json       parse
-    text, math, mermaid, diff, nginx, systemd   are for reading
+    text, math, mermaid, diff, nginx, systemd, yaml   are for reading
 
 `...` in shown output stands for any text; `docs_shell` says what else stands for what, and how a service is started.
 A comment directly above a block changes what happens to it:
@@ -34,7 +34,7 @@ FENCE = re.compile(
     r"^(?P<indent> *)(?P<fence>`{3,})(?P<language>[^\s`]*)[^\n]*\n(?P<body>.*?)^(?P=indent)(?P=fence) *$",
     re.MULTILINE | re.DOTALL,
 )
-READ_ONLY = {"text", "math", "mermaid", "diff", "nginx", "systemd"}
+READ_ONLY = {"text", "math", "mermaid", "diff", "nginx", "systemd", "yaml"}
 
 
 class Mismatch(AssertionError):

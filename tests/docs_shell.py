@@ -23,7 +23,7 @@ from socket import socket
 from tempfile import TemporaryFile
 from threading import Thread, Timer
 
-PROGRAMS = {"afterglow", "python", "cat", "curl", "ls"}  # what a document may run here
+PROGRAMS = {"afterglow", "python", "cat", "cp", "rm", "curl"}  # what a document may run here
 PATIENCE = 60.0  # seconds for something to begin or end
 EXPORT = re.compile(r"export (\w+)=(.*)")
 KILL = re.compile(r"kill(?: -(\d+))? %(\d+)")
