@@ -78,8 +78,8 @@ document.addEventListener("htmx:afterSwap", (event) => {
   const dialog = document.getElementById("dialog");
   if (!dialog || event.detail.target.id !== "sheet" || !dialog.contains(event.detail.target)) return;
   if (!dialog.open) dialog.showModal();
-  const first = dialog.querySelector("[aria-invalid], .wrong input, input:not([type=hidden]):not([type=radio])");
-  (first ?? dialog.querySelector("input:not([type=hidden]), button")).focus();
+  const wrong = dialog.querySelector(".wrong input, .wrong select");
+  (wrong ?? dialog.querySelector("input:not([type=hidden]), select, button")).focus();
 });
 document.addEventListener("click", (event) => {
   const dialog = document.getElementById("dialog");
