@@ -36,7 +36,7 @@ STROKES = {
     "attributed-ucb": Stroke(GREY, (4, 2)),
 }
 OTHERS = Stroke(PALE, width=0.8)
-FREE = sorted(STROKES.values(), key=lambda look: look.colour == SKY)  # which is close to blue
+FREE = sorted(STROKES.values(), key=lambda look: look.colour in (SKY, INK))  # close to blue, and to dotted ink
 
 
 def stroke(label: str) -> Stroke:

@@ -73,7 +73,7 @@ def curve(points: Any, planned: float, guess: float, label: str, counts: bool) -
             axes.axhline(100 * level, color=GREY, linewidth=0.7, linestyle=(0, (2, 2)), zorder=0)
         axes.axhline(100 * guess, color=GREY, linewidth=0.7, zorder=0)
         axes.annotate(
-            "guessing", (0, 100 * guess), xycoords=("axes fraction", "data"), xytext=(4, -10),
+            "guessing", (1, 100 * guess), xycoords=("axes fraction", "data"), xytext=(-2, -10), ha="right",
             textcoords="offset points", fontsize=8, color=GREY,
         )  # fmt: skip
         axes.axvline(planned, color=INK, linewidth=0.9, zorder=1)
