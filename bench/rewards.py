@@ -22,7 +22,7 @@ from load import Plan
 from figures import Figure, Item, digits
 from serving import Serving
 
-CONNECTIONS = {0: 64, BATCH: 16}  # one by one, in batches
+CONNECTIONS = {0: 128, BATCH: 16}  # one by one, in batches
 ROUNDS = 3
 SECONDS = 2.0
 BARE_SECONDS = 1.0
