@@ -146,6 +146,8 @@ def run_doctest(block: Block, document: Path, namespace: dict[str, object]) -> N
 
 def commands(body: str) -> list[tuple[str, str]]:
     """The commands of a block, each with the output shown below it."""
+    if re.search(r"^[^'\n]*'[^'\n]*(?:'[^'\n]*'[^'\n]*)*\\\n", body, re.MULTILINE):
+        raise Mismatch("a backslash within quotes is part of what is quoted; end the line elsewhere")
     lines = body.replace("\\\n", "").splitlines(keepends=True)
     if not any(line.startswith("$ ") for line in lines):
         return [(line.strip(), "") for line in lines if line.strip() and not line.startswith("#")]

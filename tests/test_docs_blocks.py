@@ -69,6 +69,9 @@ def test_only_a_few_programs_run_from_documents(tmp_path: Path) -> None:
 def test_a_long_command_may_go_over_several_lines() -> None:
     assert commands("$ afterglow a \\\n    --b\nshown\n") == [("afterglow a     --b", "shown\n")]
     assert commands("# first\ncat a\n\ncat b\n") == [("cat a", ""), ("cat b", "")]
+    assert commands("$ cat 'a' \\\n    'b'\n") == [("cat 'a'     'b'", "")]
+    with pytest.raises(Mismatch, match="a backslash within quotes"):
+        commands("$ cat 'a' 'b \\\n    c'\n")
 
 
 def test_a_saved_block_can_be_used_by_later_ones(tmp_path: Path) -> None:
