@@ -1,6 +1,7 @@
 """A visitor of the dashboard without scripts: reads pages, fills in forms, keeps cookies."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
@@ -106,10 +107,9 @@ class Visitor:
     def form(self, action: str) -> Form:
         return next(form for form in self.page.forms if form.action == action)
 
-    def send(self, action: str, from_site: str | None = None, **fields: str) -> Page:
+    def send(self, action: str, headers: Mapping[str, str] | None = None, /, **fields: str) -> Page:
         form = self.form(action)
         assert set(fields) <= form.names | {"mark"}, form.names
-        headers = {"Sec-Fetch-Site": from_site} if from_site else {}
         return self.take(self.client.post(action, data={**form.fields, **fields}, headers=headers))
 
     def sign_in(self, token: str) -> "Visitor":

@@ -51,7 +51,17 @@ def test_the_session_s_cookie_is_kept_from_scripts_and_other_sites(serving: Serv
     visitor.sign_in(serving.token)
     sent = cookie(visitor, "afterglow_session")
     assert {"HttpOnly", "SameSite=strict", "Path=/"} <= {part.strip() for part in sent.split(";")}
+    assert "Secure" not in sent  # this service is reached without TLS
     assert serving.token.rpartition("_")[2] not in sent
+
+
+@pytest.mark.parametrize("headers", [{"Origin": "https://experiments.example"}, {"X-Forwarded-Proto": "https"}])
+def test_the_cookie_of_a_visitor_by_tls_is_for_tls_alone(
+    serving: Serving, visitor: Visitor, headers: dict[str, str]
+) -> None:
+    visitor.read("/sign-in")
+    visitor.send("/sign-in", headers, token=serving.token)
+    assert "Secure" in cookie(visitor, "afterglow_session")
 
 
 def test_a_session_is_no_token_and_a_token_is_no_session(serving: Serving, visitor: Visitor) -> None:
@@ -141,7 +151,7 @@ def test_forms_of_other_sites_are_refused(serving: Serving, visitor: Visitor) ->
         assert "comes from elsewhere" in visitor.send(order, reason="a trick", mark=mark).text
         assert visitor.answer.status_code == 403
         visitor.read(order)
-    visitor.send(order, from_site="cross-site", reason="a trick")
+    visitor.send(order, {"Sec-Fetch-Site": "cross-site"}, reason="a trick")
     assert visitor.answer.status_code == 403
     bare = visitor.client.post(order, data={"reason": "a trick"})
     assert bare.status_code == 403

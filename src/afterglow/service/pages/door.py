@@ -99,8 +99,7 @@ def with_cookie(response: Response, visit: Visit) -> Response:
 
 
 def keep(response: Response, visit: Visit, name: str, value: str) -> None:
-    secure = visit.request.url.scheme == "https"
-    response.set_cookie(name, value, max_age=LASTS, path="/", secure=secure, httponly=True, samesite="strict")
+    response.set_cookie(name, value, max_age=LASTS, path="/", secure=visit.secure, httponly=True, samesite="strict")
 
 
 def refusal(visit: Visit, problem: Problem) -> Response:

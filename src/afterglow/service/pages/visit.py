@@ -55,6 +55,13 @@ class Visit:
         """Whether a script asks for a part of a page."""
         return self.request.headers.get("hx-request") == "true"
 
+    @property
+    def secure(self) -> bool:
+        """Whether the visitor has come by TLS, which may end at a proxy."""
+        headers = self.request.headers
+        proto, origin = headers.get("x-forwarded-proto", ""), headers.get("origin", "")
+        return "https" in (self.request.url.scheme, proto.lower()) or origin.lower().startswith("https://")
+
     def may(self, scope: str) -> bool:
         return self.token is not None and self.token.may(scope)
 
