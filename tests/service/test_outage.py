@@ -21,6 +21,7 @@ AWAY = 10.0  # seconds
 PROMPT = 2.0  # seconds
 SHOP = {"name": "shop", "variants": ["49", "59"], "window": 2, "reward_max": 1e9}
 AT_A_LOSS = ("too-slow", "database-away")
+STRANGER = {"Authorization": "Bearer ag_000000000000_unknown"}
 HERE = "/v1/experiments/shop"
 
 
@@ -32,10 +33,10 @@ def refused(answer: httpx.Response) -> str:
     return slug(answer)
 
 
-def until(http: httpx.Client, path: str, status: int) -> None:
+def until(http: httpx.Client, path: str, status: int, headers: dict[str, str] | None = None) -> None:
     """Ask again and again until the answer is that."""
     end, never = monotonic() + START, Event()
-    while http.get(path).status_code != status:
+    while http.get(path, headers=headers).status_code != status:
         assert monotonic() < end
         never.wait(0.02)
 
@@ -72,8 +73,10 @@ def test_ten_seconds_without_the_database_are_bridged_without_a_restart(database
             assert refused(http.post(f"{HERE}/rewards", json={"key": "k", "amount": 1})) == "database-away"
             assert refused(http.post(f"{HERE}/pause", json={"reason": "it can't be done"})) == "database-away"
             assert http.get("/healthz").status_code == 200
+            assert refused(http.get(f"{HERE}/current", headers=STRANGER)) == "database-away"  # it can't be looked up
         database.start()
         until(http, "/readyz", 200)
+        until(http, f"{HERE}/current", 401, STRANGER)
         client.flush(START)
         storm.wait(100)
         assert (before, set(told)) == ({None}, {"last"})

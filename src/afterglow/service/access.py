@@ -57,6 +57,8 @@ class Door:
         if token is None and text.startswith("ag_"):
             await self.look_again(monotonic())  # it may have been made a moment ago
             token = self.book.find(text, self.now())
+            if token is None and not self.book.sure:
+                raise Problem("database-away", "the token is not known, and others can't be read now")
         return token
 
     async def look_again(self, since: float) -> None:

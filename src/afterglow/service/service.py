@@ -12,7 +12,7 @@ from afterglow.service.access import Door
 from afterglow.service.deliveries import Deliveries
 from afterglow.service.desk import Desk
 from afterglow.service.metrics import Metrics
-from afterglow.service.problems import problem_of
+from afterglow.service.problems import Problem, problem_of
 from afterglow.service.settings import Settings
 from afterglow.service.tokens import TokenBook, new_token
 from afterglow.service.watch import Watch
@@ -72,8 +72,8 @@ class Service:
     async def renew_tokens(self) -> None:
         try:
             await self.workers.call(self.book.renew)
-        except Unavailable:
-            LOG.warning("tokens could not be read: the database is away")
+        except (Unavailable, Problem) as error:
+            LOG.warning("tokens could not be read: %s", error)
 
     async def experiment(self, name: str) -> Experiment:
         """The experiment of that name, from memory after its first use."""

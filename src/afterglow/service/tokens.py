@@ -13,7 +13,7 @@ from hashlib import sha256
 from threading import Lock
 from typing import Protocol
 
-from afterglow.errors import BadValue
+from afterglow.errors import AfterglowError, BadValue
 from afterglow.live.store.access import TokenRow
 from afterglow.policies.checks import choice
 
@@ -96,13 +96,20 @@ class TokenBook:
         self.rows = rows
         self.known: dict[str, Token] = {}
         self.read = -PAUSE
+        self.sure = False  # whether the last look at the rows worked
         self.turn = Lock()
 
     def renew(self) -> None:
         """Read all rows again; call it from a worker thread."""
         with self.turn:
             self.read = time.monotonic()
-            self.known = {row.id: token_of(row) for row in self.rows() if row.revoked is None}
+            try:
+                rows = self.rows()
+            except AfterglowError:
+                self.sure = False
+                raise
+            self.known = {row.id: token_of(row) for row in rows if row.revoked is None}
+            self.sure = True
 
     def stale(self) -> bool:
         """Whether an unknown token is worth a look at the rows."""
