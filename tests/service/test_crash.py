@@ -1,10 +1,13 @@
 """Killed at any moment, under load, the service loses nothing that it acknowledged and counts nothing twice."""
 
 from contextlib import ExitStack
+from pathlib import Path
 from random import Random
 from threading import Event
 
+import afterglow
 from postgres import Server
+from quick_disk import quick_folder
 from serving import Serving, command
 from storm import Storm, killed_again_and_again
 
@@ -41,3 +44,21 @@ def test_a_database_killed_under_load_keeps_what_the_service_acknowledged() -> N
             assert command("verify", serving.db).stdout.count("all as logged") == len(storms)
     finally:
         database.remove()
+
+
+def test_a_backup_under_load_has_all_that_was_acknowledged_before_it(address: str) -> None:
+    with quick_folder() as folder:
+        copy = Path(folder) / "copy.db"
+        with Serving(address) as serving:
+            with Storm(6, [serving], "by-hand", clients=3, operators=1) as storm:
+                storm.wait(500)
+                before = sum(client.sent for client in storm.clients)
+                command("backup", address, str(copy))
+                assert "all as logged" in command("verify", address).stdout
+            storm.check()
+        with afterglow.live.open(copy) as experiments:
+            experiment = experiments["by-hand"]
+            experiment.stop("to add it up")
+            total = sum(round(1e6 * (row.total or 0.0)) for row in experiment.steps())
+            assert before <= total <= sum(client.sent for client in storm.clients)
+            assert experiment.verify().ok

@@ -18,7 +18,7 @@ from serving import START, Serving, command, slug
 from storm import Storm
 
 AWAY = 10.0  # seconds
-PROMPT = 2.0  # seconds
+PROMPT = 5.0  # seconds, on a busy machine
 SHOP = {"name": "shop", "variants": ["49", "59"], "window": 2, "reward_max": 1e9}
 AT_A_LOSS = ("too-slow", "database-away")
 STRANGER = {"Authorization": "Bearer ag_000000000000_unknown"}
