@@ -1,7 +1,9 @@
 """Orders and new experiments by way of forms: what they say before, what they do, and how they are refused."""
 
 import re
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -157,6 +159,21 @@ def test_an_order_that_came_too_late_is_refused_in_words(client: httpx.Client, v
     text = visitor.send("/experiments/shipping/order/pause", reason="too late").text
     assert visitor.answer.status_code == 422
     assert "was stopped at step 0" in text
+
+
+def test_a_database_that_is_away_is_a_page_that_says_when_to_come_back(tmp_path: Path) -> None:
+    with in_thread(tmp_path / "experiments.db", time_limit=0.5) as client:
+        create(client)
+        visitor = Visitor(str(client.base_url))
+        visitor.read("/experiments/shipping/order/pause")
+        with closing(sqlite3.connect(tmp_path / "experiments.db", isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            visitor.send("/experiments/shipping/order/pause", reason="it can't be done")
+            assert visitor.answer.status_code == 503
+            assert visitor.answer.headers["content-type"].startswith("text/html")
+            assert visitor.answer.headers["retry-after"]
+            other.execute("ROLLBACK")
+        visitor.close()
 
 
 def test_hostile_names_and_reasons_stay_words(client: httpx.Client, visitor: Visitor) -> None:

@@ -35,6 +35,8 @@ def behind(dashboard: Dashboard, page: Page, scope: str | None) -> Endpoint:
             return await dashboard.call(lambda: enter(dashboard, request, form, page, scope))
         except Problem as problem:
             return refusal(Visit(dashboard, request, None, "", {}), problem)
+        except AfterglowError as error:
+            return refusal(Visit(dashboard, request, None, "", {}), problem_of(error))
         except HTTPException as error:
             kinds = {400: "malformed", 413: "too-large", 415: "unsupported-media-type"}
             return refusal(Visit(dashboard, request, None, "", {}), Problem(kinds[error.status_code], error.detail))
@@ -93,7 +95,7 @@ def check_form(visit: Visit) -> None:
 def with_cookie(response: Response, visit: Visit) -> Response:
     """Those who have not signed in are known by a random number, so that their forms can be told from others’."""
     sent = visit.request.cookies
-    if visit.cookie not in (sent.get(SESSION), sent.get(BEFORE)):
+    if visit.cookie and visit.cookie not in (sent.get(SESSION), sent.get(BEFORE)):
         keep(response, visit, BEFORE, visit.cookie)
     return response
 
@@ -104,4 +106,6 @@ def keep(response: Response, visit: Visit, name: str, value: str) -> None:
 
 def refusal(visit: Visit, problem: Problem) -> Response:
     """A problem as a page."""
-    return with_cookie(visit.page("problem.html", problem.kind.status, problem=problem), visit)
+    page = visit.page("problem.html", problem.kind.status, problem=problem)
+    page.headers.update(problem.headers or {})
+    return with_cookie(page, visit)
