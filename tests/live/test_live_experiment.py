@@ -112,7 +112,7 @@ def test_totals_above_what_was_said_are_counted_as_the_most_and_raise_the_alarm(
         experiment.reward(30.0)
     experiment.close_step()
     assert experiment.steps(count=1)[0].total == 90.0
-    assert "1 steps brought more than window x reward_max = 40" in str(experiment.status().alarm)
+    assert "1 step brought more than window x reward_max = 40" in str(experiment.status().alarm)
 
 
 def test_an_explanation_has_the_numbers_at_the_time_of_the_decision(experiment: Experiment) -> None:

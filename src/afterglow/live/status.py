@@ -91,8 +91,8 @@ def alarm(spec: Spec, state: State, known: Estimates) -> str | None:
     """What contradicts the experiment's own words."""
     if state.capped:
         return (
-            f"{state.capped:,} steps brought more than window x reward_max = {spec.window * spec.reward_max:,g} and "
-            "were counted as that: reward_max or the window is too small"
+            f"{state.capped:,} step{'' if state.capped == 1 else 's'} brought more than window x reward_max = "
+            f"{spec.window * spec.reward_max:,g}, counted as that: reward_max or the window is too small"
         )
     return known.alarm
 
