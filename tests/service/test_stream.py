@@ -85,8 +85,8 @@ def test_more_streams_than_the_limit_are_refused(client: httpx.Client) -> None:
         client.stream("GET", "/v1/events") as second,
         client.stream("GET", "/v1/events") as third,
     ):
-        for stream in (first, second, third):
-            next(stream.iter_lines())
+        lines = [stream.iter_lines() for stream in (first, second, third)]  # a stream lasts as long as its reader
+        assert [next(one) for one in lines] == ["retry: 1000"] * 3
         assert slug(client.get("/v1/events")) == "overloaded"
 
 
