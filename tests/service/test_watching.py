@@ -13,9 +13,11 @@ import jsonschema_rs
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from afterglow import live
 from afterglow.service.problems import TABLE
 from afterglow.service.server import where
 from afterglow.service.tokens import SCOPES
+from live_fixtures import Clock
 from postgres import server
 from quick_disk import quick_folder
 from serving import Serving, in_thread, slug
@@ -64,6 +66,20 @@ def test_metrics_count_what_happened(client: httpx.Client) -> None:
     assert found["afterglow_step", "shipping"] == 1
     assert found["afterglow_rewards_waiting",] == 0
     assert found["afterglow_database_away",] == 0
+
+
+def test_steps_that_were_missed_while_the_service_was_away_are_counted() -> None:
+    clock = Clock()
+    with quick_folder() as folder:
+        with live.open(Path(folder) / "e.db", clock=clock) as experiments:
+            experiments.create("hourly", ["A", "B"], window=3, step_seconds=3600)
+            experiments.create("idle", ["A", "B"], window=3)
+        clock.hours(5)
+        with in_thread(Path(folder) / "e.db", clock) as client:
+            began = monotonic()
+            while not (found := samples(client)).get(("afterglow_events_total", "hourly", "missed")):
+                assert monotonic() - began < 10
+    assert (found["afterglow_step", "hourly"], found["afterglow_step", "idle"]) == (5, 0)
 
 
 def test_metrics_may_need_a_token() -> None:

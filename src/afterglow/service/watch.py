@@ -2,10 +2,11 @@
 
 import asyncio
 import logging
+from contextlib import suppress
 from threading import Event, Thread
 from time import monotonic
 
-from afterglow.errors import AfterglowError, Unavailable
+from afterglow.errors import AfterglowError, BadFormat, Unavailable
 from afterglow.live import Experiments
 from afterglow.live.history import Happening
 from afterglow.service.metrics import Metrics
@@ -30,6 +31,7 @@ class Watch:
         self.streams = 0  # that are open
         self.away = False
         self.seen: dict[str, int] | None = None
+        self.placed = False  # whether it was said where experiments stand
         self.threads = [
             Thread(target=self.tick, name="afterglow-ticker", daemon=True),
             Thread(target=self.look, name="afterglow-news", daemon=True),
@@ -37,6 +39,8 @@ class Watch:
 
     def start(self) -> None:
         self.loop = asyncio.get_running_loop()
+        with suppress(Unavailable):
+            self.seen = self.experiments.heads()  # so that what the ticker is about to close is counted
         for thread in self.threads:
             thread.start()
 
@@ -83,6 +87,8 @@ class Watch:
                 pulse = self.experiments.pulse()
                 if self.seen is None:
                     self.seen = self.experiments.heads()
+                if not self.placed:
+                    self.place()
                 if self.take_in():
                     self.loop.call_soon_threadsafe(self.wake)
                 self.experiments.wait(LOOK, pulse)
@@ -92,6 +98,13 @@ class Watch:
             except Exception:
                 LOG.exception("the news go on after an error")
                 self.closing.wait(LOOK)
+
+    def place(self) -> None:
+        """Say where every experiment stands, before the next step ends."""
+        for name in self.seen or ():
+            with suppress(BadFormat):  # one that can't go on; the ticker says so
+                self.metrics.step.labels(name).set(self.experiments.get(name).decision().step)
+        self.placed = True
 
     def take_in(self) -> bool:
         """Count what is new."""
@@ -106,7 +119,9 @@ class Watch:
     def count(self, name: str, one: Happening) -> None:
         metrics, body = self.metrics, one.body
         metrics.events.labels(name, one.kind).inc()
-        if one.kind == "close":
+        if one.kind == "start":
+            metrics.step.labels(name).set(0)
+        elif one.kind == "close":
             metrics.decisions.labels(name, self.experiments.get(name).variants[body["served"]]).inc()
             metrics.step.labels(name).set(body["step"] + 1)
         elif one.kind == "missed":
