@@ -2,8 +2,9 @@
 
 import json
 import socket
+import sqlite3
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -14,9 +15,11 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from afterglow import live
+from afterglow.service.metrics import Metrics
 from afterglow.service.problems import TABLE
 from afterglow.service.server import where
-from afterglow.service.tokens import SCOPES
+from afterglow.service.tokens import SCOPES, TokenBook
+from afterglow.service.watch import Watch
 from live_fixtures import Clock
 from postgres import server
 from quick_disk import quick_folder
@@ -107,6 +110,23 @@ def test_logs_are_json_with_the_request_s_id_and_no_secret() -> None:
     ]  # fmt: skip
     for secret in (serving.token.split("_", 2)[2], "do-not-log-me", "ag_000000000000"):
         assert secret not in serving.errors
+
+
+def test_an_experiment_that_cant_go_on_is_named_once_and_the_others_go_on(caplog: pytest.LogCaptureFixture) -> None:
+    with quick_folder() as folder:
+        file = Path(folder) / "e.db"
+        with live.open(file) as experiments:
+            for name in ("damaged", "whole"):
+                experiments.create(name, ["A", "B"], window=3)
+        with closing(sqlite3.connect(file)) as base, base:
+            base.execute("UPDATE events SET at = at + 1 WHERE experiment = 1 AND seq = 1")
+        with live.open(file) as experiments:
+            watch = Watch(experiments, TokenBook(list), Metrics())
+            for _ in range(3):
+                watch.complain(experiments.tick())
+            assert experiments["whole"].current() == "A"
+    (said,) = [record.getMessage() for record in caplog.records]
+    assert said.startswith("an experiment can't go on: record 1 of 'damaged' doesn't follow")
 
 
 def test_while_the_database_is_away_callers_are_told_and_then_it_goes_on() -> None:

@@ -31,6 +31,7 @@ class Watch:
         self.streams = 0  # that are open
         self.away = False
         self.seen: dict[str, int] | None = None
+        self.said = set[str]()
         self.placed = False  # whether it was said where experiments stand
         self.threads = [
             Thread(target=self.tick, name="afterglow-ticker", daemon=True),
@@ -66,7 +67,7 @@ class Watch:
         while not self.closing.is_set():
             pause = LOOK
             try:
-                self.experiments.tick()
+                self.complain(self.experiments.tick())
                 if monotonic() - read >= LOOK:
                     read = monotonic()
                     self.book.renew()
@@ -126,6 +127,12 @@ class Watch:
             metrics.step.labels(name).set(body["step"] + 1)
         elif one.kind == "missed":
             metrics.step.labels(name).set(body["first"] + body["count"])
+
+    def complain(self, wrong: list[AfterglowError]) -> None:
+        """Say once what is wrong with experiments that can't go on."""
+        for sentence in {str(error) for error in wrong} - self.said:
+            self.said.add(sentence)
+            LOG.error("an experiment can't go on: %s", sentence)
 
     def lost(self, error: AfterglowError) -> None:
         if not isinstance(error, Unavailable):
