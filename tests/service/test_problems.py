@@ -166,7 +166,7 @@ def test_errors_of_experiments_become_problems() -> None:
     cases = {
         "unknown-experiment": UnknownName("experiment", "x", []), "bad-value": UnknownName("variant", "x", []),
         "horizon-reached": HorizonReached("all"), "out-of-turn": OutOfTurn("not now"), "step-closed": Conflict("twice"),
-        "database-away": Unavailable("away"), "internal": BadDatabase("broken"),
+        "database-away": Unavailable("away"), "unusable": BadDatabase("broken"),
     }  # fmt: skip
     assert [problem_of(error).kind.slug for error in cases.values()] == list(cases)
     assert problem_of(Conflict("twice"), "key-reused").kind.slug == "key-reused"

@@ -62,7 +62,7 @@ def test_an_empty_machine_needs_no_settings() -> None:
         with serving:
             assert serving.token.startswith("ag_")
             with serving.client() as client:
-                assert client.get("/v1/experiments").json() == {"items": [], "next": None}
+                assert client.get("/v1/experiments").json() == {"items": [], "unusable": [], "next": None}
             taken = command("serve", "--db", f"{folder}/other.db", "--port", str(serving.port), check=False)
             assert (taken.returncode, taken.stdout) == (1, "")
             assert taken.stderr == f"127.0.0.1:{serving.port}: address already in use\n"

@@ -29,6 +29,7 @@ KINDS: Mapping[str, type[AfterglowError]] = {
     "key-reused": Conflict,
     "out-of-turn": OutOfTurn,
     "horizon-reached": HorizonReached,
+    "unusable": BadFormat,
     "too-many-requests": Unavailable,
 }
 BY_STATUS: Mapping[int, type[AfterglowError]] = {

@@ -48,7 +48,7 @@ EXAMPLES: dict[str, Any] = {
     "Total": {"total": 310.0},
     "Status": STATUS,
     "Experiment": EXPERIMENT,
-    "Experiments": {"items": [EXPERIMENT], "next": None},
+    "Experiments": {"items": [EXPERIMENT], "unusable": [], "next": None},
     "Current": CURRENT,
     "Closed": {"step": 411, "total": 310.0, "next": CURRENT},
     "Step": STEP,

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 
 from afterglow import live
-from afterglow.errors import BadValue
+from afterglow.errors import BadFormat, BadValue
 from afterglow.live.spec import ARGUMENTS
 from afterglow.service import shapes
 from afterglow.service.access import allow
@@ -61,8 +61,13 @@ def page(experiments: live.Experiments, token: Token, after: str | None, limit: 
     if after is not None and after not in names:
         raise BadValue(f"after must be the next of an earlier page, got {after!r}")
     rest = [name for name in names[names.index(after) + 1 if after is not None else 0 :] if token.knows(name)]
-    items = [experiment_view(experiments.get(name)) for name in rest[:limit]]
-    return {"items": items, "next": rest[limit - 1] if len(rest) > limit else None}
+    items, unusable = list[dict[str, Any]](), list[dict[str, str]]()
+    for name in rest[:limit]:
+        try:
+            items.append(experiment_view(experiments.get(name)))
+        except BadFormat as error:
+            unusable.append({"name": name, "detail": str(error)})
+    return {"items": items, "unusable": unusable, "next": rest[limit - 1] if len(rest) > limit else None}
 
 
 @router.get(

@@ -47,16 +47,16 @@ class Flag(Answered):
     metadata: Metadata
 
 
-class Flags(Answered):
-    flags: list[Flag]
-
-
 class FlagRefused(Answered):
     """A failed evaluation."""
 
     key: str
-    errorCode: Literal["FLAG_NOT_FOUND", "PARSE_ERROR", "INVALID_CONTEXT"]  # noqa: N815  as the protocol has it
+    errorCode: Literal["FLAG_NOT_FOUND", "PARSE_ERROR", "INVALID_CONTEXT", "GENERAL"]  # noqa: N815  as the protocol has it
     errorDetails: str  # noqa: N815
+
+
+class Flags(Answered):
+    flags: list[Flag | FlagRefused]
 
 
 class FlagsRefused(Answered):
@@ -82,6 +82,7 @@ BODY: dict[str, Any] = {
         },
     }
 }
+FAILED = {"unknown-experiment": ("FLAG_NOT_FOUND", 404), "unusable": ("GENERAL", 400)}  # problems in its words
 IF_CHANGED: dict[str, Any] = {
     "parameters": [{"name": "If-None-Match", "in": "header", "required": False, "schema": {"type": "string"}}]
 }
@@ -101,7 +102,10 @@ def refusals(shape: type[Answered], statuses: dict[int, str]) -> Answers:
     summary="The live variant as a flag",
     responses=refusals(
         FlagRefused,
-        {400: "The body is not what OpenFeature sends.", 404: "There is no experiment of that name."},
+        {
+            400: "The body is not what OpenFeature sends, or the experiment can't go on.",
+            404: "There is no experiment of that name.",
+        },
     ),
     openapi_extra=BODY,
 )
@@ -111,14 +115,14 @@ async def evaluate_flag(key: str, request: Request) -> Response:
     allow(request.scope["token"], "decide", key)
     try:
         unreadable(await request.body())
-        experiment = await service.experiment(key)
+        return answer(flag(key, await decision_of(service, await service.experiment(key))))
     except Unreadable as error:
         return answer({"key": key, "errorCode": error.code, "errorDetails": error.details}, 400)
     except Problem as problem:
-        if problem.kind.slug != "unknown-experiment":
+        if problem.kind.slug not in FAILED:
             raise
-        return answer({"key": key, "errorCode": "FLAG_NOT_FOUND", "errorDetails": problem.detail}, 404)
-    return answer(flag(key, await decision_of(service, experiment)))
+        code, status = FAILED[problem.kind.slug]
+        return answer({"key": key, "errorCode": code, "errorDetails": problem.detail}, status)
 
 
 @router.post(
@@ -142,14 +146,23 @@ async def evaluate_flags(request: Request) -> Response:
     except Unreadable as error:
         return answer({"errorCode": error.code, "errorDetails": error.details}, 400)
     names = [name for name in await service.ask(service.experiments.names) if token.knows(name)]
-    found = [(name, await decision_of(service, await service.experiment(name))) for name in names]
-    body = msgspec.json.encode({"flags": [flag(name, decision) for name, decision in found]})
+    body = msgspec.json.encode({"flags": [await one_of_many(service, name) for name in names]})
     tag = b'"%s"' % blake2b(body, digest_size=12).hexdigest().encode()
     known = request.scope["sent"].get(b"if-none-match")
     headers = {"ETag": tag.decode()}
     if known is not None and matches(known, tag):
         return Response(status_code=304, headers=headers)
     return Response(body, headers=headers, media_type="application/json")
+
+
+async def one_of_many(service: Service, name: str) -> dict[str, Any]:
+    """An experiment that can't go on doesn't hide the others."""
+    try:
+        return flag(name, await decision_of(service, await service.experiment(name)))
+    except Problem as problem:
+        if problem.kind.slug != "unusable":
+            raise
+        return {"key": name, "errorCode": "GENERAL", "errorDetails": problem.detail}
 
 
 class Unreadable(Exception):

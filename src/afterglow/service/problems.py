@@ -6,7 +6,16 @@ import msgspec
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from afterglow.errors import AfterglowError, BadValue, Conflict, HorizonReached, OutOfTurn, Unavailable, UnknownName
+from afterglow.errors import (
+    AfterglowError,
+    BadFormat,
+    BadValue,
+    Conflict,
+    HorizonReached,
+    OutOfTurn,
+    Unavailable,
+    UnknownName,
+)
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -54,6 +63,11 @@ TABLE = (
     Kind(
         "horizon-reached", 409, "The experiment has played all its steps.",
         "Its recommended variant is served from now on; create a new experiment to go on.",
+    ),
+    Kind(
+        "unusable", 409, "The experiment's log is damaged, or this release would decide otherwise than the one before.",
+        "`detail` says which. Run `afterglow verify`; go back to a backup, or to the release that created it. The "
+        "other experiments go on.",
     ),
     Kind("too-large", 413, "The body is larger than the limit.", "Send smaller batches, at most 1,000 rewards each."),
     Kind(
@@ -139,6 +153,8 @@ def problem_of(error: Exception, conflict: str = "step-closed") -> Problem:
         slug = "out-of-turn"
     elif isinstance(error, Unavailable):
         slug = "database-away"
+    elif isinstance(error, BadFormat):
+        slug = "unusable"
     else:
         return Problem("internal", str(error) if isinstance(error, AfterglowError) else "")
     return Problem(slug, str(error))

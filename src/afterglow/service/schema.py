@@ -63,7 +63,8 @@ RETRY = {"Retry-After": {"description": "Seconds.", "schema": {"type": "integer"
 def answers(*slugs: str) -> Answers:
     """The problems of a call, by status; those that every call may meet are added."""
     made: Answers = {}
-    for kind in (KINDS[slug] for slug in (*slugs, *EVERY)):
+    named = ("unusable",) if "unknown-experiment" in slugs else ()
+    for kind in (KINDS[slug] for slug in (*slugs, *named, *EVERY)):
         one = made.setdefault(kind.status, {"description": "", "content": {MEDIA_TYPE: content()}})
         one["description"] = f"{one['description']} {kind.title}".strip()
         one["content"][MEDIA_TYPE]["examples"][kind.slug] = {"value": Problem(kind.slug).document()}

@@ -88,6 +88,6 @@ class Service:
             return await self.workers.call(function, *given)
         except AfterglowError as error:
             problem = problem_of(error, conflict)
-            if problem.kind.slug == "internal":
+            if problem.kind.slug in ("internal", "unusable"):
                 LOG.error("an experiment can't go on: %s", error)
             raise problem from error

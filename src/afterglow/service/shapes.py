@@ -125,8 +125,14 @@ class Experiment(Answered):
     status: Status
 
 
+class Unusable(Answered):
+    name: str
+    detail: Annotated[str, Field(description="Why it can't go on.")]
+
+
 class Experiments(Answered):
     items: list[Experiment]
+    unusable: Annotated[list[Unusable], Field(description="Those of this page that can't be read; the others go on.")]
     next: Annotated[str | None, Field(description="The cursor of the next page.")]
 
 
