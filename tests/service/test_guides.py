@@ -1,8 +1,10 @@
 """The guides to the service name all settings, calls, problems, errors and metrics, and quote what is really said."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
+import psycopg
 import pytest
 import yaml  # type: ignore[import-untyped]
 from prometheus_client.parser import text_string_to_metric_families
@@ -19,6 +21,7 @@ from afterglow.service.metrics import Metrics
 from afterglow.service.problems import TABLE, Problem
 from docs_blocks import Block, blocks, compare
 from next_layout import release
+from postgres import server
 from quick_disk import quick_folder
 
 GUIDES = Path(__file__).parents[2] / "docs/guides"
@@ -99,3 +102,40 @@ def test_the_rules_for_alerts_can_be_read_and_name_kinds_of_records() -> None:
     assert all(rule["alert"] and rule["expr"] for rule in group["rules"])
     kinds = {kind for found in re.findall(r'kind=~?"([^"]+)"', rules) for kind in found.split("|")}
     assert kinds < KINDS.keys()
+
+
+def grown(address: str, size: Callable[[], int], steps: int) -> tuple[float, float]:
+    """Bytes for a step, and for a reward."""
+    with afterglow.live.open(address) as experiments:
+        shipping = experiments.create("shipping", ["49", "59", "69"], window=24, reward_max=1200.0)
+        empty = size()
+        for step in range(steps):
+            shipping.close_step(300.0 + step % 7)
+    small = size()
+    with afterglow.live.open(address) as experiments:
+        for batch in range(10):
+            experiments["shipping"].rewards([(f"{batch} {number}", 0.01) for number in range(1000)])
+    return (small - empty) / steps, (size() - small) / 10_000
+
+
+def test_steps_and_rewards_take_the_room_in_a_file_that_the_guide_says() -> None:
+    with quick_folder() as folder:
+        file = Path(folder) / "e.db"
+        step, reward = grown(str(file), lambda: file.stat().st_size, 2000)
+    assert 150 < step < 200
+    assert 28 < reward < 34
+
+
+def test_steps_and_rewards_take_the_room_in_postgresql_that_the_guide_says() -> None:
+    address = server().fresh()
+
+    def size() -> int:
+        total = "SELECT sum(pg_total_relation_size(relid))::bigint FROM pg_stat_user_tables WHERE relname = ANY(%s)"
+        with psycopg.connect(address) as base:
+            (found,) = base.execute(total, [["events", "steps", "snapshots", "rewards"]]).fetchone() or (0,)
+        return int(found)
+
+    step, reward = grown(address, size, 500)
+    server().drop(address)
+    assert 270 < step < 400  # with pages that are not full yet
+    assert 130 < reward < 175
