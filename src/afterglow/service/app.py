@@ -11,8 +11,9 @@ from starlette.responses import Response
 from starlette.routing import Match, Router
 
 from afterglow.errors import AfterglowError
-from afterglow.service import docs, experiments, health, hot, knowledge, ofrep, orders, pages, steps, stream, webhooks
+from afterglow.service import docs, experiments, health, knowledge, ofrep, orders, pages, steps, stream, webhooks
 from afterglow.service.gate import Gate
+from afterglow.service.hot import Fast
 from afterglow.service.hot_schema import HOT
 from afterglow.service.problems import Problem, problem_of
 from afterglow.service.schema import document, scopes_of, written
@@ -35,8 +36,8 @@ def application(service: Service) -> Gate:
         finally:
             await service.stop()
 
-    inner: Any = Router(hot.routes(service), redirect_slashes=False, default=api(service), lifespan=lifespan)
-    return Gate(inner, service.door, service.settings, service.metrics)
+    others: Any = Router([], redirect_slashes=False, default=api(service), lifespan=lifespan)
+    return Gate(Fast(service, others), service.door, service.settings, service.metrics)
 
 
 def api(service: Service) -> FastAPI:
