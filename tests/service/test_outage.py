@@ -1,6 +1,7 @@
 """The database is away, locked or full: callers are told at once and when to come back, and then it goes on."""
 
 import resource
+import signal
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -174,3 +175,13 @@ def test_a_database_that_does_not_answer_is_waited_for_within_the_time_limit(dat
         assert receipt["accepted"] + receipt["duplicates"] == 1
         assert http.post(f"{HERE}/steps/0", json={"total": None}).json()["total"] == 1.0
         assert "Traceback" not in serving.errors
+
+
+def test_a_service_whose_database_has_just_died_can_be_stopped(database: Server) -> None:
+    with Serving(database.fresh()) as serving, serving.client() as http:
+        http.post("/v1/experiments", json=SHOP).raise_for_status()
+        died = database.send(signal.SIGKILL)
+        assert serving.stop() == 0
+        assert "Traceback" not in serving.errors
+    for process in died:
+        process.wait(START)

@@ -55,6 +55,7 @@ class Deliveries:
         self.lanes: dict[tuple[str, str], Lane] = {}
         self.pool = ThreadPoolExecutor(2, "afterglow-webhooks")
         self.task: asyncio.Task[None] | None = None
+        self.ending = False
         self.under_way: dict[str, asyncio.Task[None]] = {}  # by webhook
 
     def start(self) -> None:
@@ -63,6 +64,7 @@ class Deliveries:
 
     async def stop(self) -> None:
         """A delivery that is under way is made again after the next start."""
+        self.ending = True  # for a cancellation may be lost to an error of the database
         tasks = [*self.under_way.values(), *([self.task] if self.task else [])]
         for task in tasks:
             task.cancel()
@@ -73,9 +75,9 @@ class Deliveries:
         return await asyncio.get_running_loop().run_in_executor(self.pool, lambda: function(*given))
 
     async def run(self) -> None:
-        """For ever: wait until it is this process's turn, then deliver."""
+        """Wait until it is this process's turn, then deliver, until `stop`."""
         async with calling(self.limit) as http:
-            while True:
+            while not self.ending:
                 with self.going_on():
                     await self.lead(http)
                 await asyncio.sleep(LOOK)
