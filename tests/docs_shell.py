@@ -18,7 +18,9 @@ import signal
 import subprocess
 import sys
 from collections import deque
+from contextlib import suppress
 from pathlib import Path
+from secrets import randbelow
 from socket import socket
 from tempfile import TemporaryFile
 from threading import Thread, Timer
@@ -67,10 +69,12 @@ class Shell:
         return text
 
     def port(self, name: str) -> str:
-        if name not in self.ports:
-            with socket() as free:
-                free.bind(("127.0.0.1", 0))
-                self.ports[name] = str(free.getsockname()[1])
+        """A free one, below those that the system gives to whoever connects to somewhere."""
+        while name not in self.ports:
+            tried = 10_000 + randbelow(20_000)
+            with socket() as free, suppress(OSError):
+                free.bind(("127.0.0.1", tried))
+                self.ports[name] = str(tried)
         return self.ports[name]
 
     def database(self, address: str) -> str:
