@@ -26,6 +26,7 @@ from tempfile import TemporaryFile
 from threading import Thread, Timer
 
 PROGRAMS = {"afterglow", "python", "cat", "cp", "rm", "curl"}  # what a document may run here
+STAND_INS = Path(__file__).parent / "programs"
 PATIENCE = 60.0  # seconds for something to begin or end
 EXPORT = re.compile(r"export (\w+)=(.*)")
 KILL = re.compile(r"kill(?: -(\d+))? %(\d+)")
@@ -136,8 +137,8 @@ class Shell:
             raise Refusal(f"job %{job} exits {code}")
 
     def environment(self) -> dict[str, str]:
-        """This interpreter's programs come first."""
-        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+        """This interpreter's programs come first, stand-ins for what a machine may lack come last."""
+        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", ""), str(STAND_INS)])
         settings = {"PATH": path, "COLUMNS": "120", "NO_COLOR": "1", "AFTERGLOW_PORT": self.port("8321")}
         return dict(os.environ) | settings
 

@@ -1,11 +1,15 @@
 """What a document may do with a shell: go on in the background, remember, and name ports, databases and tokens."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from docs_blocks import Mismatch, run_document
+from docs_shell import PATIENCE, STAND_INS
+from serving import in_thread
 
 CONSOLE = "```console\n{}\n```\n"
 PYTHON = "```python\n{}\n```\n"
@@ -68,3 +72,27 @@ def test_a_service_is_started_stopped_and_started_again(tmp_path: Path) -> None:
     asked = '$ export TOKEN=ag_...\n$ curl -s http://127.0.0.1:8321/v1/experiments -H "Authorization: Bearer $TOKEN"\n'
     again = '{"items":[],...}\n$ kill %1\n$ afterglow serve &\nlistening on http://127.0.0.1:8321\n'
     run(CONSOLE.format(first + asked + again), tmp_path)
+
+
+def test_a_machine_without_curl_has_a_stand_in(tmp_path: Path) -> None:
+    def curl(*words: str) -> str:
+        call = [sys.executable, str(STAND_INS / "curl"), "-s", *words]
+        return subprocess.run(call, capture_output=True, text=True, check=True, timeout=PATIENCE).stdout
+
+    with in_thread(tmp_path / "experiments.db") as client:
+        address = str(client.base_url)
+        asked = '{"name": "shop", "variants": ["A", "B"], "window": 2}'
+        curl(
+            f"{address}/v1/experiments",
+            "-H",
+            "Content-Type: application/json",
+            "-d",
+            asked,
+            "-o",
+            str(tmp_path / "made"),
+        )
+        assert (tmp_path / "made").read_text().startswith('{"name":"shop"')
+        head, _, body = curl("-i", f"{address}/v1/experiments/shop/current").partition("\n\n")
+        assert head.startswith("HTTP/1.1 200 OK\n")
+        assert body == client.get("/v1/experiments/shop/current").text
+        assert '"status":404' in curl("-X", "POST", f"{address}/v1/nothing")
