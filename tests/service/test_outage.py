@@ -185,3 +185,4 @@ def test_a_service_whose_database_has_just_died_can_be_stopped(database: Server)
         assert "Traceback" not in serving.errors
     for process in died:
         process.wait(START)
+    database.start()  # which tidies up what it left in memory
