@@ -1,6 +1,7 @@
 """`afterglow plan`."""
 
 import json
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,29 @@ def test_a_history_with_several_columns_is_read_as_told(capsys: pytest.CaptureFi
     assert "(blue, green); say which, such as column='blue' (--column blue)" in capsys.readouterr().err
     assert run([*call, "--column", "green", "--decimal", ".", "--zone", "Europe/Berlin"]) == 0
     assert "24 totals: level 1.21, noise " in capsys.readouterr().out
+
+
+@pytest.fixture
+def closed_on_sundays(tmp_path: Path) -> str:
+    path = tmp_path / "sales.csv"
+    days = [date(2025, 1, 1) + timedelta(days=day) for day in range(280)]
+    rows = [f"{day},{1000 + 20 * day.weekday() + day.toordinal() * 37 % 41}" for day in days if day.weekday() < 6]
+    path.write_text("day,sales\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def test_a_shop_that_is_closed_on_sundays_has_a_plan(
+    closed_on_sundays: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call = [*PLACE, "--gap", "0.1", "--history", closed_on_sundays]
+    assert run(call) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "280 totals, 40 missing: level 1,070, " in text
+    assert "note: 1 of 7 phases of the cycle have no total at all and are taken to be like the mean of the oth" in text
+    assert run([*call, "--missing", "zero"]) == 0
+    assert "280 totals: level 917, " in capsys.readouterr().out
+    assert run([*call, "--missing", "mean"]) == 2
+    assert "it is one of nan, zero" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

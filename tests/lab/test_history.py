@@ -45,6 +45,33 @@ def test_a_week_is_told_from_a_day_and_a_given_season_is_taken() -> None:
     assert estimate(days, season=14).season == 14
 
 
+@pytest.mark.parametrize("period", [7, 12, 24, 168])
+def test_a_strong_cycle_is_found_in_four_of_it(period: int) -> None:
+    for seed in range(5):
+        rest = np.random.default_rng(seed).normal(0, 30, 4 * period)
+        turn = 2 * math.pi / period
+        assert estimate([1_000 + 300 * math.sin(turn * t) + float(e) for t, e in enumerate(rest)]).season == period
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.5, 0.8, 0.95])
+def test_few_cycles_of_noise_are_hardly_ever_taken_for_a_season(correlation: float) -> None:
+    """In 28 to 120 totals; about one of a thousand is."""
+    found = [estimate(totals(steps, seed, correlation)).season for steps in (28, 60, 120) for seed in range(30)]
+    assert sum(season > 1 for season in found) <= 3
+
+
+def test_a_phase_without_any_total_is_like_the_mean_of_the_others() -> None:
+    random = np.random.default_rng(5)
+    week = [math.nan, 90.0, 95.0, 100.0, 105.0, 110.0, 140.0]  # closed on Sundays
+    past = estimate([week[day % 7] + float(random.normal(0, 4)) for day in range(280)])
+    assert (past.season, past.missing, past.empty) == (7, 40, 1)
+    assert past.level == pytest.approx(640 / 6, abs=1)
+    assert past.profile[0] == 0
+    assert past.profile[6] == pytest.approx(140 - 640 / 6, abs=3)
+    assert past.noise == pytest.approx(4, rel=0.2)
+    assert all(map(math.isfinite, [*past.rest, past.pull_noise, past.correlation, past.trend]))
+
+
 def test_noise_of_single_totals_that_share_pulls_is_that_of_the_pulls() -> None:
     """Each pull pays over 10 steps: totals vary little and slowly, means of many as much as the pulls' do."""
     pulls = np.random.default_rng(2).normal(50, 5, 6_000)

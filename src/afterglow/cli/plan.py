@@ -23,6 +23,9 @@ Swing = Annotated[str, Option(metavar="S", help="Half the height of that cycle, 
 History = Annotated[
     Path | None, Option(metavar="FILE.csv", help="Past totals, which tell mean, noise and season themselves.")
 ]
+Missing = Annotated[
+    str | None, Option(metavar="nan|zero", help="What a step without a total is: not known (nan), or 0 (zero).")
+]
 RewardMax = Annotated[
     str | None, Option(metavar="R", help="The most that one pull can bring; 1, or read from the history, unless set.")
 ]
@@ -42,6 +45,7 @@ def command(
     column: options.Column = None,
     decimal: options.Decimal = None,
     zone: options.Zone = None,
+    missing: Missing = None,
     reward_max: RewardMax = None,
     spread: options.Spread = None,
     runs: options.Runs = "600",
@@ -70,7 +74,7 @@ def command(
     from afterglow.cli.progress import progress  # noqa: PLC0415
     from afterglow.lab.plan import plan  # noqa: PLC0415  Numba takes a second to load
 
-    past = totals(history, column=column, decimal=decimal, zone=zone)
+    past = totals(history, column=column, decimal=decimal, zone=zone, missing=missing)
     with progress() as tell:
         found = plan(**given, history=past, progress=tell)
     if json:
@@ -95,7 +99,7 @@ def totals(file: Path | None, **how: Any) -> "Totals | None":
         return None
     from afterglow.lab.csv_tables import read_totals  # noqa: PLC0415
 
-    return read_totals(file, **how)
+    return read_totals(file, **{name: value for name, value in how.items() if value is not None})
 
 
 def share(name: str, text: str) -> float:

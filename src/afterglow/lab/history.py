@@ -3,11 +3,13 @@ r"""What past totals tell: level, trend, season, noise and how it lingers.
 Totals of one unchanged system, one for each step. In this order, each from what the one before has left:
 
 1. *Outliers*: values more than 6 robust deviations (1.4826 median absolute deviations, within a phase) from the
-   median are pulled in to that distance. Steps without a total count for nothing.
+   median are pulled in to that distance. Steps without a total count for nothing, and a phase without any total (a shop
+   closed on Sundays) is taken to be like the mean of the others.
 2. *Trend*: Theil's line, the median slope between totals half the history apart in the same phase.
 3. *Season*: the mean of each phase over whole cycles. Without a given length, cycles of 7, 12, 24, 52 and 168 steps are
-   tried if three are seen. One counts if its phases differ by more than in any of 200 trials in which the cycles are
-   turned against each other at random, by 6 deviations of those, and a longer one must explain more.
+   tried if three are seen. Let $F$ be what phases explain of the variance inside cycles over what they leave. A cycle
+   counts if its $F$ is larger than in all of 200 trials in which cycles are turned against each other at random, and
+   than their mean by 6 deviations; a longer one must explain more. A strong cycle stands out from the fourth on.
 4. *Noise*: the standard deviation of the rest, and its correlation from step to step.
 5. *Noise of one pull*: $v = \lim n \operatorname{Var}(\text{mean of } n)$. Its root is what counts in an experiment,
    for it includes how long noise lingers. It is read from the slowest waves of the rest (the equal-weighted cosine
@@ -15,8 +17,9 @@ Totals of one unchanged system, one for each step. In this order, each from what
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +40,7 @@ class History:
 
     steps: int
     missing: int
+    empty: int  # phases of the cycle without any total
     outliers: int
     level: float  # mean total of a step
     trend: float  # change of the total over the whole history
@@ -63,21 +67,23 @@ def estimate(totals: Sequence[float], season: int | None = None, window: int = 1
     slope = theil(pulled, period)
     middle = (known.size - 1) / 2
     flat = pulled - slope * (np.arange(known.size) - middle)
-    profile = phase_means(flat, period)
-    level = float(profile.mean())
+    means = phase_means(flat, period)
+    level = float(np.nanmean(means))
+    profile = np.where(np.isfinite(means), means, level)
     rest = flat - profile[np.arange(known.size) % period]
     return History(
-        steps=known.size, missing=int((~known).sum()), outliers=int((pulled[known] != values[known]).sum()),
-        level=level, trend=slope * known.size, season=period, profile=(profile - level).tolist(),
-        noise=math.sqrt(float(np.nansum(rest**2)) / max(1, known.sum() - period)), correlation=lag_one(rest),
-        pull_noise=math.sqrt(long_run(rest, max(window, period))), rest=np.where(known, rest, 0.0).tolist(),
+        steps=known.size, missing=int((~known).sum()), empty=int(np.isnan(means).sum()),
+        outliers=int((pulled[known] != values[known]).sum()), level=level, trend=slope * known.size, season=period,
+        profile=(profile - level).tolist(),
+        noise=math.sqrt(float(np.nansum(rest**2)) / max(1, known.sum() - np.isfinite(means).sum())),
+        correlation=lag_one(rest), pull_noise=math.sqrt(long_run(rest, max(window, period))),
+        rest=np.where(known, rest, 0.0).tolist(),
     )  # fmt: skip
 
 
 def without_outliers(values: Numbers, period: int) -> Numbers:
     """Values pulled in to 6 robust deviations from the median of their phase."""
-    places = np.arange(values.size) % period
-    centre = np.array([np.nanmedian(values[places == phase]) for phase in range(period)])[places]
+    centre = by_phase(values, period, np.median)[np.arange(values.size) % period]
     spread = 1.4826 * float(np.nanmedian(np.abs(values - centre)))
     if spread == 0.0:
         return values
@@ -94,9 +100,18 @@ def theil(values: Numbers, period: int) -> float:
 
 def phase_means(values: Numbers, period: int) -> Numbers:
     """Mean of each phase."""
-    places = np.arange(values.size) % period
-    means = np.array([np.nanmean(values[places == phase]) for phase in range(period)])
-    return np.asarray(means)
+    return by_phase(values, period, np.mean)
+
+
+def by_phase(values: Numbers, period: int, summed_up: Callable[[Numbers], np.floating[Any]]) -> Numbers:
+    """One number for the totals of each phase; not a number where there are none."""
+    found = np.full(period, math.nan)
+    for phase in range(period):
+        mine = values[phase::period]
+        mine = mine[np.isfinite(mine)]
+        if mine.size:
+            found[phase] = float(summed_up(mine))
+    return found
 
 
 def found_period(values: Numbers) -> int:
@@ -114,9 +129,9 @@ def found_period(values: Numbers) -> int:
 
 def within(grid: Numbers) -> Numbers:
     """Cycles, one in each row, without their own means; 0 where a total is missing."""
-    return np.asarray(
-        np.nan_to_num(grid - np.nanmean(np.where(np.isfinite(grid), grid, np.nan), axis=1, keepdims=True))
-    )
+    known = np.isfinite(grid)
+    means = np.where(known, grid, 0.0).sum(axis=1) / np.maximum(1, known.sum(axis=1))
+    return np.where(known, grid - means[:, None], 0.0)
 
 
 def explained(grid: Numbers) -> float:
@@ -134,8 +149,15 @@ def beyond_chance(grid: Numbers) -> bool:
     cycles, period = inside.shape
     random = np.random.default_rng(0)
     places = (random.integers(period, size=(TRIALS, cycles, 1)) + np.arange(period)) % period
-    turned = [float((inside[np.arange(cycles)[:, None], shift].mean(axis=0) ** 2).sum()) for shift in places]
-    return float((inside.mean(axis=0) ** 2).sum()) > max(*turned, float(np.mean(turned) + 6 * np.std(turned)))
+    turned = [told_apart(inside[np.arange(cycles)[:, None], shift]) for shift in places]
+    return told_apart(inside) > max(*turned, float(np.mean(turned) + 6 * np.std(turned)))
+
+
+def told_apart(inside: Numbers) -> float:
+    """What phases explain over what they leave; without a bound, unlike a share, so that few cycles can stand out."""
+    power = float((inside**2).sum())
+    between = len(inside) * float((inside.mean(axis=0) ** 2).sum())
+    return between / max(power - between, 1e-12 * power) if power else 0.0
 
 
 def lag_one(rest: Numbers) -> float:

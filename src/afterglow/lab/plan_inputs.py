@@ -20,9 +20,14 @@ def estimated(past: Past, season: int | None, window: int, notes: list[str]) -> 
     values = found.values if isinstance(found, Totals) else found
     notes.extend(found.notes if isinstance(found, Totals) else [])
     told = estimate(values, season, whole("window", window, 1))
-    if told.level <= 0:
+    if not told.level > 0:
         raise BadValue(
             f"a history must have totals above 0 on average, got {told.level:g}; shift or choose another unit"
+        )
+    if told.empty:
+        notes.append(
+            f"{told.empty:,} of {told.season:,} phases of the cycle have no total at all and are taken to be like the "
+            "mean of the others; if nothing comes in then, say --missing zero"
         )
     if told.outliers:
         were = "outlier of the history was" if told.outliers == 1 else "outliers of the history were"
