@@ -87,6 +87,16 @@ def test_an_edited_policy_is_never_run_from_a_stale_cache_and_a_revert_hits_agai
     assert "compiling" not in reverted
 
 
+def test_a_renamed_policy_file_is_run_from_the_cache_too(tmp_path: Path) -> None:
+    salt = time.time_ns()
+    run_own(tmp_path, arm=0, steps=10, salt=salt)
+    (tmp_path / "own.py").rename(tmp_path / "renamed.py")
+    renamed = RUN.replace("import own", "import renamed as own")
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+    done = subprocess.run([sys.executable, "-c", renamed], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout == "[100, 0] 10\n"
+
+
 def test_a_cache_that_cannot_be_written_costs_time_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")

@@ -75,7 +75,7 @@ def jitted(
 ) -> Any:
     """The function compiled with every plain function it calls by name; `merge` copies those into their callers."""
     if function not in done:
-        scope = dict(function.__globals__)
+        scope = dict(function.__globals__) | {"__name__": __name__}  # kept code imports it: a file may be renamed
         cells = tuple(CellType() for _ in function.__closure__ or ())
         twin = tagged(function.__code__, scope, function.__name__, tag or unique(), function.__defaults__, cells)
         done[function] = njit(boundscheck=checked, inline="always" if merge and done else "never")(twin)
