@@ -13,6 +13,7 @@ import pytest
 import afterglow
 
 ROOT = Path(__file__).parent.parent
+WRITTEN = (".md", ".py", ".html", ".toml", ".txt", ".js")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 NUMPY_ONLY = """
@@ -77,9 +78,16 @@ agent.update(0.5)
 def test_the_command_says_which_extra_it_needs_when_it_is_missing() -> None:
     code = NUMPY_ONLY + "from afterglow.cli import main\nmain()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    sentence = "the command line needs the 'lab' extra: pip install \"afterglow[lab]\", or in a clone "
-    sentence += 'pip install ".[lab]"\n'
+    sentence = "the command line needs the 'lab' extra: in a clone of Afterglow, pip install \".[lab]\"\n"
     assert (done.returncode, done.stdout, done.stderr) == (1, "", sentence)
+
+
+def test_nobody_is_told_to_install_the_package_of_that_name_which_is_not_ours() -> None:
+    places = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "src").rglob("*"), *(ROOT / "docs").rglob("*")]
+    texts = {path: path.read_text(encoding="utf-8") for path in places if path.suffix in WRITTEN}
+    assert len(texts) > 200
+    told = re.compile(r"\b(install|add|upgrade)\s+(-\S+\s+)*[\"']?afterglow\b(?!\.)")
+    assert [path.name for path, text in texts.items() if told.search(text)] == []
 
 
 def test_the_installed_version_is_the_one_in_the_source() -> None:

@@ -13,7 +13,7 @@
     ├── BadFormat (also ValueError)       stored text that isn't what it should be
     │   └── BadDatabase                   a database of another layout, or with a log that doesn't fit together
     ├── Disagreement (also RuntimeError)  a policy acts differently in plain Python and compiled
-    └── MissingExtra (also ImportError)   a part that needs `pip install "afterglow[...]"`
+    └── MissingExtra (also ImportError)   a part that needs an extra, `pip install ".[lab]"`
 
     AfterglowWarning (a UserWarning)      a call that works but doesn't give what it promises
 
@@ -90,8 +90,7 @@ class MissingExtra(AfterglowError, ImportError):
     """A part that needs an extra to be installed."""
 
     def __init__(self, what: str, extra: str) -> None:
-        install = f'pip install "afterglow[{extra}]", or in a clone pip install ".[{extra}]"'
-        super().__init__(f"{what} needs the {extra!r} extra: {install}")
+        super().__init__(f'{what} needs the {extra!r} extra: in a clone of Afterglow, pip install ".[{extra}]"')
 
 
 class AfterglowWarning(UserWarning):

@@ -124,7 +124,7 @@ def test_an_older_layout_is_refused_with_the_command_to_run(
 @pytest.mark.parametrize("read_only", [False, True])
 def test_a_newer_layout_is_refused_with_the_command_to_run(played: str, read_only: bool) -> None:
     change(played, "UPDATE afterglow_schema SET version_num = '7'")
-    said = r"has schema version 7, written by a newer release; .*: run `pip install --upgrade afterglow`"
+    said = r"has schema version 7, written by a newer release; .*: pull your clone and run `pip install \.` in it"
     with pytest.raises(BadDatabase, match=said):
         afterglow.live.open(played, read_only=read_only)
     assert run(["migrate", played]) == 1
@@ -204,7 +204,8 @@ def test_without_alembic_or_the_driver_the_extra_is_named(
     release(monkeypatch, tmp_path, [NOTE])
     monkeypatch.setitem(sys.modules, "alembic", None)
     with pytest.raises(
-        MissingExtra, match=r'afterglow migrate needs the .live. extra: pip install "afterglow\[live\]"'
+        MissingExtra,
+        match=r'afterglow migrate needs the .live. extra: in a clone of Afterglow, pip install "\.\[live\]"',
     ):
         migrate.migrate(played)
     for name in ("postgres", "pool"):

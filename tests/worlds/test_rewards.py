@@ -227,6 +227,6 @@ def test_an_unknown_name_lists_every_form() -> None:
 
 def test_beta_rewards_say_what_to_install_when_scipy_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "scipy.special", None)
-    with pytest.raises(MissingExtra, match=r"a Beta reward needs the 'lab' extra: pip install"):
+    with pytest.raises(MissingExtra, match=r"a Beta reward needs the 'lab' extra: in a clone"):
         Beta(2, 3).cells()
     assert Beta(2, 3).mean == 0.4

@@ -1,6 +1,6 @@
 """Talk to a running service: which variant to serve, and what came in.
 
-Needs `pip install "afterglow[client]"` and nothing of the server. The variant is kept until its step ends; while the
+Needs the extra `client` and nothing of the server. The variant is kept until its step ends; while the
 service is away the last one, or a default, is served. Rewards are buffered, delivered in the background and counted
 once.
 """

@@ -18,6 +18,6 @@ def behind(version: str, address: str) -> bool:
     if version not in revisions.VERSIONS:
         raise BadDatabase(
             f"{address} has schema version {version}, written by a newer release; this one knows version "
-            f"{revisions.VERSIONS[-1]}: run `pip install --upgrade afterglow`"
+            f"{revisions.VERSIONS[-1]}: pull your clone and run `pip install .` in it again"
         )
     return version != revisions.VERSIONS[-1]
