@@ -189,7 +189,7 @@ def test_tables_go_to_pandas_and_polars_with_their_cells(results: Results) -> No
 
 def test_a_missing_library_is_named_with_its_extra(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "polars", None)
-    with pytest.raises(MissingExtra, match=r"afterglow\[tables\]"):
+    with pytest.raises(MissingExtra, match=r"\.\[tables\]"):
         results.to_polars()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from afterglow.errors import AfterglowError, BadFormat, BadValue
 from afterglow.policies.policy import Policy
-from afterglow.policies.registry import named
+from afterglow.policies.registry import is_ours, named
 
 
 def policy_from(text: str) -> Policy[Any, Any]:
@@ -23,6 +23,15 @@ def policy_in(path: Path) -> Policy[Any, Any]:
         said = "nothing is called that" if found is None else f"it is {found!r}"
         raise BadValue(f"{path} must name an afterglow.Policy `policy`, {said}")
     return found
+
+
+def file_of(policy: Policy[Any, Any]) -> str:
+    """The name of the file that a user's policy is in, or one for it if it was made elsewhere; none for ours."""
+    if is_ours(policy):
+        return ""
+    code = getattr(getattr(policy.next_hold, "py_func", policy.next_hold), "__code__", None)
+    path = Path(code.co_filename if code is not None else "")
+    return path.name if path.suffix == ".py" and path.is_file() else f"{policy.name}.py"
 
 
 def load(path: Path) -> ModuleType:

@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from afterglow.errors import BadValue, UnknownName
+from afterglow.errors import BadFormat, BadValue, UnknownName
 from afterglow.lab import answers
 from afterglow.lab.journal import described, stretches
 from afterglow.lab.runner import JOURNAL, QUESTION, finished
@@ -29,6 +29,10 @@ from afterglow.lab.sheet import PLACE, Sheet, library
 from afterglow.lab.statistics import Band, Numbers, band_of_mean, band_of_runs
 from afterglow.lab.tables import CURVES, RUNS, TABLES, curves_table, read, runs_table, table_metadata
 from afterglow.policies.checks import choice
+
+NOT_PLACE = [
+    "cell", "options", "settings", "checkpoints", "laws", "means", "best", "runs", "needs", "privileged", "file",
+]  # fmt: skip
 
 
 class Results:
@@ -47,6 +51,8 @@ class Results:
         self.versions: dict[str, str] = said["versions"]
         self.seed: Any = self.study["seed"]
         self._cells = read(self.folder / "cells.parquet")
+        if "file" not in self._cells.column_names:
+            raise BadFormat(f"{folder} has results of an earlier Afterglow, which noted less; play the study again")
 
     @cached_property
     def cells(self) -> list[dict[str, Any]]:
@@ -79,9 +85,7 @@ class Results:
         if name == "cells":
             return self._cells
         own = self._stored[TABLES.index(name) - 1]
-        place = self._cells.drop_columns(
-            ["cell", "options", "settings", "checkpoints", "laws", "means", "best", "runs"]
-        )
+        place = self._cells.drop_columns(NOT_PLACE)
         facts = place.take(own["cell"])
         for column in reversed(facts.column_names):
             own = own.add_column(1, column, facts[column])

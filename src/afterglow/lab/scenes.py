@@ -20,7 +20,6 @@ from afterglow.lab.compare import LEVEL
 from afterglow.lab.results import Results
 from afterglow.lab.sheet import PLACE
 from afterglow.lab.statistics import Interval, mean_interval
-from afterglow.policies.registry import named, names
 from afterglow.theory import bounds
 
 Row = dict[str, Any]
@@ -139,16 +138,21 @@ class Scenes:
             for one, cell in zip(runs, cells, strict=True)
         ]
         hits = [np.isin(one["recommended"], best_arms(cell)).mean() for one, cell in zip(runs, cells, strict=True)]
-        policy = named(cells[0]["policy"]) if cells[0]["policy"] in names() else None
         return Standing(
             label, self.share(label, scenes), worst, self.regret(worst, label), float(np.mean(best)),
-            float(np.mean(hits)), ", ".join(policy.needs()) if policy else "", bool(policy and policy.privileged),
+            float(np.mean(hits)), cells[0]["needs"], cells[0]["privileged"],
         )  # fmt: skip
 
     def bound(self, scene: Scene, label: str) -> float | None:
         """The theorem's bound on the regret of a cell, where its assumptions hold."""
         cell = scene.cells[label]
-        if cell["baseline"] or cell["season"] > 1 or cell["told_window"] < cell["window"] or not cell["told_horizon"]:
+        if (
+            cell["file"]
+            or cell["baseline"]
+            or cell["season"] > 1
+            or cell["told_window"] < cell["window"]
+            or not cell["told_horizon"]
+        ):
             return None
         options, theorem = json.loads(cell["options"]), THEOREMS.get(cell["policy"], "")
         if cell["policy"] == "phased-ucb":

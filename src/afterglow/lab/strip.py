@@ -51,12 +51,12 @@ class Strip:
 
 def strip_of(cell: dict[str, Any], title: str) -> Strip | None:
     """The first run of a cell, played step by step; None where policy or world are a user's own code."""
+    if cell["file"] or cell["privileged"]:
+        return None
     try:
         world = World.of(cell["laws"], cell["window"], cell["spread"], cell["baseline"] or None)
         policy = seasonal(named(cell["policy"]), cell["season"])
     except AfterglowError:
-        return None
-    if policy.privileged:
         return None
     horizon, options = cell["horizon"], json.loads(cell["options"])
     settings = policy.settings(world.arms, cell["told_window"], horizon if cell["told_horizon"] else None, options)

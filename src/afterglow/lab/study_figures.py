@@ -54,6 +54,7 @@ class Gallery:
         self.looks = strokes(self.order)
         self.made: dict[str, Drawn] = {}
         self.strip: strip.Strip | None = None
+        self.no_strip: list[tuple[str, str]] = []  # of those that rank higher, and the file it would have to run
         with matplotlib.rc_context(STYLE):
             self.over_time()
             self.along_axes()
@@ -122,6 +123,8 @@ class Gallery:
         """The best policy's first run, where it is told the truth and something can leak, a short one if any."""
         for label in self.order:
             scene = min(self.scenes.of(label), key=dullness)
+            if scene.cells[label]["file"]:
+                self.no_strip.append((label, scene.cells[label]["file"]))
             title = self.scenes.title(scene)
             self.strip = strip.strip_of(scene.cells[label], title)
             if self.strip is not None:

@@ -20,6 +20,7 @@ from afterglow.lab.scenes import Scenes
 from afterglow.lab.study_figures import PANELS, Gallery, legend
 from afterglow.lab.toml_text import toml_of
 from afterglow.policies.checks import choice
+from afterglow.worlds.spreads import NAMES
 
 FORMATS = ("html", "pdf", "png")
 LINES = ("log", "linear", "share", "along")  # kinds of figures that have a line for each policy
@@ -110,9 +111,40 @@ def page_of(gallery: Gallery) -> str:
         svg=placed(texts, {name: one.description for name, one in gallery.made.items()}),
         legend=[(label, slug(label), swatch(look)) for label, look in legend(gallery)],
         settings=settings(scenes),
-        study_text=toml_of(results.study),
+        study_text=toml_of(with_files(results)),
+        files=files(results),
+        own_spreads=own_spreads(scenes),
         versions=results.versions,
     )
+
+
+def with_files(results: Results) -> dict[str, Any]:
+    """The study with the file of each policy that was given as an object, which TOML can't name."""
+    known = {cell["policy"]: cell["file"] for cell in results.cells}
+
+    def named(value: Any) -> Any:
+        if isinstance(value, list):
+            return [named(one) for one in value]
+        if isinstance(value, dict):
+            return value | {"policy": named(value["policy"])}
+        return known.get(value) or value
+
+    return results.study | {"policies": named(results.study["policies"])}
+
+
+def files(results: Results) -> list[str]:
+    """The files of users' policies that the study needs beside it."""
+    found: list[str] = []
+    for one in with_files(results)["policies"]:
+        given = one["policy"] if isinstance(one, dict) else one
+        found += [name for name in (given if isinstance(given, list) else [given]) if name.endswith(".py")]
+    return list(dict.fromkeys(found))
+
+
+def own_spreads(scenes: Scenes) -> list[str]:
+    """The spreads that are functions of a user's, which TOML can't name."""
+    known = [name.split(":")[0] for name in NAMES]
+    return [text for text in scenes.values("spread") if text.split(":")[0] not in known]
 
 
 def unfinished(results: Results, scenes: Scenes) -> dict[str, Any] | None:

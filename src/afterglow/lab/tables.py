@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 from afterglow.engine.outcome import Outcome
 from afterglow.lab.grid import Cell
 from afterglow.lab.journal import KEY, SCHEMA, Stretch, batches_at
+from afterglow.lab.policy_files import file_of
 from afterglow.lab.study_fields import rewards_text
 
 ROWS = 100_000  # a row group is closed at the first cell that fills it
@@ -67,7 +68,8 @@ def cells_table(cells: Iterable[Cell]) -> Any:
             "baseline": world.baseline.text, "horizon": cell.horizon,
             "told_window": cell.told_window, "told_horizon": cell.told_horizon, "runs": cell.runs,
             "seed": cell.seed, "engine": cell.engine, "season": cell.season,
-            "checkpoints": list(cell.marks),
+            "checkpoints": list(cell.marks), "needs": ", ".join(cell.policy.needs()),
+            "privileged": cell.policy.privileged, "file": file_of(cell.policy),
         }  # fmt: skip
         for name, value in row.items():
             columns.setdefault(name, []).append(value)
