@@ -8,9 +8,11 @@ from scipy import stats
 
 from afterglow.errors import BadValue
 from afterglow.lab.statistics import (
+    Interval,
     Numbers,
     band_of_mean,
     band_of_runs,
+    difference_interval,
     mean_interval,
     power_fit,
     probability_interval,
@@ -51,7 +53,16 @@ def test_the_interval_of_a_normal_mean_covers_as_often_as_it_says() -> None:
     assert surely(hits, trials, 0.95)
 
 
+def test_the_interval_of_a_difference_is_scipys() -> None:
+    first, second = source(3).exponential(size=30), source(4).normal(1.0, 3.0, size=8)
+    known = stats.ttest_ind(first, second, equal_var=False).confidence_interval(0.9)
+    found = difference_interval(first, second, 0.9)
+    assert (found.low, found.high) == pytest.approx((known.low, known.high), rel=1e-9)
+    assert difference_interval(np.ones(3), np.zeros(4)) == Interval(1.0, 1.0, 1.0)
+
+
 def test_a_single_run_has_no_interval() -> None:
+    assert math.isnan(difference_interval(np.array([2.0]), np.array([1.0])).low)
     found = mean_interval(np.array([2.0]))
     assert found.value == 2.0
     assert math.isnan(found.low)

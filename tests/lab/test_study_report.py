@@ -5,7 +5,9 @@ from copy import copy
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from scipy import stats
 
 from afterglow.cli import run
 from afterglow.errors import UnknownName
@@ -20,7 +22,7 @@ from afterglow.lab.runner import JOURNAL
 from afterglow.lab.scenes import Scenes
 from afterglow.lab.strip import strip_of
 from afterglow.lab.study import Study
-from afterglow.lab.study_report import drawn, page_of, save_figures, write_report
+from afterglow.lab.study_report import drawn, page_of, save_figures, tied, write_report
 from afterglow.lab.tables import write_cells
 from afterglow.lab.toml_text import toml_of
 from page_names import Names
@@ -114,6 +116,35 @@ def test_all_policies_are_ranked_and_the_one_that_is_told_too_much_has_no_number
     row = next(row for row in table.split("<tr")[1:] if "attributed-ucb" in row)
     assert 'class="reference"' in row
     assert '<td class="num"></td>' in row
+
+
+@pytest.mark.parametrize("engine", ["hold", "auto"])
+def test_who_can_not_be_told_from_the_first_is_decided_by_the_difference(tmp_path: Path, engine: str) -> None:
+    worlds = [{"rewards": [0.9, 0.7], "window": 4, "spread": "last"}]
+    study = Study(["ucb1", "ars-ucb"], worlds, 3_000, 12, checkpoints=2, engine=engine)
+    results = study.run(tmp_path)
+    scenes = Scenes(results)
+    first, second = (results.runs_of(scenes.all[0].cells[one.label]["cell"])["regret"] for one in scenes.ranking)
+    if engine == "hold":
+        known = stats.ttest_rel(second, first).confidence_interval(0.95)
+    else:
+        known = stats.ttest_ind(second, first, equal_var=False).confidence_interval(0.95)
+    found = scenes.behind(scenes.ranking[1].label, scenes.ranking[0].label)
+    scale = scenes.all[0].at_random
+    assert (scale * found.low, scale * found.high) == pytest.approx((known.low, known.high))
+    assert tied(scenes, scenes.ranking) == ([scenes.ranking[1].label] if known.low <= 0 else [])
+
+
+def test_noise_that_all_share_does_not_hide_who_is_better(tmp_path: Path) -> None:
+    worlds = [{"rewards": [0.9, 0.7], "window": 4, "spread": "last"}]
+    results = Study(["leak-ucb", "trim-ucb"], worlds, 500, 8, checkpoints=2, engine="hold").run(tmp_path)
+    luck = np.linspace(0, 100, 8)
+    for cell, more in ((0, np.zeros(8)), (1, np.linspace(1, 2, 8))):
+        results._columns[cell]["regret"] = luck + more
+    scenes = Scenes(results)
+    least, most = scenes.ranking
+    assert most.share.low < least.share.high  # their intervals overlap
+    assert tied(scenes, scenes.ranking) == []
 
 
 def test_an_average_over_places_has_the_interval_of_runs(results: Results) -> None:

@@ -19,7 +19,7 @@ from afterglow.lab.answers import best_arms
 from afterglow.lab.compare import LEVEL
 from afterglow.lab.results import Results
 from afterglow.lab.sheet import PLACE
-from afterglow.lab.statistics import Interval, mean_interval
+from afterglow.lab.statistics import Interval, difference_interval, mean_interval
 from afterglow.theory import bounds
 
 Row = dict[str, Any]
@@ -31,6 +31,7 @@ SAID = {
     "season": "season {}", "seed": "seed {}", "baseline": "baseline {}", "engine": "engine {}",
     "told_horizon": "horizon told: {}",
 }  # fmt: skip
+SAME_REWARDS = ("step", "hold")  # engines in which run r meets the same rewards whatever the policy
 LONG = 24  # letters of rewards that a title has room for
 THEOREMS = {"phased-elimination": "theorem_2_paper", "trim-ucb": "regret_as_set"}
 
@@ -115,13 +116,30 @@ class Scenes:
 
     def share(self, label: str, scenes: Sequence[Scene]) -> Interval:
         """Regret as a share of random play's, averaged over scenes run by run, with the interval of its mean."""
+        return mean_interval(self.shares(label, scenes)[1], LEVEL)
+
+    def shares(self, label: str, scenes: Sequence[Scene]) -> tuple[Any, Any]:
+        """The runs that all scenes have, and the regret of each as a share of random play's."""
         runs = [self.results.runs_of(scene.cells[label]["cell"]) for scene in scenes]
         common = reduce(np.intersect1d, [one["run"] for one in runs])
         parts = [
             one["regret"][np.isin(one["run"], common)] / scene.at_random
             for one, scene in zip(runs, scenes, strict=True)
         ]
-        return mean_interval(np.mean(parts, axis=0), LEVEL)
+        return common, np.mean(parts, axis=0)
+
+    def behind(self, label: str, first: str) -> Interval:
+        """By how much more of random play's regret one policy loses than another.
+
+        Where both meet the same rewards, run by run; else by Welch's interval.
+        """
+        scenes = [[scene for scene in self.shared if one in scene.cells] for one in (label, first)]
+        (runs, own), (others, least) = (self.shares(one, its) for one, its in zip((label, first), scenes, strict=True))
+        paired = scenes[0] == scenes[1] and all(scene.place["engine"] in SAME_REWARDS for scene in scenes[0])
+        _, left, right = np.intersect1d(runs, others, assume_unique=True, return_indices=True)
+        if paired and left.size:
+            return mean_interval(own[left] - least[right], LEVEL)
+        return difference_interval(own, least, LEVEL)
 
     @cached_property
     def ranking(self) -> list[Standing]:

@@ -1,6 +1,7 @@
 r"""Intervals, bands and fitted exponents, each with a statement of what it covers.
 
-- The *interval of a mean* is Student's; the *interval of a probability* Clopper and Pearson's, never too short; the
+- The *interval of a mean* is Student's, that of a *difference* of means Welch's, or Student's of the differences run by
+  run where both meet the same rewards; the *interval of a probability* Clopper and Pearson's, never too short; the
   *interval of a quantile* lies between two order statistics and needs no law at all.
 - A *band of the mean* covers the expected curve: pointwise at each step by itself, or simultaneous at all steps at
   once. The simultaneous band is the sup-t band (Montiel Olea & Plagborg-Møller 2019): the critical value is a
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtr, betaincinv  # not scipy.stats, which takes long to load
+from scipy.special import bdtr, betaincinv, stdtrit  # not scipy.stats, which takes long to load
 
 from afterglow.engine.outcome import Mean
 from afterglow.errors import BadValue
@@ -66,6 +67,24 @@ def mean_interval(values: Numbers, level: float = 0.95) -> Interval:
     found = Mean.of(values)
     half = student_quantile(level, values.size - 1) * found.se if values.size > 1 else math.nan
     return Interval(found.mean, found.mean - half, found.mean + half)
+
+
+def difference_interval(first: Numbers, second: Numbers, level: float = 0.95) -> Interval:
+    """Welch's interval of the difference of two means whose runs have nothing to do with each other.
+
+    >>> difference_interval(np.array([4.0, 5.0, 6.0]), np.array([1.0, 2.0, 3.0, 4.0]))
+    Interval(value=2.5, low=0.268..., high=4.731...)
+    """
+    checked(level)
+    parts = [float(values.var(ddof=1)) / values.size if values.size > 1 else math.nan for values in (first, second)]
+    found, square = float(first.mean() - second.mean()), sum(parts)
+    if square == 0:
+        return Interval(found, found, found)
+    freedom = square**2 / sum(
+        part**2 / max(values.size - 1, 1) for part, values in zip(parts, (first, second), strict=True)
+    )
+    half = float(stdtrit(freedom, (1 + level) / 2)) * math.sqrt(square)
+    return Interval(found, found - half, found + half)
 
 
 def probability_interval(hits: int, trials: int, level: float = 0.95) -> Interval:

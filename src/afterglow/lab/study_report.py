@@ -16,7 +16,7 @@ from afterglow.lab.drawing import MADE, handle, save, slug, svg
 from afterglow.lab.page import placed, render, swatch
 from afterglow.lab.print import browser, print_figures, print_page
 from afterglow.lab.results import Results
-from afterglow.lab.scenes import Scenes
+from afterglow.lab.scenes import Scenes, Standing
 from afterglow.lab.study_figures import PANELS, Gallery, legend
 from afterglow.lab.toml_text import toml_of
 from afterglow.policies.checks import choice
@@ -99,7 +99,7 @@ def page_of(gallery: Gallery) -> str:
         kinds=kinds,
         ranking=ranking,
         winner=rivals[0],
-        tied=tied(rivals),
+        tied=tied(scenes, rivals),
         runs=(min(played), max(played)),
         unfinished=unfinished(results, scenes),
         missing=len(scenes.labels) * len(scenes.all) - sum(len(scene.cells) for scene in scenes.all),
@@ -157,10 +157,9 @@ def unfinished(results: Results, scenes: Scenes) -> dict[str, Any] | None:
     return {"done": done, "total": total, "share": done / total, "whole": len(whole), "absent": absent}
 
 
-def tied(rivals: Sequence[Any]) -> list[str]:
-    """Those after the first whose intervals overlap the first one's."""
-    first = rivals[0].share
-    return [one.label for one in rivals[1:] if one.share.low <= first.high]
+def tied(scenes: Scenes, rivals: Sequence[Standing]) -> list[str]:
+    """Those that may lose as little as the first: the interval of the difference has 0 in it, or there is none."""
+    return [one.label for one in rivals[1:] if not scenes.behind(one.label, rivals[0].label).low > 0]
 
 
 def asked(scenes: Scenes) -> list[tuple[str, str]]:
