@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from afterglow.cli.init import EXAMPLE
 from afterglow.cli.study_progress import lasting, lines
 from afterglow.lab.results import Results
 from afterglow.lab.schedule import Progress
+from afterglow.lab.study import Study
 
 SMALL = """
 horizon = 400
@@ -40,6 +42,17 @@ def test_init_writes_a_study_that_runs_as_it_is(here: Path, capsys: pytest.Captu
     assert run(["run", "mine.toml"]) == 0
     assert Results("results/mine").complete
     assert "phased-ucb constants=corrected" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ['a"b', "my study", "a'b", "back\\slash", ".hidden", "tab\tand\nline", "größer"])
+def test_init_writes_a_study_under_any_name_and_a_command_that_can_be_pasted(
+    here: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    assert run(["init", f"{name}.toml"]) == 0
+    assert Study.read(here / f"{name}.toml").name
+    if name.isprintable():
+        command = shlex.split(capsys.readouterr().err.split("`")[1])
+        assert command == ["afterglow", "run", f"{name}.toml"]
 
 
 def test_init_leaves_an_existing_file_alone(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

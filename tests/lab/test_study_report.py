@@ -14,7 +14,7 @@ from afterglow.errors import UnknownName
 from afterglow.lab import print as printing
 from afterglow.lab import study_report
 from afterglow.lab.identity import identity
-from afterglow.lab.journal import Journal
+from afterglow.lab.journal import Journal, header
 from afterglow.lab.palette import VARIABLES
 from afterglow.lab.play import Piece, play
 from afterglow.lab.results import Results
@@ -110,6 +110,15 @@ def test_an_unfinished_study_says_so_and_how_much_of_it_is_there(
     assert capsys.readouterr().err.startswith("unfinished: the report has 11 of 24 runs; ")
 
 
+@pytest.mark.parametrize("length", [0, 100, None])
+def test_a_study_killed_before_its_first_table_says_that_nothing_is_played(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], length: int | None
+) -> None:
+    (tmp_path / JOURNAL).write_bytes(header(identity(STUDY))[:length])
+    assert run(["report", str(tmp_path)]) == 2
+    assert capsys.readouterr().err == (f"nothing of {tmp_path} is played yet; let `afterglow run` go on for a while\n")
+
+
 def test_all_policies_are_ranked_and_the_one_that_is_told_too_much_has_no_number(page: str, results: Results) -> None:
     table = section(page, "Ranking")
     assert re.findall(r'class="name">([^<]*)<', table) == [one.label for one in Scenes(results).ranking]
@@ -161,6 +170,14 @@ def test_the_study_can_be_played_again_from_the_page(page: str, tmp_path: Path) 
     assert [cell.title for cell in Study.read(tmp_path / "little.toml").cells] == [cell.title for cell in STUDY.cells]
     assert text.splitlines()[0] in page.replace("&#34;", '"')
     assert "afterglow run little.toml" in page
+
+
+def test_a_name_with_a_space_is_quoted_in_the_commands_to_play_it_again(gallery: Any) -> None:
+    study = gallery.scenes.results.study
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(study, "name", "my study")
+        page = page_of(gallery).replace("&#39;", "'")
+    assert "afterglow run 'my study.toml'\nafterglow report 'results/my study'" in page
 
 
 def test_curves_come_in_both_scales_and_growth_with_its_exponents(gallery: Any, page: str) -> None:

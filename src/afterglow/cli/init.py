@@ -1,6 +1,8 @@
 """`afterglow init`: a study to begin with."""
 
+import json
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 from typer import Argument
@@ -11,7 +13,7 @@ from afterglow.errors import BadValue
 EXAMPLE = """\
 # A study for `afterglow run`. Where a value is a list, the study has a cell for each of its values.
 
-name = "{name}"              # results go to results/{name} unless --out says otherwise
+name = {name}  # results go to a folder of this name in results/ unless --out says otherwise
 question = "Which policy loses least?"  # the headline of the report
 horizon = [1_000, 10_000]    # steps of a run; 1e6 is fine
 runs = 50                    # of each cell; with engine = "hold" run r meets the same rewards whatever the policy
@@ -46,7 +48,17 @@ def command(
     """Write a commented study that runs as it is."""
     try:
         with file.open("x", encoding="utf-8") as made:
-            made.write(EXAMPLE.format(name=file.stem))
+            made.write(EXAMPLE.format(name=json.dumps(name_for(file), ensure_ascii=False)))
     except FileExistsError:
         raise BadValue(f"{file} is there already; give another name or remove it") from None
-    one_line(f"wrote {file}; play it with `afterglow run {file}`")
+    one_line(f"wrote {file}; play it with `afterglow run {quote(str(file))}`")
+
+
+def name_for(file: Path) -> str:
+    """The file's name as that of a study.
+
+    >>> name_for(Path('.say "hi".toml')), name_for(Path("..toml"))
+    ('say "hi"', 'study')
+    """
+    plain = "".join("-" if not letter.isprintable() or letter == "\\" else letter for letter in file.stem)
+    return plain.lstrip(".") or "study"

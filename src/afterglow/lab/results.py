@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,11 @@ class Results:
         self.complete = finished(self.folder)
         journal = self.folder / JOURNAL
         if not self.complete and not journal.exists():
-            raise BadValue(f"{folder} has no results; `afterglow run STUDY.toml --out {folder}` writes some")
+            raise BadValue(
+                f"{folder} has no results; `afterglow run STUDY.toml --out {quote(str(folder))}` writes some"
+            )
+        if not (self.folder / "cells.parquet").exists():
+            raise BadValue(f"nothing of {folder} is played yet; let `afterglow run` go on for a while")
         said = table_metadata(self.folder / "runs.parquet") if self.complete else described(journal)
         asked = self.folder / QUESTION
         self.question = asked.read_text(encoding="utf-8").strip() if asked.exists() else ""

@@ -6,6 +6,7 @@ The same results give the same page: nothing here knows the time, the machine or
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -93,6 +94,7 @@ def page_of(gallery: Gallery) -> str:
     return render(
         "study.html",
         name=results.study["name"],
+        quoted=[quote(f"{results.study['name']}.toml"), quote(f"results/{results.study['name']}")],
         results=results,
         scenes=scenes,
         gallery=gallery,
