@@ -202,8 +202,8 @@ from afterglow.engine.simulate import simulate
 from afterglow.worlds.world import World
 world = World.of([0.5, 0.6], 4, "uniform")
 simulate("trim-ucb", world, 1000, 1, engine="{tier}")
-print("ready", flush=True)
 try:
+    print("ready", flush=True)
     simulate("trim-ucb", world, 1e13, 4, engine="{tier}")
 except KeyboardInterrupt:
     print("stopped", flush=True)

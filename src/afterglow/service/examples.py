@@ -48,6 +48,10 @@ EXAMPLES: dict[str, Any] = {
     "Total": {"total": 310.0},
     "Status": STATUS,
     "Experiment": EXPERIMENT,
+    "Unusable": {
+        "name": "banner",
+        "detail": "record 17 of 'banner' doesn't follow from the one before; go back to a backup",
+    },
     "Experiments": {"items": [EXPERIMENT], "unusable": [], "next": None},
     "Current": CURRENT,
     "Closed": {"step": 411, "total": 310.0, "next": CURRENT},
