@@ -2,20 +2,22 @@
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from afterglow import Agent
 from afterglow.engine.simulate import simulate
 from afterglow.errors import BadValue
 from afterglow.lab.plan import Plan, fewer, plan, verdict_of
 from afterglow.lab.plan_rule import choose, decide, rule_of
-from afterglow.lab.plan_words import reason
+from afterglow.lab.plan_words import agent_of, reason, to_error
 from afterglow.lab.rotation import rotation
 from afterglow.lab.scenario import Scenario
-from afterglow.lab.trials import Candidate, Search, Trial
+from afterglow.lab.trials import Candidate, Effort, Search, Trial, trial
 from afterglow.worlds.world import World
 
 EASY: dict[str, Any] = {"arms": 3, "window": 6, "horizon": 1_000, "gap": 0.2, "mean": 0.4, "noise": 0.1, "runs": 90}
@@ -55,8 +57,12 @@ def test_the_smallest_gap_and_the_shortest_horizon_hold_when_played(easy: Plan) 
     gap, steps = easy.smallest_gap["80 %"], easy.shortest_horizon["80 %"]
     assert gap is not None
     assert steps is not None
-    assert plan(**EASY | {"gap": gap, "runs": 300}).found == pytest.approx(0.8, abs=0.15)
-    assert plan(**EASY | {"horizon": steps, "runs": 300}).found == pytest.approx(0.8, abs=0.15)
+    used, effort = Candidate(easy.policy, easy.settings), Effort(900, 2, None, lambda _: None)
+    asked = scenario(window=6, horizon=1_000, gap=0.2)
+    assert trial(used, asked.with_(gap=gap), effort).found == pytest.approx(0.8, abs=0.15)
+    assert trial(used, asked.with_(horizon=steps), effort).found == pytest.approx(0.87, abs=0.15)
+    with pytest.raises(BadValue):
+        trial(used, asked.with_(horizon=steps - 1), effort)  # lean-ucb needs two windows an arm
 
 
 def test_a_hopeless_plan_is_called_hopeless_with_what_would_help(hopeless: Plan) -> None:
@@ -105,7 +111,8 @@ def test_a_history_tells_mean_noise_and_season(tmp_path: Path) -> None:
     assert found.verdict == "yes"
     path = tmp_path / "totals.csv"
     path.write_text("total\n" + "\n".join(repr(value) for value in day) + "\n")
-    assert plan(3, 4, 800, 0.1, history=path, runs=60) == found
+    assert found.source is None
+    assert plan(3, 4, 800, 0.1, history=path, runs=60) == replace(found, source={"file": str(path)})
 
 
 def test_a_long_horizon_is_played_less_often_and_says_so() -> None:
@@ -142,12 +149,13 @@ def made(name: str, right: int, lost: float, error: float = 0.1) -> Trial:
 
 def test_the_simulation_has_the_last_word() -> None:
     lean, trim, turns = made("lean-ucb", 60, 20.0), made("trim-ucb", 99, 30.0), made("rotation", 98, 25.0)
-    chosen = choose([trim, lean, turns])
-    assert chosen is turns
-    rule = rule_of(scenario(), chosen, [trim, lean, turns])
+    assert choose([trim, lean, turns]) is turns
+    chosen, rule = decide(scenario(), [trim, lean, turns])
+    assert chosen is trim  # what can be used
     assert (rule.policy, rule.confirmed) == ("lean-ucb", False)
-    assert reason(chosen, [trim, lean, turns], rule, 1.0).startswith(
-        "the rule of thumb names lean-ucb, the simulation corrects it: it finds the best arm in 98 % of runs"
+    assert reason(chosen, [trim, lean, turns], rule, 1.0) == (
+        "the rule of thumb names lean-ucb, the simulation corrects it: it finds the best arm in 99 % of runs and loses "
+        "30, rotation in 98 % and loses 25; a fixed schedule would do better"
     )
     agreed = rule_of(scenario(), lean, [lean])
     assert agreed.confirmed
@@ -159,6 +167,32 @@ def test_the_simulation_has_the_last_word() -> None:
     assert reason(used, [lean, near], rule, 1.0).startswith(
         "the rule of thumb names lean-ucb and the simulation confirms it: it finds the best arm in 60 % of runs"
     )
+    assert reason(used, [lean, near], rule, 1.0).endswith("; a fixed schedule would do as well")
+    with pytest.raises(BadValue, match="no policy can be played with 3 arms, a window of 4 and a season of 1 in 500"):
+        decide(scenario(), [turns])
+
+
+def test_what_is_recommended_can_be_played() -> None:
+    for asked in (EASY, EASY | {"horizon": 35}):
+        found = plan(**asked | {"runs": 20})
+        agent: Agent = eval(found.agent, {"Agent": Agent})
+        assert agent.policy.name == found.policy != "rotation"
+        assert (len(agent.arms), agent.window, agent.horizon) == (asked["arms"], asked["window"], asked["horizon"])
+        assert agent.options == found.settings
+    many: Agent = eval(agent_of(scenario(arms=30, reward_max=0.25), Candidate("washout-ucb")), {"Agent": Agent})
+    assert (len(many.arms), many.reward_max) == (30, 0.25)
+
+
+def test_the_agent_of_a_history_takes_totals_as_they_are() -> None:
+    random = np.random.default_rng(1)
+    day = [500 + 100 * math.sin(math.pi * t / 6) + float(random.normal(0, 40)) for t in range(600)]
+    found = plan(3, 4, 800, 0.1, history=day, runs=30)
+    agent: Agent = eval(found.agent, {"Agent": Agent})
+    assert (agent.season, agent.reward_max) == (12, found.reward_max)
+    assert agent.options["noise"] * agent.reward_max == pytest.approx(found.noise, rel=0.01)
+    for total in day:
+        agent.select()
+        agent.update(total)
 
 
 def test_a_search_finds_where_a_target_is_reached_and_plays_each_value_once() -> None:
@@ -174,6 +208,43 @@ def test_a_search_finds_where_a_target_is_reached_and_plays_each_value_once() ->
     assert search.least(0.999) is None
     assert search.least(0.001) == 0.01
     assert len(asked) == len(set(asked)) < 30
+
+
+def test_a_search_never_tells_of_what_it_has_not_played() -> None:
+    asked: list[float] = []
+
+    def play(steps: float) -> float | None:
+        asked.append(steps)
+        return None if steps < 10 else steps / (10 + steps)
+
+    search = Search(play, 7, 3, 1_000, whole=True)
+    assert search.least(0.8) == pytest.approx(40, abs=2)
+    assert search.least(0.3) == 10
+    assert all(isinstance(steps, int) for steps in asked)
+    assert search.curve() == [(steps, steps / (10 + steps)) for steps in sorted(asked) if steps >= 10]
+
+
+@pytest.mark.parametrize("horizon", [30, 120])
+def test_the_shortest_run_never_contradicts_the_answer(horizon: int) -> None:
+    found = plan(4, 24, horizon, 0.3, 0.4, 0.05, runs=60)
+    assert dict(found.horizon_curve)[horizon] == found.found
+    assert dict(found.gap_curve)[0.3] == found.found
+    short = found.shortest_horizon["80 %"]
+    assert short is not None
+    assert (short <= horizon) == (found.found >= 0.8)
+    used = trial(
+        Candidate(found.policy, found.settings), scenario(arms=4, window=24, horizon=short, gap=0.3, noise=0.05),
+        Effort(60, 1, None, lambda _: None),
+    )  # fmt: skip
+    assert used.found == dict(found.horizon_curve)[short] >= 0.8
+
+
+@pytest.mark.parametrize(
+    ("error", "shown"),
+    [(48.2, ("1,167", "48")), (1.4, ("1,166.7", "1.4")), (0.02, ("1,166.700", "0.020")), (4e-14, ("1,167", "0"))],
+)
+def test_a_mean_is_shown_to_the_second_digit_of_its_error(error: float, shown: tuple[str, str]) -> None:
+    assert to_error(1_166.7, error) == shown
 
 
 @pytest.mark.parametrize(
@@ -193,6 +264,13 @@ def test_verdicts_are_measured_from_guessing_to_knowing(found: float, arms: int,
         ({"noise": 0.6}, "noise must be at most 0.49, the most that rewards from 0 to 1 with this mean can have"),
         ({"gap": 2}, "mean x (1 + gap) must stay below reward_max, got 1.2 of 1; make reward_max larger"),
         ({"history": [5.0] * 60}, "a history tells mean and noise; leave --mean and --noise out, or the history"),
+        ({"history": [5.0] * 60, "mean": None, "noise": None, "swing": 0.3},
+         "a history tells the cycle's height; leave --swing out, or the history"),
+        ({"history": [500.0] * 60, "mean": None, "noise": None, "reward_max": 590},
+         "reward_max must be at least 600.1 for a history of level 500 and this gap, got 590; make it larger or leave"),
+        ({"reading": {"column": "sales"}}, "--column says how to read a history, and there is no file of one; give"),
+        ({"reading": {"colour": "red"}}, "no reading named 'colour'"),
+        ({"swing": 0.3}, "swing is the height of a cycle, and there is none; give --season, or leave --swing out"),
         ({"swing": 2}, "swing must be a number of at least 0 and at most 0.9"),
         ({"spread": "sideways"}, "no spread named 'sideways'"),
     ],

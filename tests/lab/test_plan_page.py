@@ -1,13 +1,16 @@
 """A plan's page: the answer first, everything inside, the same bytes every time."""
 
+import html
 import json
 import re
 import shlex
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from afterglow.cli import run
 from afterglow.lab.plan import Plan, plan
 from afterglow.lab.plan_page import call, page, write
 
@@ -50,8 +53,36 @@ def test_the_folder_has_the_page_and_the_data(found: Plan, tmp_path: Path) -> No
     assert json.loads((path.parent / "plan.json").read_text(encoding="utf-8"))["answer"] == found.answer
 
 
-def test_the_command_on_the_page_makes_the_same_plan(found: Plan, capsys: pytest.CaptureFixture[str]) -> None:
-    from afterglow.cli import run
-
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"mean": 0.4, "noise": 0.1, "season": 6, "swing": 0.35, "spread": "last", "seed": 3},
+        {"mean": 1234.5678, "noise": 71.25, "reward_max": 3000, "gap": 0.212345678},
+        {"mean": 0.4},
+        {"history": "sales.csv", "reading": {"column": "net", "decimal": ",", "zone": "Europe/Berlin"}},
+        {"history": "sales.csv", "reading": {"column": "gross", "missing": "zero"}, "reward_max": 4000},
+    ],
+)
+def test_the_command_on_the_page_makes_the_same_plan(
+    asked: dict[str, Any], capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [f"2026-01-{1 + t // 24:02d} {t % 24:02d}:00;{900 + t * 37 % 41},5;{990 + t * 17 % 43}" for t in range(99)]
+    Path("sales.csv").write_text("\n".join(["hour;net;gross", *rows[:40], *rows[41:]]), encoding="utf-8")
+    found = plan(**{"arms": 2, "window": 4, "horizon": 400, "gap": 0.2, "runs": 20} | asked)
     assert run([*shlex.split(call(found))[1:], "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(found.as_dict()))
+    again = json.loads(capsys.readouterr().out)
+    once = json.loads(json.dumps(found.as_dict()))
+    notes = set(once.pop("notes")) - set(again.pop("notes"))
+    assert all(note.startswith("the mean is taken as") for note in notes)
+    assert again == once
+    assert html.escape(call(found), quote=False) in page(found).replace("&#34;", '"').replace("&#39;", "'")
+
+
+def test_the_page_says_the_cycle_and_how_to_begin(found: Plan) -> None:
+    text = html.unescape(page(found))
+    assert "a cycle of 6 steps that swings by 20 %" in text
+    assert f"from afterglow import Agent\n\nagent = {found.agent}</pre>" in text
+    assert "<h2>Begin</h2>" in text
+    assert "<h2>If you begin all the same</h2>" in page(replace(found, verdict="hopeless"))
+    assert "noise is 0.1 as a share of reward_max" in page(replace(found, reward_max=7.0))

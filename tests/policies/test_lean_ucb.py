@@ -247,7 +247,7 @@ def test_regret_is_well_below_uniform_play() -> None:
         ((2, 2, 100, 60), "season must be short enough to try 2 arms for 60 steps after 1 discarded ones within the "
          "horizon of 100, got 60; lengthen the horizon to 122 or set season to 1"),
         ((2, 2, 100, 1, 0.6), "noise must be a number of at least 0 and at most 0.5 "
-         r"\(standard deviation of one pull, 0 = unknown\), got 0.6"),
+         r"\(standard deviation of one pull as a share of reward_max, 0 = unknown\), got 0.6"),
     ],
 )  # fmt: skip
 def test_what_it_cannot_use_is_refused_with_the_way_out(given: tuple[Any, ...], message: str) -> None:

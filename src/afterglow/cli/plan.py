@@ -1,6 +1,5 @@
 """`afterglow plan`: will my experiment work?"""
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +10,6 @@ from afterglow.cli.values import count, number_of
 from afterglow.errors import BadValue
 
 if TYPE_CHECKING:
-    from afterglow.lab.csv_tables import Totals
     from afterglow.lab.plan import Plan
 
 Gap = Annotated[str, Option(metavar="G", help="How much better the best arm is, relative to the mean: 0.05 or 5%.")]
@@ -19,7 +17,9 @@ Mean = Annotated[str | None, Option(metavar="M", help="Mean total of a step toda
 Noise = Annotated[
     str | None, Option(metavar="SD", help="Standard deviation of one pull's reward; the largest possible unless set.")
 ]
-Swing = Annotated[str, Option(metavar="S", help="Half the height of that cycle, relative to the mean.")]
+Swing = Annotated[
+    str | None, Option(metavar="S", help="Half the height of that cycle, relative to the mean; 0.2 unless set.")
+]
 History = Annotated[
     Path | None, Option(metavar="FILE.csv", help="Past totals, which tell mean, noise and season themselves.")
 ]
@@ -40,7 +40,7 @@ def command(
     mean: Mean = None,
     noise: Noise = None,
     season: options.Season = None,
-    swing: Swing = "0.2",
+    swing: Swing = None,
     history: History = None,
     column: options.Column = None,
     decimal: options.Decimal = None,
@@ -63,7 +63,7 @@ def command(
         "mean": amount_of("mean", mean),
         "noise": amount_of("noise", noise),
         "season": None if season is None else count("season", season),
-        "swing": share("swing", swing),
+        "swing": None if swing is None else share("swing", swing),
         "reward_max": amount_of("reward_max", reward_max),
         "spread": spread or "uniform",
         "runs": count("runs", runs, 2),
@@ -74,9 +74,10 @@ def command(
     from afterglow.cli.progress import progress  # noqa: PLC0415
     from afterglow.lab.plan import plan  # noqa: PLC0415  Numba takes a second to load
 
-    past = totals(history, column=column, decimal=decimal, zone=zone, missing=missing)
+    reading = {"column": column, "decimal": decimal, "zone": zone, "missing": missing}
+    said = {name: value for name, value in reading.items() if value is not None}
     with progress() as tell:
-        found = plan(**given, history=past, progress=tell)
+        found = plan(**given, history=history, reading=said, progress=tell)
     if json:
         from afterglow.cli.output import print_json  # noqa: PLC0415
 
@@ -88,18 +89,6 @@ def command(
         from afterglow.lab.plan_page import write  # noqa: PLC0415
 
         one_line(f"report: {write(found, out)}")
-
-
-def totals(file: Path | None, **how: Any) -> "Totals | None":
-    """The history; what says how to read it is of no use without one."""
-    if file is None:
-        for name, value in how.items():
-            if value is not None:
-                raise BadValue(f"--{name} says how to read a history, and there is none; give --history")
-        return None
-    from afterglow.lab.csv_tables import read_totals  # noqa: PLC0415
-
-    return read_totals(file, **{name: value for name, value in how.items() if value is not None})
 
 
 def share(name: str, text: str) -> float:
@@ -141,13 +130,17 @@ def show(plan: "Plan") -> None:
 
 def facts(plan: "Plan") -> list[tuple[str, str]]:
     """The lines below the answer."""
+    from rich.markup import escape  # noqa: PLC0415
+
     from afterglow.cli.output import amount  # noqa: PLC0415
 
     settings = "".join(f" {name}={short(value)}" for name, value in plan.settings.items())
+    settings += " (as a share of reward_max)" if "noise" in plan.settings and plan.reward_max != 1 else ""
     whole = f", counting whole cycles of {plan.season:,} steps" if plan.season > 1 else ""
     lines = [
         ("planned", planned(plan)),
         ("least bad" if plan.verdict == "hopeless" else "use", f"[bold]{plan.policy}[/bold]{settings}{whole}"),
+        ("", escape(plan.agent)),
         ("", f"first hold {plan.first_hold:,} steps, changes of arm in all: {plan.switches:.0f}"),
         ("why", plan.why),
         ("lost", f"{amount(plan.lost)}, {plan.lost_share:.1%} of what the best arm brings".replace("%", " %")),
@@ -167,6 +160,10 @@ def planned(plan: "Plan") -> str:
     from afterglow.cli.output import amount  # noqa: PLC0415
 
     unit = f", reward_max {amount(plan.reward_max)}" if plan.reward_max != 1 else ""
+    if plan.season > 1:
+        unit += f", a cycle of {plan.season:,} steps"
+        unit += "" if plan.swing is None else f" that swings by {percent(plan.swing)}"
+    unit += f", spread {plan.spread}" if plan.spread != "uniform" else ""
     return (
         f"{plan.arms} arms, window {plan.window:,}, {plan.horizon:,} steps, gap {percent(plan.gap)}, "
         f"mean {amount(plan.mean)}, noise of one pull {amount(plan.noise)}{unit}"
@@ -200,12 +197,6 @@ def percent(value: float) -> str:
     return f"{100 * value:.2g} %"
 
 
-def with_error(value: float, error: float) -> str:
-    """A mean and its standard error, to the error's first digit; what is left by rounding is no error."""
-    digits = max(0, -math.floor(math.log10(error))) if error > 1e-9 * abs(value) else 2
-    return f"{value:,.{digits}f} ± {error:,.{digits}f}"
-
-
 def short(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
@@ -214,13 +205,15 @@ def compared(plan: "Plan") -> Any:
     """The candidates as a table."""
     from rich.table import Table  # noqa: PLC0415
 
+    from afterglow.lab.plan_words import to_error  # noqa: PLC0415
+
     table = Table("candidate", "best arm found", "lost", "changes", "first hold", box=None, header_style="dim")
     for column in table.columns[1:]:
         column.justify = "right"
     for each in sorted(plan.candidates, key=lambda one: one.lost):
         name = f"[bold]{each.policy}[/bold]" if each.policy == plan.policy else each.policy
         table.add_row(
-            name, f"{each.found:.0%}".replace("%", " %"), with_error(each.lost, each.lost_error),
+            name, f"{each.found:.0%}".replace("%", " %"), " ± ".join(to_error(each.lost, each.lost_error)),
             f"{each.switches:.0f}", f"{each.first_hold:,}",
         )  # fmt: skip
     return table

@@ -12,15 +12,15 @@ random numbers.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from afterglow.errors import BadValue
 from afterglow.lab.history import History
-from afterglow.lab.plan_inputs import Past, estimated, scenario_of
+from afterglow.lab.plan_inputs import Past, estimated, scenario_of, source_of
 from afterglow.lab.plan_rule import Rule, decide
-from afterglow.lab.plan_words import answer, reason, what_helps
+from afterglow.lab.plan_words import agent_of, answer, reason, what_helps
 from afterglow.lab.scenario import Scenario
 from afterglow.lab.trials import Candidate, Effort, Trial, candidates, gap_search, horizon_search, trial
 from afterglow.policies.checks import number, whole
@@ -54,7 +54,9 @@ class Plan:
     answer: str  # in a sentence
     policy: str
     settings: dict[str, Any]
+    agent: str  # Python that makes the agent to use
     season: int
+    swing: float | None  # half the height of the cycle that was assumed, relative to the mean; None with a history
     first_hold: int
     found: float
     found_interval: tuple[float, float]
@@ -81,6 +83,7 @@ class Plan:
     reward_max: float
     spread: str
     history: dict[str, Any] | None
+    source: dict[str, str] | None  # the history's file and how it was read
     notes: list[str]
     runs: int
     seed: int
@@ -98,8 +101,9 @@ def plan(
     mean: float | None = None,
     noise: float | None = None,
     season: int | None = None,
-    swing: float = 0.2,
+    swing: float | None = None,
     history: Past | None = None,
+    reading: Mapping[str, str] | None = None,
     reward_max: float | None = None,
     spread: str = "uniform",
     runs: int = 600,
@@ -110,11 +114,13 @@ def plan(
     """Simulate an experiment before it starts.
 
     One arm is better than the others by `gap`, relative to `mean`. `noise` is the standard deviation of one pull's
-    reward; unknown, it is taken as the largest there is. `history` has past totals, as a list, a CSV file
-    or `Totals`, and tells mean, noise and season itself.
+    reward; unknown, it is taken as the largest there is. A `season` is a sine of height `swing`, 0.2 unless set.
+    `history` has past totals, as a list, a CSV file or `Totals`, and tells mean, noise and season itself; `reading`
+    says how to read a file: `column`, `decimal`, `zone` and `missing` of `read_totals`.
     """
     notes: list[str] = []
-    past = None if history is None else estimated(history, season, window, notes)
+    source = source_of(history, reading)
+    past = None if history is None else estimated(history, season, window, notes, reading or {})
     scenario = scenario_of(
         whole("arms", arms, 2), whole("window", window, 1, "1 = paid at once"), whole("horizon", horizon, 1),
         number("gap", gap, 0, note="relative to the mean, 0.05 = 5 %"), mean, noise, season, swing, past, reward_max,
@@ -124,7 +130,7 @@ def plan(
     effort = Effort(times, whole("seed", seed, 0), threads, Counted(progress))
     known = past is not None or noise is not None
     trials = played(candidates(scenario, known), scenario, effort, notes)
-    return decided(scenario, effort, trials, known, past, notes)
+    return decided(scenario, effort, trials, known, source, notes)
 
 
 def fewer(runs: int, horizon: int, notes: list[str]) -> int:
@@ -136,24 +142,25 @@ def fewer(runs: int, horizon: int, notes: list[str]) -> int:
 
 
 def decided(
-    scenario: Scenario, effort: Effort, trials: list[Trial], known: bool, past: History | None, notes: list[str]
-) -> Plan:
+    scenario: Scenario, effort: Effort, trials: list[Trial], known: bool, source: dict[str, str] | None,
+    notes: list[str],
+) -> Plan:  # fmt: skip
     """The answer that the trials give."""
     chosen, rule = decide(scenario, trials)
-    unit = scenario.reward_max
+    unit, past = scenario.reward_max, scenario.history
     coarse = Effort(min(effort.runs, SEARCH_RUNS), effort.seed, effort.threads, effort.tell)
-    longest = max(scenario.horizon, min(64 * scenario.horizon, WORK // coarse.runs))
-    gaps, horizons = (
-        gap_search(chosen.candidate, scenario, coarse),
-        horizon_search(chosen.candidate, scenario, coarse, longest),
-    )
+    tried_out = max(scenario.horizon, 2 * scenario.arms * scenario.window)
+    longest = max(scenario.horizon, min(64 * tried_out, WORK // coarse.runs))
+    gaps, horizons = gap_search(chosen, scenario, coarse), horizon_search(chosen, scenario, coarse, longest)
     smallest = {name: gaps.least(level) for name, level in LEVELS.items()}
     steps = {name: horizons.least(level) for name, level in LEVELS.items()}
     shortest = {name: None if value is None else round(value) for name, value in steps.items()}
     verdict = verdict_of(chosen.found, scenario.arms)
     return Plan(
         verdict=verdict, answer=answer(verdict, scenario, chosen), policy=chosen.candidate.name,
-        settings=chosen.candidate.options, season=scenario.season, first_hold=chosen.first_hold, found=chosen.found,
+        settings=chosen.candidate.options, agent=agent_of(scenario, chosen.candidate), season=scenario.season,
+        swing=scenario.swing if past is None and scenario.season > 1 else None, first_hold=chosen.first_hold,
+        found=chosen.found,
         found_interval=chosen.interval(), lost=chosen.lost * unit,
         lost_share=chosen.lost / (scenario.horizon * (scenario.mean + scenario.gain)),
         lost_by_rotation=scenario.gain * scenario.horizon * (scenario.arms - 1) / scenario.arms * unit,
@@ -164,7 +171,7 @@ def decided(
         candidates=[tried(each, unit) for each in trials], arms=scenario.arms, window=scenario.window,
         horizon=scenario.horizon, gap=scenario.gap, mean=scenario.mean * unit, noise=scenario.noise * unit,
         noise_known=known, reward_max=unit, spread=scenario.spread, history=None if past is None else shown(past),
-        notes=notes, runs=effort.runs, seed=effort.seed,
+        source=source, notes=notes, runs=effort.runs, seed=effort.seed,
     )  # fmt: skip
 
 

@@ -1,22 +1,36 @@
 """What a plan is given: checked, estimated from a history where there is one, in the scale of rewards from 0 to 1."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from afterglow.errors import BadValue
 from afterglow.lab.csv_tables import Totals, read_totals
 from afterglow.lab.history import History, estimate
 from afterglow.lab.scenario import Scenario
-from afterglow.policies.checks import between, number, whole
+from afterglow.policies.checks import between, choice, number, whole
 from afterglow.worlds.spreads import spread as parse_spread
 
+READING = ("column", "decimal", "zone", "missing")  # what may be said of a history's file
+SWING = 0.2  # half the height of a cycle, relative to the mean, unless it is said
 Past = str | Path | Totals | Sequence[float]
 
 
-def estimated(past: Past, season: int | None, window: int, notes: list[str]) -> History:
+def source_of(history: Past | None, reading: Mapping[str, str] | None) -> dict[str, str] | None:
+    """The file of a history and how it is read; of no use without a file."""
+    for name in reading or {}:
+        choice("reading", name, READING)
+    if isinstance(history, str | Path):
+        return {"file": str(history), **(reading or {})}
+    if reading:
+        said = ", ".join(f"--{name}" for name in reading)
+        raise BadValue(f"{said} says how to read a history, and there is no file of one; give --history")
+    return None
+
+
+def estimated(past: Past, season: int | None, window: int, notes: list[str], reading: Mapping[str, str]) -> History:
     """Estimates from totals or a file of them."""
-    found = read_totals(past) if isinstance(past, str | Path) else past
+    found = read_totals(past, **reading) if isinstance(past, str | Path) else past
     values = found.values if isinstance(found, Totals) else found
     notes.extend(found.notes if isinstance(found, Totals) else [])
     told = estimate(values, season, whole("window", window, 1))
@@ -42,17 +56,24 @@ def estimated(past: Past, season: int | None, window: int, notes: list[str]) -> 
 
 def scenario_of(
     arms: int, window: int, horizon: int, gap: float, mean: float | None, noise: float | None, season: int | None,
-    swing: float, past: History | None, reward_max: float | None, spread: str, notes: list[str],
+    swing: float | None, past: History | None, reward_max: float | None, spread: str, notes: list[str],
 ) -> Scenario:  # fmt: skip
     """What is planned, amounts divided by `reward_max`."""
-    between("swing", swing, 0, 0.9, "half the height of the cycle relative to the mean")
+    height = between("swing", SWING if swing is None else swing, 0, 0.9, "half the height of the cycle / the mean")
     parse_spread(spread)
     if past is not None:
         if mean is not None or noise is not None:
             raise BadValue("a history tells mean and noise; leave --mean and --noise out, or the history")
+        if swing is not None:
+            raise BadValue("a history tells the cycle's height; leave --swing out, or the history")
         level, deviation = past.level, past.pull_noise
         needed = max(1.25 * level, level * (1 + gap) + 4 * deviation)
         top = round_up(needed) if reward_max is None else number("reward_max", reward_max, 0)
+        if level * (1 + gap) >= top:
+            raise BadValue(
+                f"reward_max must be at least {round_up(level * (1 + gap) * (1 + 1e-9), 4):,g} for a history of level "
+                f"{level:,g} and this gap, got {top:,g}; make it larger or leave it out"
+            )
         period = past.season
     else:
         top = 1.0 if reward_max is None else number("reward_max", reward_max, 0)
@@ -63,7 +84,9 @@ def scenario_of(
                 "make reward_max larger"
             )
         period = 1 if season is None else whole("season", season, 1, "1 = none")
-        largest = largest_noise(level / top, gap, swing if period > 1 else 0.0) * top
+        if period == 1 and swing is not None:
+            raise BadValue("swing is the height of a cycle, and there is none; give --season, or leave --swing out")
+        largest = largest_noise(level / top, gap, height if period > 1 else 0.0) * top
         if mean is None:
             notes.append(f"the mean is taken as {level:g}; give --mean or --history")
         if noise is None:
@@ -76,7 +99,7 @@ def scenario_of(
                 f"noise must be at most {largest:.3g}, the most that rewards from 0 to {top:g} with this mean "
                 f"can have, got {deviation:g}; make reward_max larger"
             )
-    return Scenario(arms, window, horizon, gap, level / top, deviation / top, period, swing, spread, top, past)
+    return Scenario(arms, window, horizon, gap, level / top, deviation / top, period, height, spread, top, past)
 
 
 def largest_noise(mean: float, gap: float, swing: float) -> float:
@@ -86,7 +109,7 @@ def largest_noise(mean: float, gap: float, swing: float) -> float:
     return math.sqrt(min(low * (1 - low), high * (1 - high)))
 
 
-def round_up(value: float) -> float:
-    """To two digits."""
-    unit = 10.0 ** (math.floor(math.log10(value)) - 1)
+def round_up(value: float, digits: int = 2) -> float:
+    """To as many digits that count."""
+    unit = 10.0 ** (math.floor(math.log10(value)) - digits + 1)
     return float(f"{math.ceil(value / unit) * unit:.12g}")

@@ -12,8 +12,8 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from afterglow.lab.drawing import STYLE, short, svg
 from afterglow.lab.page import placed, render
 from afterglow.lab.palette import BLUE, GREY, INK
-from afterglow.lab.plan import LEVELS, Plan, Tried
-from afterglow.lab.plan_words import amount
+from afterglow.lab.plan import LEVELS, Plan
+from afterglow.lab.plan_words import amount, literal, to_error
 from afterglow.lab.report import versions
 
 DESCRIBED = {
@@ -40,19 +40,13 @@ def page(plan: Plan) -> str:
         plan=plan,
         candidates=sorted(plan.candidates, key=lambda each: each.lost),
         amount=amount,
-        half=half_width,
+        to_error=to_error,
         share=lambda value: f"{100 * value:.2g} %",
         svg=placed(drawn, DESCRIBED),
         legend=[],
         call=call(plan),
         versions=versions(),
     )
-
-
-def half_width(each: Tried) -> float:
-    """Of the 95 % interval of what is lost, to two digits; what is left by rounding is none."""
-    width = 1.96 * each.lost_error
-    return float(f"{width:.2g}") if width > 1e-9 * abs(each.lost) else 0.0
 
 
 def figures(plan: Plan) -> dict[str, Figure]:
@@ -91,14 +85,17 @@ def curve(points: Any, planned: float, guess: float, label: str, counts: bool) -
 
 
 def call(plan: Plan) -> str:
-    """The command that makes this plan; a history's file is the reader's."""
+    """The command that makes this plan; a history that came from no file must be written to one first."""
     parts = ["afterglow", "plan", "--arms", plan.arms, "--window", plan.window, "--horizon", plan.horizon]
-    parts += ["--gap", f"{plan.gap:g}"]
+    parts += ["--gap", literal(plan.gap)]
     if plan.history is None:
-        parts += ["--mean", f"{plan.mean:g}"] + (["--noise", f"{plan.noise:g}"] if plan.noise_known else [])
-        parts += ["--season", plan.season] if plan.season > 1 else []
+        parts += ["--mean", literal(plan.mean)] + (["--noise", literal(plan.noise)] if plan.noise_known else [])
+        parts += ["--season", plan.season, "--swing", literal(plan.swing)] if plan.season > 1 else []
     else:
-        parts += ["--history", "totals.csv", "--season", plan.season]
-    parts += ["--reward-max", f"{plan.reward_max:g}"] if plan.reward_max != 1 else []
+        source = plan.source or {"file": "totals.csv"}
+        parts += ["--history", source["file"]]
+        parts += [part for name, value in source.items() if name != "file" for part in (f"--{name}", value)]
+        parts += ["--season", plan.season]
+    parts += ["--reward-max", literal(plan.reward_max)] if plan.reward_max != 1 else []
     parts += ["--spread", plan.spread] if plan.spread != "uniform" else []
     return shlex.join(str(part) for part in [*parts, "--runs", plan.runs, "--seed", plan.seed])

@@ -12,6 +12,7 @@ with estimated variance, more for lean-ucb.
 import math
 from dataclasses import dataclass
 
+from afterglow.errors import BadValue
 from afterglow.lab.scenario import Scenario
 from afterglow.lab.trials import Trial
 
@@ -30,10 +31,19 @@ class Rule:
 
 
 def decide(scenario: Scenario, trials: list[Trial]) -> tuple[Trial, Rule]:
-    """What to use, and the rule of thumb: its own choice, unless the simulation has a clearly better one."""
-    chosen = choose(trials)
-    rule = rule_of(scenario, chosen, trials)
-    own = (each for each in trials if each.candidate.name == rule.policy)
+    """What to use, and the rule of thumb: its own choice, unless the simulation has a clearly better one.
+
+    Only what can be used is chosen; a rotation is for comparison.
+    """
+    usable = [each for each in trials if each.candidate.usable]
+    if not usable:
+        raise BadValue(
+            f"no policy can be played with {scenario.arms:,} arms, a window of {scenario.window:,} and a season of "
+            f"{scenario.season:,} in {scenario.horizon:,} steps; lengthen the horizon"
+        )
+    chosen = choose(usable)
+    rule = rule_of(scenario, chosen, usable)
+    own = (each for each in usable if each.candidate.name == rule.policy)
     return next(own) if rule.confirmed else chosen, rule
 
 
@@ -56,8 +66,10 @@ def rule_of(scenario: Scenario, chosen: Trial, trials: list[Trial]) -> Rule:
         says = "too short to try every arm for two windows"
     name = "trim-ucb" if s <= 0.1 or short else "lean-ucb"
     own = next((each for each in trials if each.candidate.name == name), None)
-    confirmed = own is chosen
-    if own is not None and own is not chosen:
-        error = math.hypot(own.lost_error, chosen.lost_error)
-        confirmed = own.lost - chosen.lost < 2 * error and own.found > chosen.found - 0.03
-    return Rule(min(q, 1e9), s, name, says, confirmed)
+    return Rule(min(q, 1e9), s, name, says, own is not None and (own is chosen or as_good(own, chosen)))
+
+
+def as_good(one: Trial, other: Trial) -> bool:
+    """Whether one is as good as another within chance."""
+    error = math.hypot(one.lost_error, other.lost_error)
+    return one.lost - other.lost < 2 * error and one.found > other.found - 0.03

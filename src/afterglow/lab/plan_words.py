@@ -1,10 +1,15 @@
 """A plan in words: the answer, the reason, what would help."""
 
+import json
+import math
 from collections.abc import Mapping
+from typing import Any
 
-from afterglow.lab.plan_rule import Rule
+from afterglow.lab.plan_rule import Rule, as_good
 from afterglow.lab.scenario import Scenario
-from afterglow.lab.trials import Effort, Trial, trial
+from afterglow.lab.trials import Candidate, Effort, Trial, trial
+
+LETTERS = 26  # arms beyond these have no names to begin with
 
 
 def answer(verdict: str, scenario: Scenario, chosen: Trial) -> str:
@@ -26,14 +31,48 @@ def reason(chosen: Trial, trials: list[Trial], rule: Rule, unit: float) -> str:
     others = [each for each in trials if each is not chosen]
     if not others:
         return f"{name} is the only candidate that fits"
-    rival = min(others, key=lambda each: (-round(each.found, 1), each.lost))
+    schedule = next((each for each in others if not each.candidate.usable and as_good(each, chosen)), None)
+    rival = schedule or min(others, key=lambda each: (-round(each.found, 1), each.lost))
     figures = (
         f"it finds the best arm in {chosen.found:.0%} of runs and loses {amount(chosen.lost * unit)}, "
         f"{rival.candidate.name} in {rival.found:.0%} and loses {amount(rival.lost * unit)}"
     ).replace("%", " %")
+    if schedule is not None:
+        figures += f"; a fixed schedule would do {'as well' if as_good(chosen, schedule) else 'better'}"
     if name == rule.policy:
         return f"the rule of thumb names {name} and the simulation confirms it: {figures}"
     return f"the rule of thumb names {rule.policy}, the simulation corrects it: {figures}"
+
+
+def agent_of(scenario: Scenario, used: Candidate) -> str:
+    """Python that makes the agent to use: amounts that are settings are shares of `reward_max`, as they are there."""
+    named = [chr(ord("A") + arm) for arm in range(scenario.arms)]
+    parts: dict[str, Any] = {
+        "arms": named if scenario.arms <= LETTERS else scenario.arms,
+        "window": scenario.window,
+        "horizon": scenario.horizon,
+        "policy": used.name,
+    }
+    if scenario.reward_max != 1:
+        parts["reward_max"] = scenario.reward_max
+    if scenario.season > 1:
+        parts["season"] = scenario.season
+    return f"Agent({', '.join(f'{name}={literal(value)}' for name, value in (parts | used.options).items())})"
+
+
+def literal(value: Any) -> str:
+    """As Python writes it, with double quotes."""
+    if isinstance(value, float):
+        return f"{value:.15g}"
+    return json.dumps(value)
+
+
+def to_error(value: float, error: float) -> tuple[str, str]:
+    """A mean and its error, both to the error's second digit; what is left by rounding is no error."""
+    if error <= 1e-9 * abs(value):
+        return amount(value), "0"
+    digits = max(0, 1 - math.floor(math.log10(error)))
+    return f"{value:,.{digits}f}", f"{error:,.{digits}f}"
 
 
 def amount(value: float) -> str:

@@ -34,6 +34,11 @@ class Candidate:
     def policy(self) -> Policy[Any, Any]:
         return rotation if self.name == rotation.name else named(self.name)
 
+    @property
+    def usable(self) -> bool:
+        """Whether an agent or a live experiment can play it; a rotation is there to be compared with."""
+        return self.name != rotation.name
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -78,7 +83,7 @@ class Effort:
 def candidates(scenario: Scenario, noise_known: bool) -> list[Candidate]:
     """The policies that a plan compares."""
     hold = max(scenario.window, scenario.horizon // (12 * scenario.arms) - scenario.window + 1)
-    sure: dict[str, Any] = {"noise": min(scenario.noise, 0.5)} if noise_known else {}
+    sure: dict[str, Any] = {"noise": min(float(f"{scenario.noise:.3g}"), 0.5)} if noise_known else {}
     return [
         Candidate("trim-ucb", {"variance": "estimated"}),
         Candidate("lean-ucb", sure),
@@ -126,16 +131,31 @@ def first_hold(candidate: Candidate, scenario: Scenario) -> int:
 
 
 class Search:
-    """The least value (a gap, a horizon) at which the best arm is found often enough; each value is played once."""
+    """The least value (a gap, a horizon) at which the best arm is found often enough; each value is played once.
 
-    def __init__(self, play: Callable[[float], float], first: float, low: float, high: float) -> None:
-        self.play, self.first, self.low, self.high = play, first, low, high
+    `play` gives how often it is found, None where the policy can't be played. `whole` values are rounded before they
+    are played, so that a point stands for what was played.
+    """
+
+    def __init__(
+        self, play: Callable[[float], float | None], first: float, low: float, high: float, whole: bool = False
+    ) -> None:
+        self.play, self.first, self.low, self.high, self.whole = play, first, low, high, whole
         self.known: dict[float, float] = {}
+        self.refused: set[float] = set()
 
     def at(self, value: float) -> float:
-        if value not in self.known:
-            self.known[value] = self.play(value)
-        return self.known[value]
+        """How often the best arm is found; less than ever where nothing can be played."""
+        if value not in self.known and value not in self.refused:
+            found = self.play(value)
+            if found is None:
+                self.refused.add(value)
+            else:
+                self.known[value] = found
+        return self.known.get(value, -1.0)
+
+    def fit(self, value: float) -> float:
+        return round(value) if self.whole else value
 
     def curve(self) -> list[tuple[float, float]]:
         """What was played, in order."""
@@ -151,7 +171,9 @@ class Search:
         for _ in range(STEPS):
             if above / below < CLOSE:
                 break
-            middle = math.sqrt(below * above)
+            middle = self.fit(math.sqrt(below * above))
+            if middle in (below, above):
+                break
             below, above = (below, middle) if self.at(middle) >= target else (middle, above)
         return above
 
@@ -165,40 +187,40 @@ class Search:
         while self.at(value) >= target:
             if value <= self.low:
                 return None, value
-            value = max(value / 2, self.low)
+            value = max(self.fit(value / 2), self.low)
         above = min(each for each, p in self.known.items() if p >= target and each > value)
-        below = max(each for each, p in self.known.items() if p < target and each < above)
+        missed = [each for each, p in self.known.items() if p < target]
+        below = max(each for each in [*missed, *self.refused] if each < above)
         return below, above
 
 
-def gap_search(candidate: Candidate, scenario: Scenario, effort: Effort) -> Search:
+def gap_search(chosen: Trial, scenario: Scenario, effort: Effort) -> Search:
     """For the smallest gap that the horizon can show."""
     most = 0.9 * (1 / scenario.mean - 1)
 
     def play(gap: float) -> float:
         effort.tell(f"a gap of {gap:.1%}")
-        return trial(candidate, scenario.with_(gap=gap), effort).found
+        return trial(chosen.candidate, scenario.with_(gap=gap), effort).found
 
-    return Search(play, min(scenario.gap, most), min(scenario.gap, most) / 1024, most)
+    first = min(scenario.gap, most)
+    search = Search(play, first, first / 1024, most)
+    if first == scenario.gap:
+        search.known[first] = chosen.found  # as the answer has it
+    return search
 
 
-def horizon_search(candidate: Candidate, scenario: Scenario, effort: Effort, longest: int) -> Search:
-    """For the shortest horizon that shows the gap."""
-    least = scenario.arms * (2 * scenario.window + scenario.season)
+def horizon_search(chosen: Trial, scenario: Scenario, effort: Effort, longest: int) -> Search:
+    """For the shortest horizon that shows the gap, down to a window for each arm."""
 
-    def play(horizon: float) -> float:
-        steps = max(least, round(horizon))
+    def play(horizon: float) -> float | None:
+        steps = round(horizon)
         effort.tell(f"a horizon of {steps:,}")
         try:
-            return trial(fitted(candidate, scenario, steps), scenario.with_(horizon=steps), effort).found
+            return trial(chosen.candidate, scenario.with_(horizon=steps), effort).found
         except BadValue:
-            return 0.0  # too short for the policy to try every arm
+            return None  # too short for the policy to try every arm
 
-    return Search(play, scenario.horizon, least, max(longest, scenario.horizon))
-
-
-def fitted(candidate: Candidate, scenario: Scenario, horizon: int) -> Candidate:
-    """The same candidate for another horizon: a rotation's turns grow with it."""
-    if candidate.name != rotation.name:
-        return candidate
-    return next(each for each in candidates(scenario.with_(horizon=horizon), False) if each.name == rotation.name)
+    least = min(scenario.arms * scenario.window, scenario.horizon)
+    search = Search(play, scenario.horizon, least, max(longest, scenario.horizon), whole=True)
+    search.known[scenario.horizon] = chosen.found
+    return search

@@ -56,12 +56,12 @@ ROUNDING = 1e-12  # least variance of old steps, so that means which differ by r
 
 
 def configure(arms: int, window: int, horizon: int, season: int = 1, noise: float = 0.0) -> Settings:
-    """`noise` is the standard deviation of one pull's reward if history tells it, else 0."""
+    """`noise` is the standard deviation of one pull's reward, over `reward_max`, if history tells it, else 0."""
     arms = whole("arms", arms, 2)
     window = whole("window", window, 1, "1 = paid at once")
     horizon = whole("horizon", horizon, 1)
     season = whole("season", season, 1, "1 = none")
-    noise = between("noise", noise, 0.0, 0.5, "standard deviation of one pull, 0 = unknown")
+    noise = between("noise", noise, 0.0, 0.5, "standard deviation of one pull as a share of reward_max, 0 = unknown")
     need = 2 * arms * window
     if horizon < need:
         fits = horizon // (2 * arms)
