@@ -12,7 +12,7 @@ import pytest
 
 from afterglow.cli import run
 from afterglow.lab.plan import Plan, plan
-from afterglow.lab.plan_page import call, page, write
+from afterglow.lab.plan_page import call, figures, page, write
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +40,17 @@ def test_what_was_not_found_is_said_so(found: Plan) -> None:
     text = page(replace(found, smallest_gap=gaps, shortest_horizon={"80 %": None}, longest_tried=9_000))
     assert "a gap of 50 % in 80 % of runs, no gap that fits in 95 % of runs" in text
     assert "more than 9,000 steps for 80 %" in text
+
+
+@pytest.mark.parametrize("planned", [0.001, 0.02, 0.2, 5.0])
+def test_no_line_crosses_the_word_guessing(found: Plan, planned: float) -> None:
+    curve = [(value, 0.7) for value in sorted({0.001, 0.01, 0.1, 5.0, planned})]
+    figure = figures(replace(found, gap=planned, gap_curve=curve))["gaps"]
+    figure.draw_without_rendering()
+    axes = figure.axes[0]
+    word = next(text for text in axes.texts if text.get_text() == "guessing").get_window_extent()
+    line = axes.transData.transform((100 * planned, 0))[0]
+    assert not word.x0 - 2 < line < word.x1 + 2
 
 
 def test_what_rounding_leaves_is_no_error(found: Plan) -> None:
@@ -85,4 +96,4 @@ def test_the_page_says_the_cycle_and_how_to_begin(found: Plan) -> None:
     assert f"from afterglow import Agent\n\nagent = {found.agent}</pre>" in text
     assert "<h2>Begin</h2>" in text
     assert "<h2>If you begin all the same</h2>" in page(replace(found, verdict="hopeless"))
-    assert "noise is 0.1 as a share of reward_max" in page(replace(found, reward_max=7.0))
+    assert "noise is a share of reward_max, 0.1 in the unit of the totals" in page(replace(found, reward_max=7.0))

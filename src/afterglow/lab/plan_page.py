@@ -1,11 +1,13 @@
 """A plan as a page: the answer first, the two curves behind it, the candidates, how to do it again."""
 
 import json
+import math
 import shlex
 from pathlib import Path
 from typing import Any
 
 import matplotlib
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
@@ -66,10 +68,6 @@ def curve(points: Any, planned: float, guess: float, label: str, counts: bool) -
         for level in LEVELS.values():
             axes.axhline(100 * level, color=GREY, linewidth=0.7, linestyle=(0, (2, 2)), zorder=0)
         axes.axhline(100 * guess, color=GREY, linewidth=0.7, zorder=0)
-        axes.annotate(
-            "guessing", (1, 100 * guess), xycoords=("axes fraction", "data"), xytext=(-2, -10), ha="right",
-            textcoords="offset points", fontsize=8, color=GREY,
-        )  # fmt: skip
         axes.axvline(planned, color=INK, linewidth=0.9, zorder=1)
         axes.annotate(
             "planned", (planned, 1), xycoords=("data", "axes fraction"), xytext=(0, 3), textcoords="offset points",
@@ -81,7 +79,19 @@ def curve(points: Any, planned: float, guess: float, label: str, counts: bool) -
         axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=12))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter(FuncFormatter(short if counts else lambda value, _: f"{value:g}"))
+        name_guessing(axes, planned, guess)
     return figure
+
+
+def name_guessing(axes: Axes, planned: float, guess: float) -> None:
+    """Name the line of guessing at the side away from what is planned, which would cross the word."""
+    low, high = (math.log(limit) for limit in axes.get_xlim())
+    left = math.log(planned) > (low + high) / 2
+    axes.annotate(
+        "guessing", (0 if left else 1, 100 * guess), xycoords=("axes fraction", "data"),
+        xytext=(2 if left else -2, -10), ha="left" if left else "right", textcoords="offset points", fontsize=8,
+        color=GREY,
+    )  # fmt: skip
 
 
 def call(plan: Plan) -> str:
