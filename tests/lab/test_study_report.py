@@ -172,6 +172,12 @@ def test_the_study_can_be_played_again_from_the_page(page: str, tmp_path: Path) 
     assert "afterglow run little.toml" in page
 
 
+def test_a_single_panel_is_no_smaller_on_a_desk_than_on_a_phone(page: str) -> None:
+    alone = re.search(r"\.panels:has\(> :only-child\) \{ grid-template-columns: minmax\(0, (\d+)rem\)", page)
+    assert alone is not None
+    assert 16 * int(alone[1]) > 390
+
+
 def test_a_name_with_a_space_is_quoted_in_the_commands_to_play_it_again(gallery: Any) -> None:
     study = gallery.scenes.results.study
     with pytest.MonkeyPatch.context() as patch:
