@@ -179,6 +179,18 @@ def test_a_change_of_the_clocks_is_no_gap_where_offset_or_zone_are_known(first: 
     assert "times have no zone; taken as they are written" in unknown.notes
 
 
+@pytest.mark.parametrize("form", ["{}-W{:02d}", "{}W{:02d}", "{}-w{}", "{} W{:02d}", "{}-W{:02d}-1"])
+def test_weeks_of_the_year_are_read_across_its_end(form: str) -> None:
+    weeks = [(2026, 51), (2026, 52), (2026, 53), (2027, 1), (2027, 3)]
+    found = read_totals("week,sales\n" + "\n".join(f"{form.format(*week)},{week[1]}" for week in weeks))
+    assert found.step == timedelta(days=7)
+    assert found.times is not None
+    assert found.times[2:4] == [datetime(2026, 12, 28), datetime(2027, 1, 4)]
+    assert found.gaps == [4]
+    with pytest.raises(BadFormat, match="is no time"):
+        read_totals("week,sales\n2026-W52,1\n2026-W53,1\n2026-W54,2\n")
+
+
 def test_days_stay_days_when_the_clocks_change() -> None:
     text = "".join(f"2026-{day}T00:00:00{offset},1\n" for day, offset in
                    [("03-28", "+01:00"), ("03-29", "+01:00"), ("03-30", "+02:00"), ("03-31", "+02:00")])  # fmt: skip

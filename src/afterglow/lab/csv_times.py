@@ -1,4 +1,4 @@
-"""Times as people write them: ISO 8601, 31.12.2026 23:00, 12/31/2026 11:00 PM, 31 Dec 2026, Unix seconds.
+"""Times as people write them: ISO 8601, 31.12.2026 23:00, 12/31/2026 11:00 PM, 31 Dec 2026, 2026-W53, Unix seconds.
 
 Whether 1/2 is in January or February is settled for a whole column: by a number above 12, else by which reading
 gives the evener steps. Times with an offset, or with `zone` given, are compared as instants, so a change to summer
@@ -8,7 +8,7 @@ time is no gap. Without either they are taken as they are written, which is note
 import re
 from collections import Counter
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from functools import lru_cache
 from itertools import pairwise
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -27,6 +27,7 @@ FORMS = tuple(
         r"(?P<first>\d{1,2})[-/.](?P<second_>\d{1,2})[-/.](?P<year>\d{4}|\d{2})",
         r"(?:[A-Za-z]{2,9}\.?,? )?(?P<day>\d{1,2})\.?[ -](?P<name>[A-Za-z]{3,9})\.?[ ,-]+(?P<year>\d{4}|\d{2})",
         r"(?:[A-Za-z]{2,9}\.?,? )?(?P<name>[A-Za-z]{3,9})\.? (?P<day>\d{1,2})(?:st|nd|rd|th)?,? (?P<year>\d{4})",
+        r"(?P<year>\d{4})[- ]?[Ww](?P<week>\d{1,2})(?:-?(?P<weekday>[1-7]))?",
     )
 )
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -58,6 +59,9 @@ def built(parts: dict[str, str], day_first: bool) -> datetime:
     year = int(parts["year"]) + (2000 if len(parts["year"]) == 2 else 0)
     if "first" in parts:
         day, month = (int(parts[name]) for name in (("first", "second_") if day_first else ("second_", "first")))
+    elif "week" in parts:
+        monday = date.fromisocalendar(year, int(parts["week"]), int(parts.get("weekday", 1)))
+        year, month, day = monday.year, monday.month, monday.day
     else:
         day = int(parts.get("day", 1))
         month = MONTHS.index(parts["name"][:3].lower()) + 1 if "name" in parts else int(parts["month"])
