@@ -165,6 +165,15 @@ def test_rewards_add_up_and_are_found_by_their_digest(store: Store) -> None:
         assert log.salts(4) == {}
 
 
+def test_sums_beyond_64_bits_are_exact(store: Store) -> None:
+    with store.creating("x"):
+        pass
+    with store.reporting("x") as log:
+        log.put_rewards(0, [(bytes([number]), 10**18 + number) for number in range(20)])
+    with store.reading("x") as log:
+        assert log.reported(0) == (20, 20 * 10**18 + 190)
+
+
 def test_a_step_keeps_its_first_salt(store: Store) -> None:
     with store.creating("one"):
         pass

@@ -135,7 +135,7 @@ def test_a_tick_closes_what_has_ended_in_every_experiment(clocked: Experiments, 
     clocked.create("draft", **HOURLY, start=False)
     assert clocked.next_boundary() == clock.now + 3600
     clock.hours(1)
-    assert clocked.tick() == []
+    assert clocked.tick() == {}
     assert [one.decision().step for one in clocked] == [1, 0, 0, 0]
     assert clocked.next_boundary() == clock.now + 3600
     clocked["hourly"].stop("enough")
@@ -144,7 +144,7 @@ def test_a_tick_closes_what_has_ended_in_every_experiment(clocked: Experiments, 
 
 def test_nothing_is_due_where_no_clock_runs(clocked: Experiments) -> None:
     clocked.create("by-hand", **ASKED)
-    assert clocked.tick() == []
+    assert clocked.tick() == {}
     assert clocked.next_boundary() is None
 
 
@@ -162,8 +162,9 @@ def test_an_experiment_that_can_t_go_on_does_not_stop_the_others(
     monkeypatch.setattr("afterglow.live.spec.named", newer.__getitem__)
     clock.hours(1)
     with afterglow.live.open(address, clock=clock) as experiments:
-        (wrong,) = experiments.tick()
-        assert isinstance(wrong, BadFormat)
+        wrong = experiments.tick()
+        assert wrong.keys() == {"old"}
+        assert isinstance(wrong["old"], BadFormat)
         assert experiments["hourly"].decision().step == 1
 
 

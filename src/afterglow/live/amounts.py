@@ -7,7 +7,8 @@ from afterglow.errors import BadValue
 
 MICRO = 1_000_000
 LEAST = 0.001  # of reward_max, so that rounding to micro-units doesn't matter
-MOST = 10**12  # of window x reward_max, so that sums of micro-units fit 64 bits
+MOST = 10**12  # of window x reward_max, so that it fits 64 bits in micro-units
+FULL = 2**63 - 1  # micro-units in the total of a step: a sum beyond is kept as this, and learned as window x reward_max
 
 
 def micros(name: str, amount: object, most: int) -> int:

@@ -8,7 +8,7 @@ from threading import RLock
 from time import monotonic
 from typing import Any
 
-from afterglow.errors import AfterglowError, Unavailable
+from afterglow.errors import Unavailable
 from afterglow.live import orders
 from afterglow.live.experiment import Experiment
 from afterglow.live.history import Follower, Happening, happenings
@@ -93,16 +93,16 @@ class Experiments:
         """The seq of every experiment's last record: what `changes` begins behind."""
         return self._store.heads()
 
-    def tick(self) -> list[AfterglowError]:
+    def tick(self) -> dict[str, Exception]:
         """Close what has ended by the clock, in every experiment; what is wrong with those that can't go on."""
-        wrong = list[AfterglowError]()
+        wrong = dict[str, Exception]()
         for name in self.names():
             try:
                 self.get(name).decision()
             except Unavailable:
                 raise
-            except AfterglowError as error:
-                wrong.append(error)
+            except Exception as error:  # whatever it is, it must not hold up the others
+                wrong[name] = error
         return wrong
 
     def next_boundary(self) -> float | None:

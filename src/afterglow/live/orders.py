@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from afterglow.errors import BadValue, Conflict, HorizonReached, OutOfTurn
-from afterglow.live.amounts import micros, units
+from afterglow.live.amounts import FULL, micros, units
 from afterglow.live.events import safe
 from afterglow.live.spec import Spec
 from afterglow.live.state import Phase, State
@@ -19,6 +19,10 @@ class Reported(NamedTuple):
 
     reports: int
     total: int  # micro-units
+
+    def kept(self) -> int:
+        """The sum as a total is kept."""
+        return min(self.total, FULL)
 
 
 def started(spec: Spec, state: State) -> None:
@@ -44,8 +48,8 @@ def start(spec: Spec, state: State, now: int) -> Event:
 def close(spec: Spec, state: State, told: object, reported: Reported) -> Event:
     """End the step in hand with a total told, or with the sum of what was reported in it."""
     started(spec, state)
-    total = reported.total if told is None else micros("total", told, spec.most)
-    if reported.reports and total != reported.total:
+    total = reported.kept() if told is None else micros("total", told, spec.most)
+    if reported.reports and total != reported.kept():
         raise Conflict(
             f"step {state.step:,} has {reported.reports:,} rewards that add up to {units(reported.total):,g}, got "
             f"total {told!r}; leave the total out, or report everything one way"
@@ -145,7 +149,7 @@ def stop(spec: Spec, state: State, keep: object, why: str, reported: Reported) -
         arm = spec.variant(keep)
     if arm in state.disabled:
         raise OutOfTurn(f"variant {keep!r} is disabled; keep another, or enable() it first")
-    body = {"step": state.step, "served": state.served, "total": reported.total, "keep": arm, "reason": reason(why)}
+    body = {"step": state.step, "served": state.served, "total": reported.kept(), "keep": arm, "reason": reason(why)}
     return Event("stop", body)
 
 

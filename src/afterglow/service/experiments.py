@@ -5,11 +5,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 
 from afterglow import live
-from afterglow.errors import BadFormat, BadValue
+from afterglow.errors import BadValue, Unavailable
 from afterglow.live.spec import ARGUMENTS
 from afterglow.service import shapes
 from afterglow.service.access import allow
 from afterglow.service.calls import Administers, Reads
+from afterglow.service.problems import problem_of
 from afterglow.service.schema import answers
 from afterglow.service.service import Service
 from afterglow.service.tokens import Token
@@ -65,8 +66,10 @@ def page(experiments: live.Experiments, token: Token, after: str | None, limit: 
     for name in rest[:limit]:
         try:
             items.append(experiment_view(experiments.get(name)))
-        except BadFormat as error:
-            unusable.append({"name": name, "detail": str(error)})
+        except Unavailable:
+            raise
+        except Exception as error:  # whatever it is, it must not hide the others
+            unusable.append({"name": name, "detail": problem_of(error).detail})
     return {"items": items, "unusable": unusable, "next": rest[limit - 1] if len(rest) > limit else None}
 
 

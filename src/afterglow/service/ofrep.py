@@ -16,7 +16,7 @@ from starlette.responses import Response
 from afterglow.live import Decision, Experiment
 from afterglow.service.access import allow
 from afterglow.service.hot import lower, matches
-from afterglow.service.problems import Problem
+from afterglow.service.problems import Problem, problem_of
 from afterglow.service.schema import Answers, answers
 from afterglow.service.service import Service
 from afterglow.service.shapes import Answered, Moment
@@ -159,8 +159,9 @@ async def one_of_many(service: Service, name: str) -> dict[str, Any]:
     """An experiment that can't go on doesn't hide the others."""
     try:
         return flag(name, await decision_of(service, await service.experiment(name)))
-    except Problem as problem:
-        if problem.kind.slug != "unusable":
+    except Exception as error:
+        problem = problem_of(error)
+        if problem.kind.wait:  # nothing is wrong with the experiment
             raise
         return {"key": name, "errorCode": "GENERAL", "errorDetails": problem.detail}
 

@@ -2,11 +2,12 @@
 
 import asyncio
 import logging
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from threading import Event, Thread
 from time import monotonic
 
-from afterglow.errors import AfterglowError, BadFormat, Unavailable
+from afterglow.errors import AfterglowError, Unavailable
 from afterglow.live import Experiments
 from afterglow.live.history import Happening
 from afterglow.service.metrics import Metrics
@@ -31,7 +32,7 @@ class Watch:
         self.streams = 0  # that are open
         self.away = False
         self.seen: dict[str, int] | None = None
-        self.said = set[str]()
+        self.said = dict[str, type[Exception]]()  # what is wrong with experiments, as far as it was said
         self.placed = False  # whether it was said where experiments stand
         self.threads = [
             Thread(target=self.tick, name="afterglow-ticker", daemon=True),
@@ -62,15 +63,15 @@ class Watch:
             thread.join()
 
     def tick(self) -> None:
-        """Let steps end when nobody calls; read the tokens once a second."""
+        """Read the tokens once a second, whatever else fails; let steps end when nobody calls."""
         read = monotonic()
         while not self.closing.is_set():
+            if monotonic() - read >= LOOK:
+                read = monotonic()
+                self.renew()
             pause = LOOK
             try:
                 self.complain(self.experiments.tick())
-                if monotonic() - read >= LOOK:
-                    read = monotonic()
-                    self.book.renew()
                 boundary = self.experiments.next_boundary()
                 if boundary is not None:
                     pause = min(LOOK, max(LEAST, boundary - self.experiments.now()))
@@ -80,6 +81,14 @@ class Watch:
             except Exception:
                 LOG.exception("the ticker goes on after an error")
             self.closing.wait(pause)
+
+    def renew(self) -> None:
+        try:
+            self.book.renew()
+        except AfterglowError as error:
+            self.lost(error)
+        except Exception:
+            LOG.exception("the tokens are read again after an error")
 
     def look(self) -> None:
         """Wake the streams when there is something new."""
@@ -103,7 +112,7 @@ class Watch:
     def place(self) -> None:
         """Say where every experiment stands, before the next step ends."""
         for name in self.seen or ():
-            with suppress(BadFormat):  # one that can't go on; the ticker says so
+            with unless_it_cant_go_on():
                 self.metrics.step.labels(name).set(self.experiments.get(name).decision().step)
         self.placed = True
 
@@ -114,7 +123,8 @@ class Watch:
             any_ = True
             for name, one in found:
                 seen[name] = one.seq
-                self.count(name, one)
+                with unless_it_cant_go_on():
+                    self.count(name, one)
         return any_
 
     def count(self, name: str, one: Happening) -> None:
@@ -128,11 +138,15 @@ class Watch:
         elif one.kind == "missed":
             metrics.step.labels(name).set(body["first"] + body["count"])
 
-    def complain(self, wrong: list[AfterglowError]) -> None:
+    def complain(self, wrong: Mapping[str, Exception]) -> None:
         """Say once what is wrong with experiments that can't go on."""
-        for sentence in {str(error) for error in wrong} - self.said:
-            self.said.add(sentence)
-            LOG.error("an experiment can't go on: %s", sentence)
+        for name, error in wrong.items():
+            if self.said.get(name) is not type(error):
+                if isinstance(error, AfterglowError):
+                    LOG.error("an experiment can't go on: %s", error)
+                else:
+                    LOG.error("experiment %r can't go on", name, exc_info=error)
+        self.said = {name: type(error) for name, error in wrong.items()}
 
     def lost(self, error: AfterglowError) -> None:
         if not isinstance(error, Unavailable):
@@ -148,3 +162,14 @@ class Watch:
             self.away = False
             self.metrics.away.set(0)
             LOG.warning("the database is back")
+
+
+@contextmanager
+def unless_it_cant_go_on() -> Iterator[None]:
+    """Pass over an experiment that can't go on, and let the others: the ticker says what is wrong with it."""
+    try:
+        yield
+    except Unavailable:
+        raise
+    except Exception as error:
+        LOG.debug("an experiment is passed over: %s", error)

@@ -60,7 +60,7 @@ class Reading(Protocol):
         """All snapshots, in order."""
 
     def reported(self, step: int) -> tuple[int, int]:
-        """How many rewards a step has, and their sum."""
+        """How many rewards a step has, and their sum, which may need more than 64 bits."""
 
     def salts(self, first: int = 0) -> dict[int, bytes]:
         """What the digests of steps are salted with, from a step on, as far as they are not forgotten."""

@@ -59,11 +59,12 @@ class TableLog:
         return map(Snapshot._make, self.session.rows(query, self.number, long=True))
 
     def reported(self, step: int) -> tuple[int, int]:
-        query = (
-            "SELECT count(*), CAST(coalesce(sum(amount), 0) AS BIGINT) FROM rewards WHERE experiment = ? AND step = ?"
+        query = (  # in halves: the whole may need more than 64 bits
+            "SELECT count(*), CAST(coalesce(sum(amount >> 32), 0) AS BIGINT), "
+            "CAST(coalesce(sum(amount & 4294967295), 0) AS BIGINT) FROM rewards WHERE experiment = ? AND step = ?"
         )
-        count, total = self.session.row(query, self.number, step) or (0, 0)
-        return count, total
+        count, high, low = self.session.row(query, self.number, step) or (0, 0, 0)
+        return count, (high << 32) + low
 
     def salts(self, first: int = 0) -> dict[int, bytes]:
         found = self.session.rows(self.SALTS, self.number) if self.known_salts is None else self.known_salts

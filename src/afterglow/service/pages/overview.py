@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from afterglow.errors import AfterglowError
 from afterglow.live import Decision, Experiment
 from afterglow.live.spec import Spec
 from afterglow.live.status import Status
 from afterglow.service.pages.rendering import HEADERS
 from afterglow.service.pages.visit import Visit
+from afterglow.service.problems import problem_of
 
 MANY = 100  # on one page
 
@@ -45,8 +45,8 @@ def row(visit: Visit, name: str) -> Row:
     try:
         experiment: Experiment = visit.dashboard.experiments.get(name)
         return Row(name, experiment.spec, experiment.status(), ending(experiment))
-    except AfterglowError as error:
-        return Row(name, broken=str(error))
+    except Exception as error:  # whatever it is
+        return Row(name, broken=problem_of(error).detail)
 
 
 def ending(experiment: Experiment) -> Decision:

@@ -1,0 +1,88 @@
+"""Whatever goes wrong in one experiment stops neither the others nor the revocation of tokens."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event, Thread
+from time import monotonic
+
+import httpx
+import pytest
+
+from afterglow import live
+from afterglow.live import orders
+from afterglow.live.spec import Spec
+from afterglow.live.state import State
+from afterglow.live.store.access import TokenRow
+from afterglow.service.metrics import Metrics
+from afterglow.service.tokens import TokenBook
+from afterglow.service.watch import Watch
+from quick_disk import quick_folder
+from serving import START, in_thread, slug
+
+FLAGS = "/ofrep/v1/evaluate/flags"
+STEPS = orders.step_at
+
+
+class Odd(Exception):
+    """Something that nobody has thought of."""
+
+
+def fail(spec: Spec, state: State, now: int) -> int:
+    if spec.name == "odd":
+        raise Odd("it is Monday")
+    return STEPS(spec, state, now)
+
+
+@pytest.fixture
+def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[httpx.Client]:
+    """A service with two experiments, one of which fails in a way of its own, whatever is asked of it."""
+    with quick_folder() as folder, in_thread(Path(folder) / "e.db") as made:
+        for name in ("odd", "even"):
+            asked = {"name": name, "variants": ["A", "B"], "window": 2, "step_seconds": 0.1}
+            made.post("/v1/experiments", json=asked).raise_for_status()
+        monkeypatch.setattr(orders, "step_at", fail)
+        yield made
+
+
+def test_an_experiment_that_fails_in_any_way_is_named_once_and_the_others_go_on(
+    client: httpx.Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    end = monotonic() + START
+    while (page := client.get("/v1/experiments").json())["items"][-1]["status"]["step"] < 15:
+        assert monotonic() < end  # the ticker goes on with it
+    assert [one["name"] for one in page["items"]] == ["even"]
+    assert [one["name"] for one in page["unusable"]] == ["odd"]
+    assert slug(client.get("/v1/experiments/odd")) == "internal"
+    flags = client.post(FLAGS).json()["flags"]
+    assert [(one["key"], one.get("errorCode")) for one in flags] == [("odd", "GENERAL"), ("even", None)]
+    assert "odd" in client.get("/").text
+    said = [record for record in caplog.records if record.getMessage() == "experiment 'odd' can't go on"]
+    assert [record.exc_info and record.exc_info[0] for record in said] == [Odd]
+
+
+def test_tokens_are_read_again_whatever_the_ticker_meets(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = list[int]()
+    again, watching = Event(), Event()
+
+    def rows() -> list[TokenRow]:
+        read.append(len(read))
+        if len(read) == 1:
+            raise Odd("not now")
+        again.set()
+        return []
+
+    def stumble(_: live.Experiments) -> dict[str, Exception]:
+        watching.set()
+        raise Odd("never")
+
+    monkeypatch.setattr(live.Experiments, "tick", stumble)
+    with quick_folder() as folder, live.open(Path(folder) / "e.db") as experiments:
+        watch = Watch(experiments, TokenBook(rows), Metrics())
+        ticker = Thread(target=watch.tick)
+        ticker.start()
+        try:
+            assert watching.wait(START)
+            assert again.wait(START)
+        finally:
+            watch.closing.set()
+            ticker.join(START)
