@@ -30,10 +30,12 @@ def test_every_study_has_a_small_size() -> None:
     assert {path.stem for path in FOLDER.glob("*.toml")} == set(SMALL)
 
 
-def test_every_study_is_described_with_its_sizes() -> None:
+def test_every_study_is_described_with_its_sizes_and_a_figure() -> None:
     page = (FOLDER.parent / "docs" / "studies.md").read_text(encoding="utf-8")
     for path in [*FOLDER.glob("*.toml"), *FOLDER.glob("*.py")]:
         assert f"`studies/{path.name}`" in page
+        (figure,) = re.findall(rf"\(figures/({path.stem}-[\w-]*\.png)\)", page)
+        assert (FOLDER.parent / "docs" / "figures" / figure).is_file()
 
 
 def shrunk(name: str) -> Study:
