@@ -14,7 +14,7 @@ from afterglow.engine.simulate import simulate
 from afterglow.errors import BadValue
 from afterglow.lab.plan import Plan, fewer, plan, verdict_of
 from afterglow.lab.plan_rule import choose, decide, rule_of
-from afterglow.lab.plan_words import agent_of, reason, to_error
+from afterglow.lab.plan_words import agent_of, reason
 from afterglow.lab.rotation import rotation
 from afterglow.lab.scenario import Scenario
 from afterglow.lab.trials import Candidate, Effort, Search, Trial, trial
@@ -237,14 +237,6 @@ def test_the_shortest_run_never_contradicts_the_answer(horizon: int) -> None:
         Effort(60, 1, None, lambda _: None),
     )  # fmt: skip
     assert used.found == dict(found.horizon_curve)[short] >= 0.8
-
-
-@pytest.mark.parametrize(
-    ("error", "shown"),
-    [(48.2, ("1,167", "48")), (1.4, ("1,166.7", "1.4")), (0.02, ("1,166.700", "0.020")), (4e-14, ("1,167", "0"))],
-)
-def test_a_mean_is_shown_to_the_second_digit_of_its_error(error: float, shown: tuple[str, str]) -> None:
-    assert to_error(1_166.7, error) == shown
 
 
 @pytest.mark.parametrize(

@@ -156,6 +156,15 @@ def test_noise_that_all_share_does_not_hide_who_is_better(tmp_path: Path) -> Non
     assert tied(scenes, scenes.ranking) == []
 
 
+def test_what_the_first_loses_is_said_to_the_second_digit_of_its_error(tmp_path: Path) -> None:
+    worlds = [{"rewards": [0.9, 0.7], "window": 4, "spread": "last"}]
+    results = Study(["leak-ucb", "trim-ucb"], worlds, 500, 8, checkpoints=2, engine="hold").run(tmp_path)
+    for cell in (0, 1):
+        results._columns[cell]["regret"] = np.linspace(4 + cell, 6 + cell, 8)  # 5 ± 0.5851 of Student's t
+    text = page_of(drawn(results))
+    assert "loses least: 5.00\u00a0±\u00a00.59 rewards over" in re.sub(r"\s*\n", " ", text)
+
+
 def test_an_average_over_places_has_the_interval_of_runs(results: Results) -> None:
     scenes = Scenes(results)
     found = scenes.share("ucb1", scenes.all)

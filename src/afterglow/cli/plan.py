@@ -205,7 +205,7 @@ def compared(plan: "Plan") -> Any:
     """The candidates as a table."""
     from rich.table import Table  # noqa: PLC0415
 
-    from afterglow.lab.plan_words import to_error  # noqa: PLC0415
+    from afterglow.lab.rounding import to_error  # noqa: PLC0415
 
     table = Table("candidate", "best arm found", "lost", "changes", "first hold", box=None, header_style="dim")
     for column in table.columns[1:]:

@@ -7,6 +7,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from afterglow.lab.compare import LEVEL
 from afterglow.lab.inline import inline
 from afterglow.lab.palette import VARIABLES, Stroke
+from afterglow.lab.rounding import to_error
 
 
 def render(template: str, **given: Any) -> str:
@@ -17,6 +18,7 @@ def render(template: str, **given: Any) -> str:
     )  # fmt: skip
     environment.filters["count"] = lambda value: f"{value:,.0f}"
     environment.filters["percent"] = percent
+    environment.globals["to_error"] = to_error
     environment.filters["digits"] = lambda value: f"{round(value, 2) + 0.0:.2f}"
     return environment.get_template(template).render(level=f"{LEVEL:.0%}".replace("%", " %"), **given)
 

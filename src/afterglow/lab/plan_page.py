@@ -15,8 +15,9 @@ from afterglow.lab.drawing import STYLE, short, svg
 from afterglow.lab.page import placed, render
 from afterglow.lab.palette import BLUE, GREY, INK
 from afterglow.lab.plan import LEVELS, Plan
-from afterglow.lab.plan_words import amount, literal, to_error
+from afterglow.lab.plan_words import literal
 from afterglow.lab.report import versions
+from afterglow.lab.rounding import amount
 
 DESCRIBED = {
     "gaps": "probability that the best arm is found, by the size of the gap",
@@ -42,7 +43,6 @@ def page(plan: Plan) -> str:
         plan=plan,
         candidates=sorted(plan.candidates, key=lambda each: each.lost),
         amount=amount,
-        to_error=to_error,
         share=lambda value: f"{100 * value:.2g} %",
         svg=placed(drawn, DESCRIBED),
         legend=[],

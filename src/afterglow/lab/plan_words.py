@@ -1,11 +1,11 @@
 """A plan in words: the answer, the reason, what would help."""
 
 import json
-import math
 from collections.abc import Mapping
 from typing import Any
 
 from afterglow.lab.plan_rule import Rule, as_good
+from afterglow.lab.rounding import amount
 from afterglow.lab.scenario import Scenario
 from afterglow.lab.trials import Candidate, Effort, Trial, trial
 
@@ -65,18 +65,6 @@ def literal(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.15g}"
     return json.dumps(value)
-
-
-def to_error(value: float, error: float) -> tuple[str, str]:
-    """A mean and its error, both to the error's second digit; what is left by rounding is no error."""
-    if error <= 1e-9 * abs(value):
-        return amount(value), "0"
-    digits = max(0, 1 - math.floor(math.log10(error)))
-    return f"{value:,.{digits}f}", f"{error:,.{digits}f}"
-
-
-def amount(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:,.3g}"
 
 
 def what_helps(
