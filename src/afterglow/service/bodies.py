@@ -1,4 +1,4 @@
-"""Bodies of calls: JSON, at most as large as the limit, all there within the time limit."""
+"""Bodies of calls: read when they are asked for, at most as large as the limit, all there within the time limit."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -16,52 +16,49 @@ def refuse_other_media(content_type: bytes) -> None:
         raise Problem("unsupported-media-type", f"the body must be application/json, got {media.decode('latin-1')!r}")
 
 
-def refuse_large(length: bytes, limit: int) -> None:
-    """What says that it is too large need not be read."""
-    if length.isdigit() and int(length[:18]) > limit:
-        raise too_large(limit)
-
-
 def too_large(limit: int) -> Problem:
     return Problem("too-large", f"a body may have {limit:,} bytes")
 
 
-async def read_body(receive: Receive, limit: int, patience: float) -> bytes:
-    """The whole body."""
-    message = await receive()
-    body: bytes = message.get("body", b"")
-    if message.get("more_body"):
+class Body:
+    """A `receive` that hands out the whole body at once, then whatever follows; who never asks leaves it unread."""
+
+    __slots__ = ("json", "limit", "patience", "receive", "sent", "unread")
+
+    def __init__(self, receive: Receive, sent: dict[bytes, bytes], limit: int, patience: float, json: bool) -> None:
+        self.receive = receive
+        self.sent = sent  # headers
+        self.limit = limit
+        self.patience = patience
+        self.json = json  # whether it may be nothing else
+        self.unread = True
+
+    async def __call__(self) -> Message:
+        if not self.unread:
+            return await self.receive()
+        self.unread = False
+        length = self.sent.get(b"content-length", b"")
+        if length.isdigit() and int(length[:18]) > self.limit:  # it need not be read
+            raise too_large(self.limit)
         try:
-            async with asyncio.timeout(patience):
-                body = await read_on(receive, limit, body)
+            async with asyncio.timeout(self.patience):
+                body = await self.read()
         except TimeoutError as error:
             raise Problem("too-slow", "the body did not arrive in time") from error
-    if len(body) > limit:
-        raise too_large(limit)
-    return body
+        if body and self.json:
+            refuse_other_media(self.sent.get(b"content-type", b""))
+        return {"type": "http.request", "body": body, "more_body": False}
 
-
-async def read_on(receive: Receive, limit: int, body: bytes) -> bytes:
-    parts, size, more = [body], len(body), True
-    while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise Problem("malformed", "the body ended early")
-        parts.append(message.get("body", b""))
-        size += len(parts[-1])
-        more = message.get("more_body", False)
-        if size > limit:
-            raise too_large(limit)
-    return b"".join(parts)
-
-
-def replayed(body: bytes, receive: Receive) -> Receive:
-    """A `receive` that hands out a body that was read, then whatever follows."""
-    waiting = [body]
-
-    async def again() -> Message:
-        if waiting:
-            return {"type": "http.request", "body": waiting.pop(), "more_body": False}
-        return await receive()
-
-    return again
+    async def read(self) -> bytes:
+        parts: list[bytes] = []
+        size, more = 0, True
+        while more:
+            message = await self.receive()
+            if message["type"] == "http.disconnect":
+                raise Problem("malformed", "the body ended early")
+            parts.append(message.get("body", b""))
+            size += len(parts[-1])
+            more = message.get("more_body", False)
+            if size > self.limit:
+                raise too_large(self.limit)
+        return parts[0] if len(parts) == 1 else b"".join(parts)

@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any
 
 from afterglow.service.access import Door, Scope
-from afterglow.service.bodies import Message, Receive, read_body, refuse_large, refuse_other_media, replayed
+from afterglow.service.bodies import Body, Message, Receive
 from afterglow.service.metrics import Metrics
 from afterglow.service.problems import Problem
 from afterglow.service.settings import Settings
@@ -19,7 +19,7 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 GUARDED = ("/v1/", "/ofrep/")
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
-HOT = frozenset({"current", "rewards"})  # read their own bodies, are logged when they fail
+HOT = frozenset({"current", "rewards"})  # are logged when they fail
 HEADERS = (b"authorization", b"content-length", b"content-type", b"host", b"x-request-id", b"if-none-match")
 PLAIN_ID = frozenset(b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.:")
 
@@ -78,14 +78,11 @@ class Gate:
 
     async def pass_on(self, scope: Scope, receive: Receive, send: Sender) -> None:
         sent, path = scope["sent"], scope["path"]
-        if path.startswith(GUARDED) or (path == "/metrics" and self.settings.metrics == "token"):
+        guarded = path.startswith(GUARDED)
+        if guarded or (path == "/metrics" and self.settings.metrics == "token"):
             scope["token"] = await self.door.enter(sent.get(b"authorization", b""), sent.get(b"host", b""))
-        if scope["method"] in WRITES and not path.endswith("/rewards"):
-            refuse_large(sent.get(b"content-length", b""), self.settings.body_limit)
-            body = await read_body(receive, self.settings.body_limit, self.settings.time_limit)
-            if body and path.startswith(GUARDED):
-                refuse_other_media(sent.get(b"content-type", b""))
-            receive = replayed(body, receive)
+        if scope["method"] in WRITES:
+            receive = Body(receive, sent, self.settings.body_limit, self.settings.time_limit, json=guarded)
         await self.inner(scope, receive, send)
 
     async def refuse(self, scope: Scope, receive: Receive, answer: Sender, problem: Problem) -> None:

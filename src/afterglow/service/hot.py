@@ -10,7 +10,7 @@ import msgspec
 from afterglow.live import Decision, Experiment
 from afterglow.live.keys import LONGEST
 from afterglow.service.access import Scope, allow
-from afterglow.service.bodies import Receive, read_body, refuse_large, refuse_other_media
+from afterglow.service.bodies import Receive, refuse_other_media
 from afterglow.service.gate import App, Send
 from afterglow.service.problems import Problem
 from afterglow.service.service import Service
@@ -97,10 +97,8 @@ class Rewards:
         refuse_other_methods(scope["method"], "POST")
         service, name, sent = self.service, scope["path_params"]["name"], scope["sent"]
         allow(scope["token"], "report", name)
-        settings = service.settings
         refuse_other_media(sent.get(b"content-type", b""))
-        refuse_large(sent.get(b"content-length", b""), settings.body_limit)
-        batch = rewards_in(await read_body(receive, settings.body_limit, settings.time_limit))
+        batch = rewards_in((await receive())["body"])
         experiment = service.known.get(name) or await service.experiment(name)
         receipt = await service.desk.put(experiment, batch)
         body = b'{"step":%d,"accepted":%d,"duplicates":%d}' % receipt
