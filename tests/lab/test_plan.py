@@ -168,6 +168,9 @@ def test_the_simulation_has_the_last_word() -> None:
         "the rule of thumb names lean-ucb and the simulation confirms it: it finds the best arm in 60 % of runs"
     )
     assert reason(used, [lean, near], rule, 1.0).endswith("; a fixed schedule would do as well")
+    often, less = made("trim-ucb", 71, 30.0), made("rotation", 67, 26.5)
+    assert choose([often, less]) is less
+    assert reason(often, [often, less], rule, 1.0).endswith("; a fixed schedule would do as well")
     with pytest.raises(BadValue, match="no policy can be played with 3 arms, a window of 4 and a season of 1 in 500"):
         decide(scenario(), [turns])
 

@@ -61,10 +61,10 @@ NOTES = {
     "report](../guides/reading-a-report.md).",
     "plan": "See the guide [Plan an experiment](../guides/plan.md). The JSON object has the fields of "
     "`afterglow.lab.plan.Plan`: `verdict`, `answer`, `policy`, `settings`, `agent` (Python that makes it), "
-    "`season`, `swing`, `first_hold`, `found`, `found_interval`, `lost`, `lost_share`, `lost_by_rotation`, `switches`, `smallest_gap` and `shortest_horizon` (by "
-    "probability), `longest_tried`, `gap_curve`, `horizon_curve`, `rule`, `why`, `advice`, `candidates`, what "
-    "was planned, `history`, its `source` and `notes`. With `--out` it writes `index.html`, a page that needs no network, and "
-    "`plan.json`.",
+    "`season`, `swing`, `first_hold`, `found`, `found_interval`, `lost`, `lost_share`, `lost_by_rotation`, `switches`, "
+    "`smallest_gap` and `shortest_horizon` (by probability), `longest_tried`, `gap_curve`, `horizon_curve`, `rule`, "
+    "`why`, `advice`, `candidates`, what was planned, `history`, its `source` and `notes`. With `--out` it writes "
+    "`index.html`, a page that needs no network, and `plan.json`.",
     "fit": "Columns may have other names that say the same, any order, or no header; see the guide "
     "[Look into recorded steps](../guides/fit.md). With `--out` it writes `kernels`, `means` and `timeline` as SVG and "
     "PNG. The JSON object has `window`, `reward_max`, `confidence`, `means` (`mean` with `low` and `high`, "

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from afterglow.lab.plan_rule import Rule, as_good
+from afterglow.lab.plan_rule import Rule, as_good, choose
 from afterglow.lab.rounding import amount
 from afterglow.lab.scenario import Scenario
 from afterglow.lab.trials import Candidate, Effort, Trial, trial
@@ -31,14 +31,17 @@ def reason(chosen: Trial, trials: list[Trial], rule: Rule, unit: float) -> str:
     others = [each for each in trials if each is not chosen]
     if not others:
         return f"{name} is the only candidate that fits"
-    schedule = next((each for each in others if not each.candidate.usable and as_good(each, chosen)), None)
+    schedule = next((each for each in others if not each.candidate.usable), None)
+    if schedule is not None and not as_good(schedule, chosen) and choose(trials) is not schedule:
+        schedule = None
     rival = schedule or min(others, key=lambda each: (-round(each.found, 1), each.lost))
     figures = (
         f"it finds the best arm in {chosen.found:.0%} of runs and loses {amount(chosen.lost * unit)}, "
         f"{rival.candidate.name} in {rival.found:.0%} and loses {amount(rival.lost * unit)}"
     ).replace("%", " %")
     if schedule is not None:
-        figures += f"; a fixed schedule would do {'as well' if as_good(chosen, schedule) else 'better'}"
+        better = as_good(schedule, chosen) and not as_good(chosen, schedule)
+        figures += f"; a fixed schedule would do {'better' if better else 'as well'}"
     if name == rule.policy:
         return f"the rule of thumb names {name} and the simulation confirms it: {figures}"
     return f"the rule of thumb names {rule.policy}, the simulation corrects it: {figures}"
