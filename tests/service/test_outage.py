@@ -186,3 +186,14 @@ def test_a_service_whose_database_has_just_died_can_be_stopped(database: Server)
     for process in died:
         process.wait(START)
     database.start()  # which tidies up what it left in memory
+
+
+def test_a_service_whose_database_does_not_answer_can_be_stopped_in_its_time(database: Server) -> None:
+    with Serving(database.fresh(), stop_seconds="2") as serving, serving.client() as http:
+        http.post("/v1/experiments", json=SHOP).raise_for_status()
+        with database.frozen():
+            began = monotonic()
+            assert serving.stop() == 0
+            assert monotonic() - began < 2 + PROMPT
+        assert "stopped without an answer of the database" in serving.errors
+        assert "Traceback" not in serving.errors

@@ -9,9 +9,9 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from typing import Any, TypeVar
 
 import httpx
@@ -95,19 +95,24 @@ class Deliveries:
 
     async def lead(self, http: httpx.AsyncClient) -> None:
         """Deliver as long as this process is the one to do it."""
-        turn = self.access.lead(PURPOSE)
-        if not await self.ask(turn.__enter__):
-            await self.ask(turn.__exit__, None, None, None)
-            return
-        try:
+        async with self.turn() as leads:
             for lane in self.lanes.values():
                 lane.place = None  # another process may have gone on
             end = time.monotonic() + TERM
-            while time.monotonic() < end:
+            while leads and time.monotonic() < end:
                 await self.round(http)
                 await asyncio.sleep(LOOK)
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[bool]:
+        """Whether this process is the one to deliver. It is given up in the end, even if that comes while it is asked
+        for; that this can fail hides no cancellation."""
+        lead = self.access.lead(PURPOSE)
+        asked = self.pool.submit(lead.__enter__)
+        try:
+            yield await asyncio.shield(asyncio.wrap_future(asked))
         finally:
-            await self.ask(turn.__exit__, None, None, None)
+            await self.ask(give_up, lead, asked)
 
     async def round(self, http: httpx.AsyncClient) -> None:
         """See to every webhook; one that is slow doesn't hold up the others."""
@@ -176,6 +181,15 @@ class Deliveries:
         except (httpx.HTTPError, OSError, AfterglowError) as error:
             return str(error) or type(error).__name__
         return None if response.is_success else f"it answered {response.status_code}"
+
+
+def give_up(lead: AbstractContextManager[bool], asked: Future[bool]) -> None:
+    """Leave a turn once it is clear whether it was entered."""
+    if asked.exception() is None:
+        try:
+            lead.__exit__(None, None, None)
+        except Exception as error:
+            LOG.debug("the turn ended with its connection: %s", error)
 
 
 def calling(limit: float) -> httpx.AsyncClient:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import re
 import signal
 import socket
@@ -9,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 import uvicorn
 
@@ -17,10 +18,11 @@ from afterglow import live
 from afterglow.live.store import access
 from afterglow.release import __version__
 from afterglow.service.app import application
+from afterglow.service.limits import room_for
 from afterglow.service.logs import write_logs
 from afterglow.service.service import Service
 from afterglow.service.settings import Settings
-from afterglow.service.wire import Reader
+from afterglow.service.wire import Lines, Reader, cut_late
 
 LOG = logging.getLogger("afterglow.service")
 BACKLOG = 2048
@@ -39,19 +41,31 @@ class Server(uvicorn.Server):
                 backlog=BACKLOG, http=Reader, timeout_keep_alive=KEEP_ALIVE,
             )
         )  # fmt: skip
+        self.server_state = Lines(room_for(settings.connections))
         self.service = service
         self.ready = ready
+        self.patience = settings.time_limit
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
+        self.cutting = asyncio.create_task(self.cut())
         LOG.info("started", extra={"release": __version__, "database": where(self.service.settings.db)})
         self.ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         LOG.info("stopping")
         self.service.hush()
+        self.patience = min(self.patience, self.service.settings.stop_seconds / 2)
         await super().shutdown(sockets)
+        self.cutting.cancel()
         LOG.info("stopped")
+
+    async def cut(self) -> None:
+        """End connections whose other side lets them wait, until the server ends."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(min(1.0, self.patience / 5))
+            cut_late(self.server_state.connections, loop.time(), self.patience)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         if self.should_exit and sig == signal.SIGINT:
@@ -98,6 +112,14 @@ def address_of(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
+def leave() -> NoReturn:
+    """End the process though threads wait for a database that doesn't answer: nothing of theirs was acknowledged."""
+    logging.shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
+
+
 def serve(settings: Settings, say: Callable[[str], Any]) -> None:
     """Serve until a signal ends it."""
     write_logs(settings.log_level)
@@ -110,6 +132,8 @@ def serve(settings: Settings, say: Callable[[str], Any]) -> None:
             server = Server(service, lambda: say(f"listening on {address_of(listener)}"))
             with asyncio.Runner(loop_factory=server.config.get_loop_factory()) as runner:
                 runner.run(server.serve(sockets=[listener]))
+                if service.hanging:
+                    leave()
     finally:
         listener.close()
     sys.stdout.flush()

@@ -3,6 +3,8 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from math import inf
+from time import monotonic
 from typing import Any, TypeVar
 
 from afterglow.errors import AfterglowError, Unavailable
@@ -20,6 +22,7 @@ from afterglow.service.work import Workers
 
 LOG = logging.getLogger("afterglow.service")
 Result = TypeVar("Result")
+LAST = 1.0  # seconds that are left for the database, however long connections took to end
 
 
 class Service:
@@ -37,6 +40,8 @@ class Service:
         self.watch = Watch(experiments, self.book, self.metrics)
         self.deliveries = Deliveries(experiments, access, settings.webhooks)
         self.known: dict[str, Experiment] = {}
+        self.until = inf  # when a stop has to be over, by the monotonic clock
+        self.hanging = False  # whether threads were left behind that wait for the database
         self.metrics.queue.set_function(lambda: self.desk.held)
 
     def first_token(self) -> str | None:
@@ -54,17 +59,26 @@ class Service:
         await self.renew_tokens()
 
     def hush(self) -> None:
-        """Let streams end: the server is about to stop."""
+        """Let streams end: the server is about to stop, and has so long from now on."""
+        self.until = min(self.until, monotonic() + self.settings.stop_seconds)
         self.watch.end()
 
     async def stop(self) -> None:
-        """Finish what was taken on, then let go of the database."""
+        """Finish what was taken on and let go of the database, as far as it lets us within the time."""
         self.hush()
-        await self.deliveries.stop()
+        try:
+            async with asyncio.timeout(max(LAST, self.until - monotonic())):
+                await self.finish()
+        except TimeoutError:
+            self.hanging = True
+            LOG.warning("stopped without an answer of the database; what was acknowledged is kept")
+
+    async def finish(self) -> None:
         loop = asyncio.get_running_loop()
-        await loop.run_in_executor(None, self.desk.close, self.settings.stop_seconds)
+        patience = self.settings.stop_seconds
+        await asyncio.gather(self.deliveries.stop(), loop.run_in_executor(None, self.desk.close, patience))
         await asyncio.sleep(0)  # answers of the last commit are handed out
-        await loop.run_in_executor(None, self.watch.close)
+        await loop.run_in_executor(None, self.watch.close, patience)
         await loop.run_in_executor(None, self.workers.close)
         await loop.run_in_executor(None, self.access.close)
         await loop.run_in_executor(None, self.experiments.close)

@@ -55,12 +55,13 @@ class Watch:
         self.ending = True
         self.wake()
 
-    def close(self) -> None:
+    def close(self, patience: float) -> None:
         """Call it from a worker thread."""
         self.closing.set()
         self.experiments.wake()
+        end = monotonic() + patience
         for thread in self.threads:
-            thread.join()
+            thread.join(max(0.0, end - monotonic()))
 
     def tick(self) -> None:
         """Read the tokens once a second, whatever else fails; let steps end when nobody calls."""
