@@ -21,8 +21,9 @@ MEANINGS = MappingProxyType({
     "queue": "Rewards that may wait for their commit; more are refused with 503.",
     "workers": "Threads for calls that read or change experiments.",
     "streams": "Streams of events at the same time.",
+    "connections": "Connections at the same time; more are refused with 503.",
     "body_limit": "Bytes that a body may have.",
-    "time_limit": "Seconds that a call may take.",
+    "time_limit": "Seconds that a call may take, its headers and its body may take to arrive, an answer to be read.",
     "rate_limit": "Calls a second that a token may make, twice that at once; 0 sets no limit.",
     "stop_seconds": "Seconds that a stop may take to finish what was taken on.",
     "metrics": "Who may read /metrics: anybody (open), or tokens that may read (token).",
@@ -40,6 +41,7 @@ class Settings:
     queue: int = 20_000
     workers: int = 8
     streams: int = 100
+    connections: int = 5_000
     body_limit: int = 1 << 20
     time_limit: float = 10.0
     rate_limit: float = 10_000.0
@@ -55,6 +57,7 @@ class Settings:
         within("queue", self.queue, 1000, 10_000_000)  # one full batch at least
         within("workers", self.workers, 1, 256)
         within("streams", self.streams, 0, 10_000)
+        within("connections", self.connections, 1, 1_000_000)
         within("body_limit", self.body_limit, 1 << 10, 1 << 30)
         between("time_limit", self.time_limit, 0.05, 3600)
         between("rate_limit", self.rate_limit, 0, 1e9)

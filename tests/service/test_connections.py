@@ -1,0 +1,92 @@
+"""Connections end: whoever says nothing, or half of it, or takes no answer, holds none for long."""
+
+import logging
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+import httpx
+import pytest
+
+from quick_disk import quick_folder
+from serving import in_thread
+
+WAIT = 30.0  # seconds at most; the limit of the service is half of one
+HEAD = b"POST /v1/experiments/none/rewards HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[httpx.Client]:
+    with quick_folder() as folder, in_thread(Path(folder) / "e.db", time_limit=0.5) as made:
+        yield made
+
+
+def line_to(client: httpx.Client) -> socket.socket:
+    return socket.create_connection((client.base_url.host, client.base_url.port), WAIT)
+
+
+def heard(line: socket.socket) -> bytes:
+    """All that comes until the other side ends it."""
+    found = b""
+    with suppress(ConnectionResetError):
+        while part := line.recv(65_536):
+            found += part
+    return found
+
+
+FINE = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+@pytest.mark.parametrize("said", [b"", b"\r\n", b"GET /healthz HTTP/1.1\r\nHost: loc", FINE + b"GET /hea"])
+def test_a_connection_without_a_whole_request_is_closed(client: httpx.Client, said: bytes) -> None:
+    with line_to(client) as line:
+        line.sendall(said)
+        assert heard(line).count(b"200 OK") == said.count(FINE)
+
+
+@pytest.mark.parametrize("body", [b"", b"{"])
+def test_a_body_that_stalls_is_told_so(client: httpx.Client, body: bytes) -> None:
+    with line_to(client) as line:
+        line.sendall(HEAD + b"Content-Length: 10\r\n\r\n" + body)
+        assert b"/problems/too-slow" in heard(line)
+
+
+def test_a_body_that_nobody_asks_for_holds_no_connection(client: httpx.Client) -> None:
+    with line_to(client) as line:
+        line.sendall(b"POST /nothing HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{")
+        assert b"/problems/not-found" in heard(line)
+
+
+def test_a_connection_that_is_kept_outlasts_the_time_limit(client: httpx.Client) -> None:
+    with line_to(client) as kept, line_to(client) as silent:
+        kept.sendall(FINE)
+        assert b"200 OK" in kept.recv(65_536)
+        assert heard(silent) == b""  # until the limit
+        kept.sendall(FINE)
+        assert b"200 OK" in kept.recv(65_536)
+
+
+def test_more_connections_than_the_limit_are_refused_and_that_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
+    with quick_folder() as folder, in_thread(Path(folder) / "e.db", connections=20) as client, ExitStack() as stack:
+        with caplog.at_level(logging.WARNING, "afterglow.service"):
+            for _ in range(20):
+                stack.enter_context(line_to(client))
+            for _ in range(3):
+                with line_to(client) as line:
+                    refused = heard(line)
+                assert refused.startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
+                assert b"retry-after: 1\r\n" in refused
+                assert b"/problems/overloaded" in refused
+        assert [one.getMessage() for one in caplog.records if "connections" in one.getMessage()] == [
+            "20 connections are open, which is the limit: more are refused"
+        ]
+        stack.close()
+        assert any(answered(client) for _ in range(10_000))
+
+
+def answered(client: httpx.Client) -> bool:
+    with line_to(client) as line, suppress(OSError):
+        line.sendall(FINE)
+        return b"200 OK" in line.recv(65_536)
+    return False
