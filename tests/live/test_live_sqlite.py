@@ -52,6 +52,32 @@ def test_one_process_can_t_open_a_file_for_writing_twice(path: Path) -> None:
         afterglow.live.open(path)
 
 
+def test_a_symbolic_link_is_the_same_file_to_the_lock(path: Path, tmp_path: Path) -> None:
+    (tmp_path / "far").mkdir()
+    link = tmp_path / "far" / "other.db"
+    link.symlink_to(path)
+    with afterglow.live.open(link), pytest.raises(InUse, match=rf"db is being written by process {os.getpid()} on "):
+        afterglow.live.open(path)
+    with afterglow.live.open(path), pytest.raises(InUse, match=rf"other.db is being written by process {os.getpid()}"):
+        afterglow.live.open(link)
+
+
+def test_a_hard_link_is_refused_and_who_writes_the_file_is_named(path: Path, tmp_path: Path) -> None:
+    link = tmp_path / "other.db"
+    with afterglow.live.open(path) as experiments:
+        experiments.create("shipping", **ASKED)
+        link.hardlink_to(path)
+        with pytest.raises(InUse, match=rf"other.db is being written by process {os.getpid()} on "):
+            afterglow.live.open(link)
+    for name in (path, link):
+        for read_only in (True, False):
+            with pytest.raises(BadValue, match=r"has 2 names \(hard links\)"):
+                afterglow.live.open(name, read_only=read_only)
+    link.unlink()
+    with afterglow.live.open(path) as experiments:
+        assert experiments.names() == ["shipping"]
+
+
 def test_the_lock_of_a_killed_process_is_free(path: Path) -> None:
     code = "import os, signal\nkept = afterglow.live.open(path)\nos.kill(os.getpid(), signal.SIGKILL)"
     assert elsewhere(path, code).returncode < 0

@@ -16,7 +16,7 @@ from afterglow.live.store.names import listed, number_of
 from afterglow.live.store.revisions import TABLE, creation
 from afterglow.live.store.sqlite_session import PATIENCE, SqliteSession, connect, sorry, transaction
 from afterglow.live.store.tables import TableLog
-from afterglow.live.store.writer import Writer
+from afterglow.live.store.writer import Writer, refuse_other_names
 
 GLANCE = 0.05  # seconds to wait for a lock where it can be done later
 
@@ -32,6 +32,7 @@ class SqliteAccess(Desk):
         self.read_only = read_only
         if read_only and not self.path.exists():
             raise BadValue(f"{path} doesn't exist, so there is nothing to read; open it without read_only to create it")
+        refuse_other_names(self.path)
         self.base = connect(self.path, read_only)
         try:
             with sorry(self.path):

@@ -1,4 +1,8 @@
-"""One writing process for each database file: a lock that the system lets go of when the process ends, however."""
+"""One writing process for each database file: a lock that the system lets go of when the process ends, however.
+
+It is beside the file itself, wherever a symbolic link to it is. A file with several names of its own, hard links, is
+refused: the lock would be beside one of them, and SQLite's write-ahead log too.
+"""
 
 import json
 import os
@@ -7,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
-from afterglow.errors import InUse
+from afterglow.errors import BadValue, InUse
 
 try:
     import fcntl
@@ -21,15 +25,9 @@ class Writer:
     """Holds the lock beside a database, from `Writer(path)` to `release`."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path.with_name(path.name + "-writer")
-        self.file: IO[str] = self.path.open("a+", encoding="utf-8")
-        try:
-            take(self.file)
-        except OSError as error:
-            self.file.close()
-            raise InUse(
-                f"{path} is being written by {owner(self.path)}; stop it, or open with read_only=True"
-            ) from error
+        refuse_other_names(path)
+        self.path = beside(path)
+        self.file = locked(self.path, path)
         self.file.truncate(0)
         since = datetime.now(UTC).isoformat(timespec="seconds")
         json.dump({"pid": os.getpid(), "host": socket.gethostname(), "since": since}, self.file)
@@ -39,6 +37,36 @@ class Writer:
         if not self.file.closed:
             self.file.truncate(0)
             self.file.close()
+
+
+def beside(path: Path) -> Path:
+    found = path.resolve()
+    return found.with_name(found.name + "-writer")
+
+
+def locked(lock: Path, path: Path) -> IO[str]:
+    """The lock of a database, taken; InUse if another process has it."""
+    file: IO[str] = lock.open("a+", encoding="utf-8")
+    try:
+        take(file)
+    except OSError as error:
+        file.close()
+        raise InUse(f"{path} is being written by {owner(lock)}; stop it, or open with read_only=True") from error
+    return file
+
+
+def refuse_other_names(path: Path) -> None:
+    """Refuse a file with several names; if somebody writes it by one of those beside it, say who."""
+    if not path.exists() or path.stat().st_nlink < 2:
+        return
+    found = path.resolve()
+    for other in sorted(found.parent.iterdir()):
+        if other != found and other.is_file() and other.samefile(found) and beside(other).exists():
+            locked(beside(other), path).close()
+    raise BadValue(
+        f"{path} has {path.stat().st_nlink} names (hard links), each of which would have a write-ahead log of its own; "
+        "remove the other names, or copy it with `afterglow backup`"
+    )
 
 
 def take(file: IO[str]) -> None:
