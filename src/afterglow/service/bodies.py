@@ -1,4 +1,5 @@
-"""Bodies of calls: read when they are asked for, at most as large as the limit, all there within the time limit."""
+"""Bodies of calls: read when they are asked for, at most as large as the limit, all there within the time limit, and
+together no more than there is room for."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -20,17 +21,32 @@ def too_large(limit: int) -> Problem:
     return Problem("too-large", f"a body may have {limit:,} bytes")
 
 
+class Room:
+    """What bodies may take: each of them, and all together."""
+
+    def __init__(self, limit: int, room: int, patience: float) -> None:
+        self.limit = limit
+        self.room = max(limit, room)
+        self.patience = patience  # seconds that a body may take to arrive
+        self.held = 0
+
+    def take(self, size: int) -> None:
+        if self.held + size > self.room:
+            raise Problem("overloaded", f"the bodies of all calls have {self.room:,} bytes already")
+        self.held += size
+
+
 class Body:
     """A `receive` that hands out the whole body at once, then whatever follows; who never asks leaves it unread."""
 
-    __slots__ = ("json", "limit", "patience", "receive", "sent", "unread")
+    __slots__ = ("json", "receive", "room", "sent", "size", "unread")
 
-    def __init__(self, receive: Receive, sent: dict[bytes, bytes], limit: int, patience: float, json: bool) -> None:
+    def __init__(self, receive: Receive, sent: dict[bytes, bytes], room: Room, json: bool) -> None:
         self.receive = receive
         self.sent = sent  # headers
-        self.limit = limit
-        self.patience = patience
+        self.room = room
         self.json = json  # whether it may be nothing else
+        self.size = 0  # bytes that are here
         self.unread = True
 
     async def __call__(self) -> Message:
@@ -38,10 +54,10 @@ class Body:
             return await self.receive()
         self.unread = False
         length = self.sent.get(b"content-length", b"")
-        if length.isdigit() and int(length[:18]) > self.limit:  # it need not be read
-            raise too_large(self.limit)
+        if length.isdigit() and int(length[:18]) > self.room.limit:  # it need not be read
+            raise too_large(self.room.limit)
         try:
-            async with asyncio.timeout(self.patience):
+            async with asyncio.timeout(self.room.patience):
                 body = await self.read()
         except TimeoutError as error:
             raise Problem("too-slow", "the body did not arrive in time") from error
@@ -51,14 +67,21 @@ class Body:
 
     async def read(self) -> bytes:
         parts: list[bytes] = []
-        size, more = 0, True
+        more = True
         while more:
             message = await self.receive()
             if message["type"] == "http.disconnect":
                 raise Problem("malformed", "the body ended early")
-            parts.append(message.get("body", b""))
-            size += len(parts[-1])
+            part: bytes = message.get("body", b"")
+            if self.size + len(part) > self.room.limit:
+                raise too_large(self.room.limit)
+            self.room.take(len(part))
+            self.size += len(part)
+            parts.append(part)
             more = message.get("more_body", False)
-            if size > self.limit:
-                raise too_large(self.limit)
         return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def leave(self) -> None:
+        """Make room: the call is over."""
+        self.room.held -= self.size
+        self.size = 0

@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any
 
 from afterglow.service.access import Door, Scope
-from afterglow.service.bodies import Body, Message, Receive
+from afterglow.service.bodies import Body, Message, Receive, Room
 from afterglow.service.metrics import Metrics
 from afterglow.service.problems import Problem
 from afterglow.service.settings import Settings
@@ -20,6 +20,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 GUARDED = ("/v1/", "/ofrep/")
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 HOT = frozenset({"current", "rewards"})  # are logged when they fail
+FORM, FORMS = 1 << 16, 1 << 22  # bytes of a page's form, and of all that are read at the same time
 HEADERS = (b"authorization", b"content-length", b"content-type", b"host", b"x-request-id", b"if-none-match")
 PLAIN_ID = frozenset(b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.:")
 
@@ -51,6 +52,8 @@ class Gate:
         self.door = door
         self.settings = settings
         self.metrics = metrics
+        self.bodies = Room(settings.body_limit, settings.bodies, settings.time_limit)
+        self.forms = Room(FORM, FORMS, settings.time_limit)  # anybody may send them: they take nobody else's room
         self.prefix = token_hex(4)
         self.numbers = count(1)
 
@@ -81,9 +84,14 @@ class Gate:
         guarded = path.startswith(GUARDED)
         if guarded or (path == "/metrics" and self.settings.metrics == "token"):
             scope["token"] = await self.door.enter(sent.get(b"authorization", b""), sent.get(b"host", b""))
-        if scope["method"] in WRITES:
-            receive = Body(receive, sent, self.settings.body_limit, self.settings.time_limit, json=guarded)
-        await self.inner(scope, receive, send)
+        if scope["method"] not in WRITES:
+            await self.inner(scope, receive, send)
+            return
+        body = Body(receive, sent, self.bodies if guarded else self.forms, json=guarded)
+        try:
+            await self.inner(scope, body, send)
+        finally:
+            body.leave()
 
     async def refuse(self, scope: Scope, receive: Receive, answer: Sender, problem: Problem) -> None:
         if not answer.status:

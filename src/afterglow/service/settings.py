@@ -23,6 +23,7 @@ MEANINGS = MappingProxyType({
     "streams": "Streams of events at the same time.",
     "connections": "Connections at the same time; more are refused with 503.",
     "body_limit": "Bytes that a body may have.",
+    "bodies": "Bytes of bodies that are held at the same time; more are refused with 503.",
     "time_limit": "Seconds that a call may take, its headers and its body may take to arrive, an answer to be read.",
     "rate_limit": "Calls a second that a token may make, twice that at once; 0 sets no limit.",
     "stop_seconds": "Seconds that a stop may take to finish what was taken on.",
@@ -43,6 +44,7 @@ class Settings:
     streams: int = 100
     connections: int = 5_000
     body_limit: int = 1 << 20
+    bodies: int = 1 << 26
     time_limit: float = 10.0
     rate_limit: float = 10_000.0
     stop_seconds: float = 10.0
@@ -59,6 +61,7 @@ class Settings:
         within("streams", self.streams, 0, 10_000)
         within("connections", self.connections, 1, 1_000_000)
         within("body_limit", self.body_limit, 1 << 10, 1 << 30)
+        within("bodies", self.bodies, 1 << 10, 1 << 40)
         between("time_limit", self.time_limit, 0.05, 3600)
         between("rate_limit", self.rate_limit, 0, 1e9)
         between("stop_seconds", self.stop_seconds, 0.1, 3600)

@@ -71,6 +71,11 @@ class Reader(HttpToolsProtocol):
         self.before_body, self.counted, self.asked = True, 0, None
         super().on_message_complete()
 
+    def on_response_complete(self) -> None:
+        if self.cycle.body and self.cycle.response_complete:
+            self.cycle.body = bytearray()  # nobody asked for it
+        super().on_response_complete()
+
     def pause_writing(self) -> None:
         self.stuck = self.loop.time()
         super().pause_writing()
