@@ -1,6 +1,10 @@
 """A copy of a database is a database, of the same kind or the other."""
 
+import os
+import sqlite3
+import stat
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -9,6 +13,7 @@ import afterglow
 from afterglow.cli import run
 from afterglow.errors import Conflict
 from afterglow.live import history
+from afterglow.live.store import access, migrate
 from afterglow.live.store.access import HookRow, TokenRow
 from afterglow.live.store.address import is_postgres
 from afterglow.live.store.copying import TABLES
@@ -90,3 +95,24 @@ def test_commands_read_both_databases(address: str, capsys: pytest.CaptureFixtur
     assert said.out.count('"role": "plan"') == 13
     assert run(["migrate", address]) == 0
     assert "has the layout of this release; nothing was changed" in capsys.readouterr().err
+
+
+def test_new_files_are_for_their_owner_alone(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        file = tmp_path / "experiments.db"
+        with afterglow.live.open(file) as experiments:
+            experiments.create("shipping", **ASKED)
+            experiments.backup(tmp_path / "backup.db")
+            with closing(sqlite3.connect(file)) as base:
+                migrate.back_up(base, tmp_path / "experiments.db.schema-1")
+            modes = {each.name: stat.S_IMODE(each.stat().st_mode) for each in tmp_path.iterdir()}
+        names = ("", "-shm", "-wal", "-writer", ".schema-1")
+        assert modes == dict.fromkeys(["backup.db", *(f"experiments.db{name}" for name in names)], 0o600)
+        access(tmp_path / "tokens.db").close()
+        assert stat.S_IMODE((tmp_path / "tokens.db").stat().st_mode) == 0o600
+        file.chmod(0o640)  # for a group that takes backups
+        afterglow.live.open(file).close()
+        assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    finally:
+        os.umask(before)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from afterglow.errors import BadDatabase, BadValue, InUse, MissingExtra
 from afterglow.live.store import schema
 from afterglow.live.store.address import is_postgres
+from afterglow.live.store.private import make_private
 from afterglow.live.store.revisions import TABLE
 from afterglow.live.store.writer import Writer
 
@@ -67,6 +68,7 @@ def version_in(base: sqlite3.Connection, path: Path) -> str:
 def back_up(base: sqlite3.Connection, copy: Path) -> None:
     if copy.exists():
         raise BadValue(f"{copy} exists, perhaps from an earlier try; move it away, then run the same command again")
+    make_private(copy)
     target = sqlite3.connect(copy)
     try:
         base.backup(target)

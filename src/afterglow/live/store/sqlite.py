@@ -13,6 +13,7 @@ from afterglow.errors import BadDatabase, BadValue, Conflict, OutOfTurn
 from afterglow.live.store import schema
 from afterglow.live.store.access import Desk
 from afterglow.live.store.names import listed, number_of
+from afterglow.live.store.private import make_private
 from afterglow.live.store.revisions import TABLE, creation
 from afterglow.live.store.sqlite_session import PATIENCE, SqliteSession, connect, sorry, transaction
 from afterglow.live.store.tables import TableLog
@@ -133,6 +134,7 @@ class SqliteStore(SqliteAccess):
         copy = Path(path)
         if copy.exists():
             raise BadValue(f"{copy} exists; name a new file for the backup")
+        make_private(copy)
         target = sqlite3.connect(copy)
         try:
             with self.turn, sorry(copy):

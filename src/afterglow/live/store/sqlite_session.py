@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from afterglow.errors import BadDatabase, Unavailable
+from afterglow.live.store.private import make_private
 from afterglow.live.store.session import Row
 
 PATIENCE = 5.0  # seconds to wait for another's lock
@@ -70,6 +71,8 @@ class SqliteSession:
 
 def connect(path: Path, read_only: bool) -> sqlite3.Connection:
     """A connection for all threads, one after another; every commit is on the disk."""
+    if not read_only:
+        make_private(path)
     address = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
     with sorry(path):
         base = sqlite3.connect(address, timeout=PATIENCE, isolation_level=None, check_same_thread=False, uri=True)

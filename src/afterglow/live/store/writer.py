@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from afterglow.errors import BadValue, InUse
+from afterglow.live.store.private import make_private
 
 try:
     import fcntl
@@ -46,6 +47,7 @@ def beside(path: Path) -> Path:
 
 def locked(lock: Path, path: Path) -> IO[str]:
     """The lock of a database, taken; InUse if another process has it."""
+    make_private(lock)
     file: IO[str] = lock.open("a+", encoding="utf-8")
     try:
         take(file)
