@@ -76,3 +76,14 @@ def test_a_page_s_form_has_a_limit_of_its_own(client: httpx.Client) -> None:
     form = {"Content-Type": "application/x-www-form-urlencoded"}
     answer = client.post("/sign-in", content=iter([b"x" * LIMIT, b"x"]), headers=form)
     assert (answer.status_code, "65,536 bytes" in answer.text) == (413, True), answer.text
+
+
+@pytest.mark.parametrize("depth", [900, 1000, 5000])
+@pytest.mark.parametrize(("opened", "closed"), [(b'{"options":', b"}"), (b"[", b"]"), (b'{"key":', b"}")])
+def test_no_body_is_nested_so_deeply_that_the_service_fails(
+    client: httpx.Client, depth: int, opened: bytes, closed: bytes
+) -> None:
+    body = opened * depth + b"1" + closed * depth
+    for path in ("", "/rewards/rewards", "/rewards/pause", "/rewards/steps/0"):
+        answer = client.post(f"/v1/experiments{path}", content=body, headers=JSON)
+        assert slug(answer) in ("malformed", "bad-value", "attribution-refused")

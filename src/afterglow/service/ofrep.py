@@ -184,6 +184,8 @@ def unreadable(body: bytes) -> None:
         raise Unreadable("INVALID_CONTEXT", f"context must be an object: {lower(str(error))}") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Unreadable("PARSE_ERROR", f"the body is not JSON: {lower(str(error))}") from error
+    except RecursionError as error:
+        raise Unreadable("PARSE_ERROR", "the body is nested too deeply") from error
 
 
 async def decision_of(service: Service, experiment: Experiment) -> Decision:
