@@ -37,7 +37,7 @@ def test_the_freshness_of_a_variant_follows_the_clock(address: str, clock: Clock
         clock.hours(0.25)
         answer = client.get(f"{PATH}/current")
         assert (answer.json()["step"], answer.json()["variant"]) == (1, "59")
-        assert (answer.headers["cache-control"], answer.headers["etag"]) == ("private, max-age=3600", '"1-1"')
+        assert (answer.headers["cache-control"], answer.headers["etag"][:5]) == ("private, max-age=3600", '"1-1-')
 
 
 def test_a_clock_that_jumps_back_changes_nothing(address: str, clock: Clock) -> None:

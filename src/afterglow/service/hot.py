@@ -3,6 +3,7 @@
 Plain ASGI: no request object, no validation library but msgspec.
 """
 
+from hashlib import blake2b
 from typing import Annotated, NamedTuple
 
 import msgspec
@@ -38,10 +39,11 @@ class View(NamedTuple):
 
 
 def view_of(experiment: Experiment, decision: Decision) -> View:
+    """The tag has a digest too: an order may change the role, and the clock's start the end, of the same step."""
     number = experiment.variants.index(decision.variant)
-    over = "-over" if decision.role == "over" else ""
     body = msgspec.json.encode(current_view(experiment.name, decision))
-    return View(decision, body, f'"{decision.step}-{number}{over}"'.encode())
+    digest = blake2b(body, digest_size=4).hexdigest()
+    return View(decision, body, f'"{decision.step}-{number}-{digest}"'.encode())
 
 
 class Current:

@@ -10,7 +10,12 @@ from afterglow.service.schema import answers
 NAME = {
     "name": "name", "in": "path", "required": True, "schema": {"type": "string", "title": "Name"}, "example": "shipping"
 }  # fmt: skip
-TAG = {"ETag": {"description": "The step and the number of the variant.", "schema": {"type": "string"}}}
+TAG = {
+    "ETag": {
+        "description": "The step, the number of the variant, and a digest of the answer.",
+        "schema": {"type": "string"},
+    }
+}
 FRESH = {
     "Cache-Control": {
         "description": "`private, max-age=N` to the end of the step; `no-cache` where no clock ends it.",
