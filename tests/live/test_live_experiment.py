@@ -145,7 +145,7 @@ def test_an_explanation_has_the_numbers_at_the_time_of_the_decision(experiment: 
         ({"rewardmax": 3}, "no setting of trim-ucb named 'rewardmax'; did you mean 'reward_max'"),
         ({"control": "79"}, "no variant named '79'; did you mean '49'|no variant named '79'"),
         ({"heartbeat": 1}, "heartbeat must be True or False, got 1"),
-        ({"step_seconds": 0}, "step_seconds must be a number above"),
+        ({"step_seconds": 0}, "step_seconds must be a number of at least 0.001"),
     ],
 )
 def test_a_wrong_spec_is_refused_and_nothing_is_created(

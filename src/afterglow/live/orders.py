@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 from afterglow.errors import BadValue, Conflict, HorizonReached, OutOfTurn
 from afterglow.live.amounts import FULL, micros, units
 from afterglow.live.events import safe
+from afterglow.live.limits import writable
 from afterglow.live.spec import Spec
 from afterglow.live.state import Phase, State
 
@@ -154,6 +155,6 @@ def stop(spec: Spec, state: State, keep: object, why: str, reported: Reported) -
 
 
 def reason(why: object) -> str:
-    if not isinstance(why, str) or not why.strip() or len(why) > 1000:
+    if not isinstance(why, str) or not why.strip() or len(why) > 1000 or not writable(why):
         raise BadValue(f"reason must be a sentence of at most 1,000 characters, got {why!r}")
     return why.strip()

@@ -14,8 +14,9 @@ from typing import Any
 from afterglow import stored
 from afterglow.arguments import arm_names, known_options, playable
 from afterglow.errors import BadFormat, BadValue, UnknownName
+from afterglow.live import limits
 from afterglow.live.amounts import LEAST, MICRO, MOST
-from afterglow.policies.checks import choice, number, whole
+from afterglow.policies.checks import between, choice, number, whole
 from afterglow.policies.policy import Policy
 from afterglow.policies.registry import WHERE, named
 from afterglow.policies.season import seasonal
@@ -95,21 +96,21 @@ def specify(
 ) -> Spec:
     """A checked spec; `starts` and `step_seconds` in seconds."""
     names = variant_names(variants)
-    window = whole("window", window, 1, "1 = paid at once")
-    limit = None if horizon is None else whole("horizon", horizon, 1)
+    window = limits.at_most("window", whole("window", window, 1, "1 = paid at once"), limits.WINDOW)
+    limit = None if horizon is None else limits.at_most("horizon", whole("horizon", horizon, 1), limits.HORIZON)
     most = largest_reward(reward_max, window)
-    season = whole("season", season, 1, "1 = none")
+    season = limits.at_most("season", whole("season", season, 1, "1 = none"), limits.SEASON)
     if not isinstance(policy, str):
         raise BadValue(f"policy must be the name of one of Afterglow's policies, got {policy!r}")
     found = seasonal(playable(policy), season)
     given = known_options(found, options, ARGUMENTS)
     settings = found.settings(len(names), window, limit, given)
-    step_ms = 0 if step_seconds is None else round(1000 * number("step_seconds", step_seconds, 0.0005))
     made = Spec(
         experiment_name(name), names, window, limit, most, policy, found.version, given,
-        stored.plain(settings, f"settings of {policy}:"), whole("seed", seed, 0),
-        number("confidence", confidence, 0, 1), season, 0, step_ms, round(1000 * number("starts", starts)),
-        flag("heartbeat", heartbeat), flag("shadow", shadow), whole("remember", remember, 0), release,
+        stored.plain(settings, f"settings of {policy}:"), limits.at_most("seed", whole("seed", seed, 0), limits.EXACT),
+        number("confidence", confidence, 0, 1), season, 0, length(step_seconds), beginning(starts),
+        flag("heartbeat", heartbeat), flag("shadow", shadow),
+        limits.at_most("remember", whole("remember", remember, 0), limits.REMEMBER), release,
     )  # fmt: skip
     return made if control is None else with_control(made, control)
 
@@ -122,6 +123,18 @@ def largest_reward(reward_max: object, window: int) -> float:
             f"{MOST:,}, got {most:,g} with window {window:,}; take another unit"
         )
     return most
+
+
+def length(step_seconds: object) -> int:
+    """Milliseconds of a step; 0 if no clock ends it."""
+    if step_seconds is None:
+        return 0
+    return round(1000 * between("step_seconds", step_seconds, limits.SHORTEST, limits.LONGEST, "up to 366 days"))
+
+
+def beginning(starts: object) -> int:
+    """When step 0 begins, in milliseconds since 1970."""
+    return round(1000 * between("starts", starts, 0, limits.LATEST, "seconds since 1970, until 2200"))
 
 
 def flag(name: str, value: object) -> bool:
@@ -145,8 +158,9 @@ def experiment_name(name: object) -> str:
 def variant_names(variants: Iterable[str]) -> tuple[str, ...]:
     names = arm_names(variants)
     for name in names:
-        if not isinstance(name, str) or not 0 < len(name) <= 100:
+        if not isinstance(name, str) or not 0 < len(name) <= 100 or not limits.writable(name):
             raise BadValue(f"variants must have strings of 1 to 100 characters as names, got {name!r}")
+    limits.at_most("variants", len(names), limits.VARIANTS)
     return tuple(str(name) for name in names)
 
 

@@ -1,14 +1,14 @@
 """What is sent and answered, as the OpenAPI document shows it. Unknown fields and other types are refused."""
 
-from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from afterglow.live import limits
+from afterglow.live.amounts import MOST as LARGEST
 from afterglow.policies.registry import names
 
-MOST = 2**53 - 1  # whole numbers that every JSON reader keeps
-LATEST = datetime(2200, 1, 1, tzinfo=UTC).timestamp()
+MOST = limits.EXACT
 Whole = Annotated[int, Field(ge=0, le=MOST)]
 Name = Annotated[
     str, Field(pattern="^[A-Za-z0-9_-]{1,100}$", examples=["shipping"], description="Letters, digits, `-` and `_`.")
@@ -35,27 +35,29 @@ class NewExperiment(Sent):
 
     name: Name
     variants: Annotated[
-        list[Variant], Field(min_length=2, max_length=1000, json_schema_extra={"uniqueItems": True},
+        list[Variant], Field(min_length=2, max_length=limits.VARIANTS, json_schema_extra={"uniqueItems": True},
                              examples=[["49", "59", "69"]]),
     ]  # fmt: skip
-    window: Annotated[int, Field(ge=1, le=1_000_000, description="Steps an effect can last, its own included.")]
-    horizon: Annotated[int | None, Field(ge=1, le=10**12, description="Steps in all; null for no end.")] = None
-    reward_max: Annotated[float, Field(gt=0, le=1e12, description="The most that one step's pull brings in all.")] = 1.0
+    window: Annotated[int, Field(ge=1, le=limits.WINDOW, description="Steps an effect can last, its own included.")]
+    horizon: Annotated[int | None, Field(ge=1, le=limits.HORIZON, description="Steps in all; null for no end.")] = None
+    reward_max: Annotated[
+        float, Field(gt=0, le=LARGEST, description="The most that one step's pull brings in all.")
+    ] = 1.0
     policy: Annotated[
         str, Field(json_schema_extra={"enum": list(POLICIES)}, description="`afterglow policies` lists them.")
     ] = "trim-ucb"
     options: Annotated[dict[str, Any], Field(description="Settings of the policy.")] = {}
     seed: Annotated[int, Field(ge=0, le=MOST, description="Of policies that draw at random.")] = 0
     confidence: Annotated[float, Field(gt=0, lt=1, description="Of all intervals together.")] = 0.95
-    season: Annotated[int, Field(ge=1, le=1_000_000, description="Steps of a cycle; 1 for none.")] = 1
+    season: Annotated[int, Field(ge=1, le=limits.SEASON, description="Steps of a cycle; 1 for none.")] = 1
     control: Annotated[Variant | None, Field(description="Served when the plan is not; the first by default.")] = None
     step_seconds: Annotated[
-        float | None, Field(ge=0.001, le=366 * 86400, description="The clock closes steps of this length.")
+        float | None, Field(ge=limits.SHORTEST, le=limits.LONGEST, description="The clock closes steps of this length.")
     ] = None
     starts: Annotated[Moment | None, Field(description="When step 0 begins by the clock; now by default.")] = None
     heartbeat: Annotated[bool, Field(description="A step without any report is void.")] = False
     shadow: Annotated[bool, Field(description="Decide and log, serve the control.")] = False
-    remember: Annotated[int, Field(ge=0, le=1000, description="Steps that keys are kept after theirs.")] = 1
+    remember: Annotated[int, Field(ge=0, le=limits.REMEMBER, description="Steps that keys are kept after theirs.")] = 1
     start: Annotated[bool, Field(description="Begin at once; else with the order `start`.")] = True
 
 

@@ -9,8 +9,8 @@ from afterglow import live
 from afterglow.errors import BadValue
 from afterglow.estimates import Estimates
 from afterglow.live.history import Happening, Step
+from afterglow.live.limits import LATEST
 from afterglow.live.status import Explanation, Status
-from afterglow.service.shapes import LATEST
 
 
 def moment(seconds: float) -> str:

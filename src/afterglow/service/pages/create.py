@@ -6,6 +6,7 @@ from typing import Any
 from starlette.responses import Response
 
 from afterglow.errors import AfterglowError, BadValue, Conflict
+from afterglow.live import limits
 from afterglow.live.spec import ARGUMENTS, experiment_name
 from afterglow.policies.registry import WHERE, named
 from afterglow.service.pages.visit import Visit
@@ -17,8 +18,9 @@ FRESH = {
     "heartbeat": "", "shadow": "", "options": "", "start": "now",
 }  # fmt: skip
 CALLED = {"arms": "variants", "arm": "variants"}  # fields by what refusals call them
-LEAST, LONGEST = 0.001, 366 * 86400  # seconds of a step
-LARGEST = {"window": 10**6, "season": 10**6, "horizon": 10**12, "seed": 2**53 - 1}
+LARGEST = {
+    "window": limits.WINDOW, "season": limits.SEASON, "horizon": limits.HORIZON, "seed": limits.EXACT,
+}  # fmt: skip
 
 
 def create_page(visit: Visit) -> Response:
@@ -119,8 +121,9 @@ def number(typed: Mapping[str, str], name: str) -> float:
 def step_seconds(typed: Mapping[str, str], name: str) -> float:
     """The length of a step in seconds."""
     seconds = number(typed, name) * UNITS.get(typed["step_unit"], 1)
-    if not LEAST <= seconds <= LONGEST:
-        raise BadValue(f"a step lasts from {LEAST:g} seconds to {LONGEST // 86400} days, got {typed[name]!r}")
+    if not limits.SHORTEST <= seconds <= limits.LONGEST:
+        least, most = limits.SHORTEST, limits.LONGEST // 86400
+        raise BadValue(f"a step lasts from {least:g} seconds to {most} days, got {typed[name]!r}")
     return seconds
 
 

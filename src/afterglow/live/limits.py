@@ -1,0 +1,29 @@
+"""How large the values of an experiment may be, whoever creates it: one source for Python, HTTP and the pages."""
+
+from datetime import UTC, datetime
+
+from afterglow.errors import BadValue
+
+EXACT = 2**53 - 1  # the whole numbers that every reader of JSON keeps
+VARIANTS = 1000
+WINDOW = 1_000_000  # steps
+HORIZON = 10**12  # steps
+SEASON = 1_000_000  # steps
+REMEMBER = 1000  # steps
+SHORTEST, LONGEST = 0.001, 366 * 86400  # seconds of a step
+LATEST = datetime(2200, 1, 1, tzinfo=UTC).timestamp()  # start
+
+
+def at_most(name: str, value: int, most: int) -> int:
+    if value > most:
+        raise BadValue(f"{name} must be at most {most:,}, got {value:,}")
+    return value
+
+
+def writable(text: str) -> bool:
+    """Whether text can be written down at all: half of a pair of surrogates can't."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
