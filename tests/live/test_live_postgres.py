@@ -197,6 +197,16 @@ def test_a_database_of_somebody_else_is_refused(address: str) -> None:
         experiments.create("shipping", **ASKED)
 
 
+def test_services_in_schemas_of_one_database_each_deliver(address: str) -> None:
+    with psycopg.connect(address) as base:
+        base.execute("CREATE SCHEMA shop")
+    with afterglow.live.open(address) as ones, afterglow.live.open(f"{address}&options=-csearch_path%3Dshop") as others:
+        with ones._store.lead("webhooks") as first, others._store.lead("webhooks") as second:
+            assert (first, second) == (True, True)
+        with others._store.lead("webhooks") as second:
+            assert second  # it was let go
+
+
 def test_a_reader_changes_nothing(address: str) -> None:
     with pytest.raises(BadDatabase, match="holds something else"):
         afterglow.live.open(address, read_only=True)

@@ -97,8 +97,10 @@ TABLE = (
         "Send it again after the time in `Retry-After`.", 1,
     ),
     Kind(
-        "database-away", 503, "The database can't be reached or has no room; nothing of this call was kept.",
-        "Send it again after the time in `Retry-After`; rewards with the same keys.", 2,
+        "database-away", 503, "The database can't be reached or has no room; nothing was acknowledged, but if it "
+        "went away in the very moment of a commit, the call may have taken effect.",
+        "Send it again after the time in `Retry-After`: rewards with the same keys and steps with the same total count "
+        "once, orders that are in force already change nothing.", 2,
     ),
     Kind(
         "too-slow", 503, "The call took longer than the limit; it may still take effect.",

@@ -9,8 +9,8 @@ needed the digests by which a repeated reward is recognised. It knows nothing of
 - Records are only ever appended, with seq 0, 1, 2, …; a step has one row, inserted when its variant is decided.
 - After `forget` and the end of its transaction, `tidy` leaves no byte of the forgotten digests and salts, as far as
   the database lets it.
-- A database that is away, locked for too long or full is `Unavailable`. Nothing was done then, and the next call tries
-  again.
+- A database that is away, locked for too long or full is `Unavailable`. Nothing was acknowledged then, and the next
+  call tries again. Where the answer to a commit was lost on the way, it may stand all the same.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence

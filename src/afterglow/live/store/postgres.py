@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from time import monotonic
 from weakref import finalize
-from zlib import crc32
 
 from psycopg import Cursor
 
@@ -124,7 +123,7 @@ class PostgresStore(Desk):
 
     @contextmanager
     def lead(self, purpose: str) -> Iterator[bool]:
-        lock = f"{LEADS}, {crc32(purpose.encode()) - (1 << 31)}"
+        lock = f"{LEADS}, hashtext(current_schema() || '/{purpose}')"  # locks are a database's, we are a schema's
         with self.pool.lend(f"SELECT pg_try_advisory_lock({lock})") as opened:
             (leads,) = opened.fetchone() or (False,)
             try:
