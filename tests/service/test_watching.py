@@ -16,7 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from afterglow import live
 from afterglow.service.metrics import Metrics
-from afterglow.service.problems import TABLE
+from afterglow.service.problems import KINDS, TABLE
 from afterglow.service.server import where
 from afterglow.service.tokens import SCOPES, TokenBook
 from afterglow.service.watch import Watch
@@ -142,6 +142,7 @@ def test_while_the_database_is_away_callers_are_told_and_then_it_goes_on() -> No
                 client.post("/v1/experiments/shipping/pause", json={"reason": "no"}),
             ):
                 assert (slug(answer), answer.headers["retry-after"]) == ("database-away", "2")
+                assert answer.json()["detail"] == KINDS["database-away"].title  # not where it is
             assert client.get("/healthz").status_code == 200
             began = monotonic()
             while samples(client)["afterglow_database_away",] == 0:
@@ -155,6 +156,8 @@ def test_while_the_database_is_away_callers_are_told_and_then_it_goes_on() -> No
         assert answer.json() == {"step": 0, "accepted": 1, "duplicates": 0}
         while samples(client)["afterglow_database_away",] == 1:
             assert monotonic() - began < 30
+        serving.stop()
+        assert "a call was refused: " in serving.errors
     server().drop(address)
 
 

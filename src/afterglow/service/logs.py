@@ -4,10 +4,12 @@ import logging
 import sys
 import traceback
 from datetime import UTC, datetime
+from time import monotonic
 from typing import IO
 
 import msgspec
 
+SPARING = 10.0  # seconds
 OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "color_message", "taskName"}
 
 
@@ -34,3 +36,17 @@ def write_logs(level: str, stream: IO[str] | None = None) -> None:
         logger.handlers = [handler]
         logger.propagate = False
         logger.setLevel(max(logging.getLevelName(least.upper()), logging.getLevelName(level.upper())))
+
+
+class Sparing:
+    """Says something at most every few seconds, however often it happens."""
+
+    def __init__(self, logger: logging.Logger, sentence: str) -> None:
+        self.logger = logger
+        self.sentence = sentence
+        self.said = -SPARING
+
+    def say(self, what: object) -> None:
+        if monotonic() - self.said >= SPARING:
+            self.said = monotonic()
+            self.logger.warning(self.sentence, what)

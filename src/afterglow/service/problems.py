@@ -1,5 +1,6 @@
 """Every way in which a call can be refused, as an RFC 9457 problem: one table for answers, pages and documents."""
 
+import logging
 from typing import Any, NamedTuple
 
 import msgspec
@@ -16,8 +17,10 @@ from afterglow.errors import (
     Unavailable,
     UnknownName,
 )
+from afterglow.service.logs import Sparing
 
 MEDIA_TYPE = "application/problem+json"
+AWAY = Sparing(logging.getLogger("afterglow.service"), "a call was refused: %s")
 
 
 class Kind(NamedTuple):
@@ -154,7 +157,8 @@ def problem_of(error: Exception, conflict: str = "step-closed") -> Problem:
     elif isinstance(error, OutOfTurn):
         slug = "out-of-turn"
     elif isinstance(error, Unavailable):
-        slug = "database-away"
+        AWAY.say(error)  # callers are not told where the database is, and who the service is there
+        return Problem("database-away")
     elif isinstance(error, BadFormat):
         slug = "unusable"
     else:
