@@ -12,7 +12,8 @@ from afterglow.service.addresses import checked_url, located, public, refuse_pri
 @pytest.mark.parametrize(
     "address",
     ["127.0.0.1", "10.1.2.3", "192.168.0.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1", "::1", "fe80::1",
-     "fd00::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "::"],
+     "fd00::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "::", "fec0::1", "::7f00:1", "::a01:203",
+     "192.88.99.1", "::ffff:192.88.99.1"],
 )  # fmt: skip
 def test_addresses_inside_are_recognised_in_every_disguise(address: str) -> None:
     assert not public(ip_address(address))

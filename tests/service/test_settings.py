@@ -126,6 +126,7 @@ def test_tokens_are_made_listed_and_revoked_without_a_service(tmp_path: Path) ->
         (["--scope", "reed"], "no scope named 'reed'; did you mean 'read'?"),
         (["--scope", "read", "--expires", "soon"], "a lifetime is a number and s, m, h, d or w, such as 30d"),
         (["--scope", "read", "--expires", "0d"], "a lifetime is a number and s, m, h, d or w, such as 30d"),
+        (["--scope", "read", "--expires", f"{'9' * 5000}d"], "at most 100 years; got '99999999999999999999…'"),
         ([], "afterglow token create needs --scope"),
     ],
 )

@@ -14,7 +14,9 @@ from afterglow.errors import BadValue
 
 LONGEST = 2000
 ANYWHERE = "any"
-DISGUISED = tuple(ip_network(net) for net in ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16"))  # IPv4 inside IPv6
+DISGUISED = ("::/96", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16")  # IPv4 inside IPv6
+OUTDATED = ("fec0::/10", "192.88.99.0/24")  # a network's own addresses once, and relays to IPv6
+CLOSED = tuple(ip_network(net) for net in (*DISGUISED, *OUTDATED))
 
 
 def checked_url(url: str, reach: str) -> str:
@@ -56,12 +58,9 @@ def refuse_private(host: str, found: Iterable[IPv4Address | IPv6Address], reach:
 
 
 def public(address: IPv4Address | IPv6Address) -> bool:
-    if isinstance(address, IPv6Address):
-        if address.ipv4_mapped is not None:
-            return public(address.ipv4_mapped)
-        if any(address in net for net in DISGUISED):
-            return False
-    return address.is_global and not address.is_multicast
+    if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
+        return public(address.ipv4_mapped)
+    return address.is_global and not address.is_multicast and not any(address in net for net in CLOSED)
 
 
 async def located(url: str, reach: str) -> tuple[str, str, str]:

@@ -19,6 +19,7 @@ from afterglow.policies.checks import choice
 
 SCOPES = ("read", "decide", "report", "operate", "admin")  # admin may do everything
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+DIGITS = 20  # of a lifetime
 PAUSE = 0.25  # seconds between readings that unknown tokens cause
 
 
@@ -76,8 +77,10 @@ def digest(secret: str) -> bytes:
 def lifetime(text: str) -> float:
     """Seconds in `30d`, `12h`, `90m`, `45s` or `2w`."""
     number, unit = text[:-1], text[-1:]
-    if unit not in UNITS or not number.isdecimal() or not 0 < int(number) * UNITS[unit] <= 100 * 366 * 86400:
-        raise BadValue(f"a lifetime is a number and s, m, h, d or w, such as 30d, at most 100 years; got {text!r}")
+    written = unit in UNITS and number.isdecimal() and len(number) <= DIGITS
+    if not written or not 0 < int(number) * UNITS[unit] <= 100 * 366 * 86400:
+        shown = text if len(text) <= 2 * DIGITS else f"{text[:DIGITS]}…"
+        raise BadValue(f"a lifetime is a number and s, m, h, d or w, such as 30d, at most 100 years; got {shown!r}")
     return int(number) * UNITS[unit]
 
 
