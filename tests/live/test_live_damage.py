@@ -98,3 +98,14 @@ def test_a_backup_of_a_running_experiment_goes_on_by_itself(address: str, tmp_pa
                 experiment.close_step(3.0)
                 other.close_step(3.0)
             assert other.steps() == experiment.steps()
+
+
+def test_an_experiment_whose_records_cant_be_read_does_not_hide_the_news_of_the_others(address: str) -> None:
+    with afterglow.live.open(address) as experiments:
+        for name in ("damaged", "sound"):
+            experiments.create(name, **ASKED)
+        rewrite(experiments, "UPDATE events SET body = 'no JSON' WHERE seq = 1 AND experiment = 1")
+        experiments["sound"].close_step(1.0)
+        assert [(name, one.kind) for name, one in experiments.changes({"damaged": 0})] == [
+            ("sound", "create"), ("sound", "start"), ("sound", "close"),
+        ]  # fmt: skip

@@ -1,6 +1,7 @@
 """All experiments of a database."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from heapq import merge
 from itertools import islice
 from pathlib import Path
@@ -113,12 +114,15 @@ class Experiments:
     def changes(
         self, after: Mapping[str, int], count: int | None = None, only: Collection[str] | None = None
     ) -> list[tuple[str, Happening]]:
-        """What was appended behind the given records (-1 where none is given), oldest first, those of each in order."""
+        """What was appended behind the given records (-1 where none is given), oldest first, those of each in order.
+
+        An experiment whose records can't be read is left out: `tick` says what is wrong with it.
+        """
         news = list[list[tuple[str, Happening]]]()
         for name, last in self._store.heads().items():
             seen = after.get(name, -1)
             if last > seen and (only is None or name in only):
-                with self._store.reading(name) as log:
+                with suppress(ValueError, TypeError, LookupError), self._store.reading(name) as log:
                     news.append([(name, one) for one in happenings(log, seen, count)])
         return list(islice(merge(*news, key=lambda one: one[1].at), count))
 
