@@ -10,6 +10,7 @@ from afterglow.service.settings import loopback
 from afterglow.service.tokens import ANYBODY, Token, TokenBook
 
 Scope = MutableMapping[str, Any]
+STRANGERS = 50.0  # calls a second of all whom nobody knows, and visits to pages; twice that at once
 
 
 class Door:
@@ -29,6 +30,7 @@ class Door:
         self.renew = renew  # reads the tokens again, in a worker thread
         self.looking = asyncio.Lock()
         self.buckets = Buckets(rate)
+        self.strangers = Buckets(STRANGERS)
 
     async def enter(self, authorization: bytes, host: bytes) -> Token:
         """The token that was sent; a problem if it is not valid or comes too often."""
@@ -52,14 +54,23 @@ class Door:
         scheme, _, sent = authorization.partition(b" ")
         if scheme.lower() != b"bearer" or not sent.isascii():
             return None
-        text = sent.strip().decode("ascii")
+        return await self.look_for(sent.strip().decode("ascii"))
+
+    async def look_for(self, text: str) -> Token | None:
+        """A token by its text; one that is not known may have been made a moment ago."""
         token = self.book.find(text, self.now())
         if token is None and text.startswith("ag_"):
-            await self.look_again(monotonic())  # it may have been made a moment ago
+            self.brake("calls with unknown tokens")
+            await self.look_again(monotonic())
             token = self.book.find(text, self.now())
             if token is None and not self.book.sure:
                 raise Problem("database-away", "the token is not known, and others can't be read now")
         return token
+
+    def brake(self, what: str) -> None:
+        """A problem if there is too much of something that anybody may do."""
+        if not self.strangers.take(what):
+            raise Problem("too-many-requests", f"more than {STRANGERS:g} {what} a second, twice that at once")
 
     async def look_again(self, since: float) -> None:
         """Have the tokens read after a moment, once for all that wait for it, and not too often."""

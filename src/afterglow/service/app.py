@@ -44,6 +44,7 @@ def api(service: Service) -> FastAPI:
     """All calls but the hot ones, and the document that describes both."""
     made = FastAPI(title="Afterglow", openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     made.state.service = service
+    made.state.ready = health.Ready(lambda: service.ask(service.experiments.names))
     made.add_exception_handler(HTTPException, refused)
     made.add_exception_handler(RequestValidationError, unreadable)
     made.add_exception_handler(AfterglowError, mistaken)

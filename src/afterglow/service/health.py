@@ -1,5 +1,8 @@
 """Is it alive, is it ready, how does it fare, and what does a problem mean. Nobody needs a token for these."""
 
+import asyncio
+from collections.abc import Awaitable, Callable
+from time import monotonic
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -12,10 +15,37 @@ from afterglow.service.problems import Problem
 from afterglow.service.schema import Answers, answers
 
 router = APIRouter(tags=["operation"])
+LASTS = 1.0  # seconds that an answer of the database is good for, whoever asks
 PUBLIC = ("/healthz", "/readyz", "/metrics", "/problems/{slug}")
 FINE: Answers = {200: {"content": {"application/json": {"example": {"status": "ok"}}}}}
 TEXT: Answers = {200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
 PAGE: Answers = {200: {"content": {"text/html": {"schema": {"type": "string"}}}}}
+
+
+class Ready:
+    """Whether the database answers: asked once for all who want to know."""
+
+    def __init__(self, ask: Callable[[], Awaitable[object]]) -> None:
+        self.ask = ask
+        self.asked = -LASTS
+        self.problem = ""
+        self.turn = asyncio.Lock()
+
+    async def look(self) -> None:
+        """A problem if it doesn't, without a word of where it is."""
+        async with self.turn:
+            if monotonic() - self.asked >= LASTS:
+                self.problem = await self.look_anew()
+                self.asked = monotonic()
+        if self.problem:
+            raise Problem(self.problem)
+
+    async def look_anew(self) -> str:
+        try:
+            await self.ask()
+        except Problem as problem:
+            return problem.kind.slug if problem.kind.wait else "database-away"
+        return ""
 
 
 @router.get("/healthz", summary="Whether the process is alive", responses=FINE)
@@ -28,7 +58,7 @@ async def readyz(request: Request) -> dict[str, str]:
     service = request.app.state.service
     if service.watch.ending:
         raise Problem("overloaded", "the service is stopping")
-    await service.ask(service.experiments.names)
+    await request.app.state.ready.look()
     return {"status": "ok"}
 
 

@@ -90,7 +90,10 @@ TABLE = (
         "key-reused", 422, "A key was sent before, with another amount.",
         "Use a new random key for each reward, and the same one only to send the same reward again.",
     ),
-    Kind("too-many-requests", 429, "The token has sent more calls a second than it may.", "Wait, then go on.", 1),
+    Kind(
+        "too-many-requests", 429, "There are more calls a second than the token may make, or all without a valid one.",
+        "Wait, then go on.", 1,
+    ),
     Kind(
         "internal", 500, "The service failed; its log has the cause under the id of the request.",
         "Report it, with `X-Request-ID`.",

@@ -39,6 +39,7 @@ def routes(service: Service) -> list[BaseRoute]:
     """All addresses of the dashboard."""
     experiments = service.experiments
     sessions = Sessions(service.book, service.access)
-    dashboard = Dashboard(experiments, sessions, service.workers.call, service.settings.auth, experiments.now)
+    call, auth = service.workers.call, service.settings.auth
+    dashboard = Dashboard(experiments, sessions, call, service.door, auth, experiments.now)
     made = [Route(path, behind(dashboard, page, scope), methods=methods) for path, page, scope, methods in PAGES]
     return [*made, Route("/assets/{name}", asset, methods=READ)]

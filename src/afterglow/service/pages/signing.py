@@ -2,7 +2,7 @@
 
 from starlette.responses import Response
 
-from afterglow.service.pages.door import SESSION, keep
+from afterglow.service.pages.door import SESSION, keep, typed_token
 from afterglow.service.pages.visit import Visit
 from afterglow.service.tokens import Token
 
@@ -26,13 +26,8 @@ def sign_in(visit: Visit) -> Response:
 
 
 def shown(visit: Visit) -> Token | None:
-    """The token that was typed, if it is valid."""
-    book, text = visit.dashboard.sessions.book, visit.form.get("token", "").strip()
-    token = book.find(text, visit.now)
-    if token is None:
-        book.renew()  # it may have been made a moment ago
-        token = book.find(text, visit.now)
-    return token
+    """The token that was typed, if it is valid; the door has had a look for new ones."""
+    return visit.dashboard.sessions.book.find(typed_token(visit.form), visit.now)
 
 
 def sign_out(visit: Visit) -> Response:

@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from afterglow.live import Experiment, Experiments
+from afterglow.service.access import Door
 from afterglow.service.pages.log import RecentLog
 from afterglow.service.pages.rendering import HEADERS, answer, rendered
 from afterglow.service.pages.session import Sessions, form_mark
@@ -31,6 +32,7 @@ class Dashboard:
     experiments: Experiments
     sessions: Sessions
     call: Call
+    door: Door
     auth: bool = True
     clock: Callable[[], float] = time.time
     logs: dict[str, RecentLog] = field(default_factory=dict)
