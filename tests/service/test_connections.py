@@ -5,6 +5,8 @@ import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from time import monotonic
+from typing import Any
 
 import httpx
 import pytest
@@ -13,6 +15,7 @@ from quick_disk import quick_folder
 from serving import in_thread
 
 WAIT = 30.0  # seconds at most; the limit of the service is half of one
+ASKED: dict[str, Any] = {"variants": ["49", "59"], "window": 3, "reward_max": 10.0, "policy": "ucb1"}
 HEAD = b"POST /v1/experiments/none/rewards HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
 
@@ -90,3 +93,23 @@ def answered(client: httpx.Client) -> bool:
         line.sendall(FINE)
         return b"200 OK" in line.recv(65_536)
     return False
+
+
+def test_a_stream_whose_reader_does_not_read_is_cut_off(client: httpx.Client) -> None:
+    for number in range(200):  # each event has the places of all in its id, which is more than the network holds
+        client.post("/v1/experiments", json={"name": f"{number:060}", **ASKED}).raise_for_status()
+    with socket.socket() as line:
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        line.settimeout(WAIT)
+        line.connect((client.base_url.host, client.base_url.port))
+        line.sendall(b"GET /v1/events HTTP/1.1\r\nHost: localhost\r\nLast-Event-ID: e30=\r\n\r\n")
+        head = b""
+        while b"retry: 1000" not in head:  # it has begun, and nobody reads on
+            head += line.recv(1)
+        began = monotonic()
+        while streams(client):
+            assert monotonic() - began < WAIT
+
+
+def streams(client: httpx.Client) -> bool:
+    return "\nafterglow_streams 0.0\n" not in client.get("/metrics").text

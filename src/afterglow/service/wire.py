@@ -58,11 +58,6 @@ class Reader(HttpToolsProtocol):
                 return
         super().data_received(data)
 
-    def on_message_begin(self) -> None:
-        if self.asked is None:  # right behind the one before
-            self.asked = self.loop.time()
-        super().on_message_begin()
-
     def on_headers_complete(self) -> None:
         self.before_body = False
         super().on_headers_complete()
@@ -70,11 +65,6 @@ class Reader(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         self.before_body, self.counted, self.asked = True, 0, None
         super().on_message_complete()
-
-    def on_response_complete(self) -> None:
-        if self.cycle.body and self.cycle.response_complete:
-            self.cycle.body = bytearray()  # nobody asked for it
-        super().on_response_complete()
 
     def pause_writing(self) -> None:
         self.stuck = self.loop.time()
@@ -85,13 +75,17 @@ class Reader(HttpToolsProtocol):
         super().resume_writing()
 
     def cut(self, now: float, patience: float) -> None:
-        """End the connection if the other side lets it wait for too long."""
+        """End the connection if the other side lets it wait for too long; asked now and then, of all."""
         if self.stuck is not None and now - self.stuck > patience:
             self.transport.abort()
         elif self.transport.is_closing():
             self.stuck = self.stuck or now  # what was answered must be taken too
         elif self.asked is not None and now - self.asked > patience and self.unheard():
             self.transport.close()
+        elif getattr(self.cycle, "response_complete", False):  # there is none before the first call
+            self.cycle.body = bytearray()  # nobody asked for it
+            if self.asked is None and "method" not in self.scope:
+                self.asked = now  # half a request came right behind the one before
 
     def unheard(self) -> bool:
         """Whether no call is at work that has its own limit for the body: it was not begun, or is answered."""
