@@ -39,11 +39,11 @@ class Room:
 class Body:
     """A `receive` that hands out the whole body at once, then whatever follows; who never asks leaves it unread."""
 
-    __slots__ = ("json", "receive", "room", "sent", "size", "unread")
+    __slots__ = ("json", "receive", "room", "scope", "size", "unread")
 
-    def __init__(self, receive: Receive, sent: dict[bytes, bytes], room: Room, json: bool) -> None:
+    def __init__(self, receive: Receive, scope: Message, room: Room, json: bool) -> None:
         self.receive = receive
-        self.sent = sent  # headers
+        self.scope = scope
         self.room = room
         self.json = json  # whether it may be nothing else
         self.size = 0  # bytes that are here
@@ -53,17 +53,22 @@ class Body:
         if not self.unread:
             return await self.receive()
         self.unread = False
-        length = self.sent.get(b"content-length", b"")
+        sent = self.scope["sent"]
+        length = sent.get(b"content-length", b"")
         if length.isdigit() and int(length[:18]) > self.room.limit:  # it need not be read
             raise too_large(self.room.limit)
+        body = await (self.read() if self.scope.get("whole") else self.wait())
+        if body and self.json:
+            refuse_other_media(sent.get(b"content-type", b""))
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def wait(self) -> bytes:
+        """Read what is not all here yet; a timer costs more than all else here."""
         try:
             async with asyncio.timeout(self.room.patience):
-                body = await self.read()
+                return await self.read()
         except TimeoutError as error:
             raise Problem("too-slow", "the body did not arrive in time") from error
-        if body and self.json:
-            refuse_other_media(self.sent.get(b"content-type", b""))
-        return {"type": "http.request", "body": body, "more_body": False}
 
     async def read(self) -> bytes:
         parts: list[bytes] = []

@@ -87,7 +87,7 @@ class Gate:
         if scope["method"] not in WRITES:
             await self.inner(scope, receive, send)
             return
-        body = Body(receive, sent, self.bodies if guarded else self.forms, json=guarded)
+        body = Body(receive, scope, self.bodies if guarded else self.forms, json=guarded)
         try:
             await self.inner(scope, body, send)
         finally:

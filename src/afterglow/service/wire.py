@@ -64,6 +64,7 @@ class Reader(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         self.before_body, self.counted, self.asked = True, 0, None
+        self.scope["whole"] = True  # type: ignore[typeddict-unknown-key]  # its body need not be waited for
         super().on_message_complete()
 
     def pause_writing(self) -> None:
