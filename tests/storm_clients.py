@@ -1,5 +1,6 @@
 """The clients of a storm: they send until they are answered, and keep account of what they know."""
 
+from abc import ABC, abstractmethod
 from collections import Counter, deque
 from collections.abc import Sequence
 from itertools import count
@@ -55,7 +56,7 @@ class Unsure(NamedTuple):
     total: int
 
 
-class Caller:
+class Caller(ABC):
     """Sends until it is answered, to the next service if one doesn't."""
 
     def __init__(self, storm: Weather, number: int) -> None:
@@ -84,9 +85,9 @@ class Caller:
             self.storm.ending.wait(AGAIN)
         raise AssertionError
 
+    @abstractmethod
     def run(self) -> None:
         """Until the storm ends."""
-        raise NotImplementedError
 
     def see(self, decision: dict[str, Any]) -> None:
         self.seen.setdefault(decision["step"], set()).add(decision["variant"])

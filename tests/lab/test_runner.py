@@ -161,17 +161,23 @@ def test_a_finished_study_is_not_played_again(tmp_path: Path, monkeypatch: pytes
     assert [(now.done, now.total) for now in told] == [(48, 48)]
 
 
-@pytest.mark.parametrize("finished", [True, False])
-def test_a_changed_study_is_refused_with_what_differs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, finished: bool
-) -> None:
+def play(study: Study, folder: Path, monkeypatch: pytest.MonkeyPatch, finished: bool) -> None:
+    """Run a study to its end, or until its tables are to be written."""
+
     def stopped(*_: Any) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, suppress(KeyboardInterrupt):
         if not finished:
             patch.setattr(runner, "write_runs", stopped)
-        small().run(tmp_path)
+        study.run(folder)
+
+
+@pytest.mark.parametrize("finished", [True, False])
+def test_a_changed_study_is_refused_with_what_differs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, finished: bool
+) -> None:
+    play(small(), tmp_path, monkeypatch, finished)
     assert (tmp_path / JOURNAL).exists() != finished
     before = contents(tmp_path)
     with pytest.raises(BadValue, match=r"another study: runs was 12 and is 13; seed was 1 and is 2; give another"):
@@ -183,13 +189,7 @@ def test_a_changed_study_is_refused_with_what_differs(
 def test_a_question_in_other_words_is_no_other_study(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, finished: bool
 ) -> None:
-    def stopped(*_: Any) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch, suppress(KeyboardInterrupt):
-        if not finished:
-            patch.setattr(runner, "write_runs", stopped)
-        small(question="What for?").run(tmp_path / "a")
+    play(small(question="What for?"), tmp_path / "a", monkeypatch, finished)
     assert Results(tmp_path / "a").question == "What for?"
     again = small(question="Why, and what for?").run(tmp_path / "a")
     assert again.complete

@@ -1,5 +1,6 @@
 """Who may use the service, and who is told what happens: tokens and webhooks, kept beside the experiments."""
 
+from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
@@ -68,11 +69,12 @@ class Access(Protocol):
         """Let go of the database."""
 
 
-class Desk:
+class TableAccess(ABC):
     """`Access` over short transactions that `session` begins."""
 
+    @abstractmethod
     def session(self, change: bool) -> AbstractContextManager[Session]:
-        raise NotImplementedError
+        """A transaction; kept if it ends well."""
 
     def tokens(self) -> list[TokenRow]:
         columns = ", ".join(TokenRow._fields)

@@ -17,7 +17,7 @@ from psycopg import Cursor
 
 from afterglow.errors import BadDatabase, Conflict, OutOfTurn, Unavailable
 from afterglow.live.store import schema
-from afterglow.live.store.access import Desk
+from afterglow.live.store.access import TableAccess
 from afterglow.live.store.names import listed, number_of
 from afterglow.live.store.pool import Pool
 from afterglow.live.store.postgres_session import PostgresSession
@@ -33,7 +33,7 @@ LEADS = 0x61676C78
 TIME = "SELECT CAST(extract(epoch FROM clock_timestamp()) AS double precision)"
 
 
-class PostgresStore(Desk):
+class PostgresStore(TableAccess):
     """A pool of connections; calls from several threads go on at once."""
 
     alone = False

@@ -11,7 +11,7 @@ from weakref import finalize
 
 from afterglow.errors import BadDatabase, BadValue, Conflict, OutOfTurn
 from afterglow.live.store import schema
-from afterglow.live.store.access import Desk
+from afterglow.live.store.access import TableAccess
 from afterglow.live.store.names import listed, number_of
 from afterglow.live.store.private import make_private
 from afterglow.live.store.revisions import TABLE, creation
@@ -22,7 +22,7 @@ from afterglow.live.store.writer import Writer, refuse_other_names
 GLANCE = 0.05  # seconds to wait for a lock where it can be done later
 
 
-class SqliteAccess(Desk):
+class SqliteAccess(TableAccess):
     """Tokens and webhooks of a file that another process may be writing."""
 
     def __init__(self, path: str | Path, read_only: bool = False) -> None:
