@@ -1,13 +1,17 @@
 """A token that was just made is good at once, and unknown ones don't make the service read all tokens over and over."""
 
+import asyncio
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event, Thread
 
 import pytest
 
 from afterglow.live.store import access
-from afterglow.service.tokens import PAUSE, new_token
+from afterglow.live.store.access import TokenRow
+from afterglow.service.access import Door
+from afterglow.service.tokens import PAUSE, TokenBook, new_token
 from serving import Serving
 
 
@@ -29,6 +33,34 @@ def test_a_token_that_was_just_made_is_good_at_once(serving: Serving) -> None:
             keys.put_token(row)
             assert client.get("/v1/experiments", headers=bearer(token)).status_code == 200
     keys.close()
+
+
+def test_a_reading_that_is_under_way_is_waited_for() -> None:
+    """The book is read every second anyway; a call that comes in the middle must not go by what was known before."""
+    token, row = new_token(["read"], None, "", time.time())
+    begun, go_on = Event(), Event()
+
+    def rows() -> list[TokenRow]:
+        begun.set()
+        assert go_on.wait(30)
+        return [row]
+
+    async def call() -> bool:
+        door = Door(book, True, 0, time.time, lambda: asyncio.to_thread(book.renew))
+        sought = asyncio.create_task(door.look_for(token))
+        while not door.looking.locked() and not sought.done():
+            await asyncio.sleep(0)
+        every_second.start()
+        await asyncio.to_thread(begun.wait, 30)
+        await asyncio.sleep(2 * PAUSE)  # time enough to answer too early
+        go_on.set()
+        return await sought is not None
+
+    book = TokenBook(rows)
+    book.read = time.monotonic()  # so that the call waits a moment before it reads for itself
+    every_second = Thread(target=book.renew)
+    assert asyncio.run(call())
+    every_second.join()
 
 
 def test_unknown_tokens_wait_for_one_reading_together(serving: Serving) -> None:

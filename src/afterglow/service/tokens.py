@@ -98,21 +98,23 @@ class TokenBook:
     def __init__(self, rows: Callable[[], list[TokenRow]]) -> None:
         self.rows = rows
         self.known: dict[str, Token] = {}
-        self.read = -PAUSE
+        self.read = -PAUSE  # when the reading began that `known` is of
         self.sure = False  # whether the last look at the rows worked
         self.turn = Lock()
 
     def renew(self) -> None:
         """Read all rows again; call it from a worker thread."""
         with self.turn:
-            self.read = time.monotonic()
+            began = time.monotonic()
             try:
                 rows = self.rows()
+                self.known = {row.id: token_of(row) for row in rows if row.revoked is None}
+                self.sure = True
             except AfterglowError:
                 self.sure = False
                 raise
-            self.known = {row.id: token_of(row) for row in rows if row.revoked is None}
-            self.sure = True
+            finally:
+                self.read = began  # not before `known` is there: who waits for this reading goes by it
 
     def stale(self) -> bool:
         """Whether an unknown token is worth a look at the rows."""
