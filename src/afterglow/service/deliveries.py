@@ -56,6 +56,7 @@ class Deliveries:
         self.pool = ThreadPoolExecutor(2, "afterglow-webhooks")
         self.task: asyncio.Task[None] | None = None
         self.ending = False
+        self.leading = False  # whether another delivery may be begun
         self.under_way: dict[str, asyncio.Task[None]] = {}  # by webhook
 
     def start(self) -> None:
@@ -94,14 +95,19 @@ class Deliveries:
             LOG.exception("webhooks go on after an error")
 
     async def lead(self, http: httpx.AsyncClient) -> None:
-        """Deliver as long as this process is the one to do it."""
+        """Deliver as long as this process is the one to do it; what is under way ends before another takes its turn."""
         async with self.turn() as leads:
             for lane in self.lanes.values():
                 lane.place = None  # another process may have gone on
             end = time.monotonic() + TERM
-            while leads and time.monotonic() < end:
-                await self.round(http)
-                await asyncio.sleep(LOOK)
+            self.leading = leads
+            try:
+                while leads and time.monotonic() < end:
+                    await self.round(http)
+                    await asyncio.sleep(LOOK)
+            finally:
+                self.leading = False
+                await asyncio.gather(*self.under_way.values(), return_exceptions=True)
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[bool]:
@@ -141,8 +147,13 @@ class Deliveries:
                     await self.catch_up(http, hook, name, lane, lane.place)
 
     async def catch_up(self, http: httpx.AsyncClient, hook: HookRow, name: str, lane: Lane, place: int) -> None:
-        """One page of the log, or up to the first delivery that fails."""
-        for _, event in await self.ask(self.experiments.changes, {name: place}, PAGE, [name]):
+        """One page of the log, or up to the first delivery that fails, or to the end of the turn."""
+        found = await self.ask(self.experiments.changes, {name: place}, PAGE, [name])
+        if hook not in await self.ask(self.access.hooks):
+            return  # what happened since it was deleted is none of its business
+        for _, event in found:
+            if not self.leading:
+                return
             if wanted(hook, event):
                 wrong = await self.deliver(http, hook, name, event)
                 if wrong is not None:
