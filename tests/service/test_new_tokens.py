@@ -11,6 +11,7 @@ import pytest
 from afterglow.live.store import access
 from afterglow.live.store.access import TokenRow
 from afterglow.service.access import Door
+from afterglow.service.problems import Problem
 from afterglow.service.tokens import PAUSE, TokenBook, new_token
 from serving import Serving
 
@@ -61,6 +62,26 @@ def test_a_reading_that_is_under_way_is_waited_for() -> None:
     every_second = Thread(target=book.renew)
     assert asyncio.run(call())
     every_second.join()
+
+
+def test_a_token_is_not_called_unknown_by_a_reading_that_did_not_end() -> None:
+    """The database may be slow just when it is asked; what was known before says nothing about a new token."""
+    token, row = new_token(["read"], None, "", time.time())
+    book = TokenBook(list)
+    book.renew()
+
+    async def too_slow() -> None: ...
+
+    async def call() -> str:
+        door = Door(book, True, 0, time.time, too_slow)
+        with pytest.raises(Problem) as told:
+            await door.look_for(token)
+        return told.value.kind.slug
+
+    assert asyncio.run(call()) == "database-away"
+    book.rows = lambda: [row]
+    book.renew()
+    assert book.find(token, time.time()) is not None
 
 
 def test_unknown_tokens_wait_for_one_reading_together(serving: Serving) -> None:
