@@ -12,6 +12,7 @@ import afterglow
 from afterglow.errors import BadDatabase, Conflict, OutOfTurn
 from afterglow.live import Experiments
 from afterglow.live.keys import digest_of
+from afterglow.live.present import REREAD
 from live_fixtures import ASKED, Clock
 from postgres import server
 
@@ -147,6 +148,26 @@ def test_an_order_given_to_one_replica_is_followed_by_the_other(
     one["hourly"].stop("enough", keep="59")
     assert two["hourly"].current() == "59"
     assert two["hourly"].decision().role == "over"
+
+
+def test_a_decision_is_as_old_as_what_was_read_not_as_its_arrival(
+    replicas: tuple[Experiments, Experiments], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread that is held up behind its reading must not show as fresh what others may have changed long ago."""
+    now = [100.0]
+    monkeypatch.setattr("afterglow.live.present.monotonic", lambda: now[0])
+    experiment = replicas[0].create("hourly", **HOURLY)
+    take_time = replicas[0]._store.take_time  # type: ignore[attr-defined]
+
+    def held_up(opened: object) -> None:
+        take_time(opened)
+        now[0] += REREAD
+
+    experiment.status()
+    assert experiment.glance() is not None
+    monkeypatch.setattr(replicas[0]._store, "take_time", held_up)
+    experiment.status()
+    assert experiment.glance() is None
 
 
 def test_both_replicas_may_create_the_tables_at_once(address: str) -> None:

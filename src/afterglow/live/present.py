@@ -75,8 +75,8 @@ class Present:
                     self._catch_up(log)
             yield self._copy.state
 
-    def _show(self) -> None:
-        """Publish the decision, for `glance`."""
+    def _show(self, since: float) -> None:
+        """Publish the decision, for `glance`; others may have changed it `since`, by the monotonic clock."""
         spec, state = self._copy.spec, self._copy.state
         decision = decided(spec, state)
         self._boundary = decision.valid_until if state.phase != "draft" else None
@@ -84,7 +84,7 @@ class Present:
         if self._store.alone or state.phase == "over":
             self._shown = Shown(decision, ends, inf)
         elif spec.step_ms and state.phase != "draft":
-            self._shown = Shown(decision, ends, monotonic() + REREAD)
+            self._shown = Shown(decision, ends, since + REREAD)
         else:
             self._shown = None
 
@@ -112,10 +112,12 @@ class Present:
 
     @contextmanager
     def _reading(self) -> Iterator[Reading]:
-        with self._turn, self._store.reading(self.name) as log:
-            self._copy.follow(log)
-            self._show()
-            yield log
+        with self._turn:
+            since = monotonic()  # before what is read was true, however long it takes to arrive
+            with self._store.reading(self.name) as log:
+                self._copy.follow(log)
+                self._show(since)
+                yield log
 
     def _writing(self) -> AbstractContextManager[Writing]:
         return self._changing(self._store.writing)
@@ -123,9 +125,10 @@ class Present:
     @contextmanager
     def _changing(self, begin: Callable[[str], AbstractContextManager[Writing]]) -> Iterator[Writing]:
         with self._turn:
-            before = NEVER
+            before, since = NEVER, 0.0
             try:
                 with begin(self.name) as log:
+                    since = monotonic()  # others wait by now
                     self._copy.follow(log)
                     before = self._copy.seq
                     yield log
@@ -134,10 +137,10 @@ class Present:
                     self._shown = None
                     self._copy.forget()
                 elif before > NEVER:  # what was read is true
-                    self._show()
+                    self._show(since)
                 raise
             self._copy.dirty = False
-            self._show()
+            self._show(since)
             if self._copy.seq != before:
                 self._news.tell()
             if self._tidy:
