@@ -1,13 +1,17 @@
 """Server-sent events: in order, nothing left out, nothing twice, also for a reader that was cut off."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
+from threading import Event, Semaphore
+from time import monotonic
 from typing import Any
 
 import httpx
 import pytest
 
-from serving import Serving, events, in_thread, slug
+from afterglow.live import Experiments
+from serving import START, Serving, events, in_thread, slug
 
 ASKED: dict[str, Any] = {"variants": ["49", "59"], "window": 3, "reward_max": 10.0, "policy": "ucb1"}
 
@@ -88,6 +92,32 @@ def test_more_streams_than_the_limit_are_refused(client: httpx.Client) -> None:
         lines = [stream.iter_lines() for stream in (first, second, third)]  # a stream lasts as long as its reader
         assert [next(one) for one in lines] == ["retry: 1000"] * 3
         assert slug(client.get("/v1/events")) == "overloaded"
+
+
+def test_streams_that_come_at_the_same_time_are_no_more_than_the_limit(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each asks the database where to begin, and holds its place meanwhile."""
+    waiting, go_on, heads = Semaphore(0), Event(), Experiments.heads
+
+    def wait_together(experiments: Experiments) -> dict[str, int]:
+        waiting.release()
+        assert go_on.wait(START)
+        return heads(experiments)
+
+    with in_thread(address, streams=3) as client, ThreadPoolExecutor(3) as pool:
+        asked = "/v1/events?seconds=0.01"
+        monkeypatch.setattr(Experiments, "heads", wait_together)
+        first = [pool.submit(client.get, asked) for _ in range(3)]
+        assert all(waiting.acquire(timeout=START) for _ in first)
+        late = client.get(asked, headers={"Last-Event-ID": "e30="})
+        go_on.set()
+        assert slug(late) == "overloaded"
+        assert [one.result().status_code for one in first] == [200] * 3
+        assert slug(client.get(asked, headers={"Last-Event-ID": "x"})) == "bad-value"
+        end = monotonic() + START
+        while "\nafterglow_streams 0.0\n" not in client.get("/metrics").text:
+            assert monotonic() < end  # all have left their places
 
 
 @pytest.mark.parametrize("sent", ["x", "e30", "bm8=", "W10="])

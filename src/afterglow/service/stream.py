@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import msgspec
 from fastapi import APIRouter, Header, Query
 from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from afterglow.errors import BadValue
 from afterglow.live.history import Happening
@@ -60,12 +61,46 @@ async def stream(
         allow(token, "read", experiment)
         await service.experiment(experiment)
         only = (experiment,)
-    if service.watch.streams >= service.settings.streams:
-        raise Problem("overloaded", f"{service.settings.streams:,} streams are open, which is the limit")
-    seen = await service.ask(service.experiments.heads) if last_event_id is None else positions(last_event_id)
+    place = Place(service)
+    try:
+        seen = await service.ask(service.experiments.heads) if last_event_id is None else positions(last_event_id)
+    except BaseException:
+        place.leave()
+        raise
     until = monotonic() + (seconds or 1e9)
     lines = Lines(service, token, {name: seq for name, seq in seen.items() if only is None or name in only}, only)
-    return StreamingResponse(lines.all(until), media_type="text/event-stream", headers={"Cache-Control": "no-store"})
+    return Stream(place, lines.all(until))
+
+
+class Place:
+    """One of the streams that may be open, from before anything is waited for until it is left."""
+
+    def __init__(self, service: Service) -> None:
+        self.watch, self.gauge = service.watch, service.metrics.streams
+        if self.watch.streams >= service.settings.streams:
+            raise Problem("overloaded", f"{service.settings.streams:,} streams are open, which is the limit")
+        self.count(1)
+
+    def leave(self) -> None:
+        self.count(-1)
+
+    def count(self, more: int) -> None:
+        self.watch.streams += more
+        self.gauge.set(self.watch.streams)
+
+
+class Stream(StreamingResponse):
+    """Leaves its place however it ends, also before its first line."""
+
+    def __init__(self, place: Place, lines: AsyncIterator[bytes]) -> None:
+        super().__init__(lines, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
+        self.place = place
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self.place.leave()
 
 
 class Lines:
@@ -78,24 +113,18 @@ class Lines:
         self.only = only
 
     async def all(self, until: float) -> AsyncIterator[bytes]:
-        watch, gauge = self.service.watch, self.service.metrics.streams
-        watch.streams += 1
-        gauge.set(watch.streams)
-        try:
-            yield b"retry: 1000\n\n"
-            while not watch.ending and monotonic() < until and self.service.door.valid(self.token):
-                news = watch.news
-                found = await self.look()
-                for name, one in found:
-                    yield self.line(name, one)
-                if len(found) < PAGE:
-                    with suppress(TimeoutError):
-                        await asyncio.wait_for(news.wait(), max(0.001, min(PING, until - monotonic())))
-                if not found:
-                    yield b":\n\n"
-        finally:
-            watch.streams -= 1
-            gauge.set(watch.streams)
+        watch = self.service.watch
+        yield b"retry: 1000\n\n"
+        while not watch.ending and monotonic() < until and self.service.door.valid(self.token):
+            news = watch.news
+            found = await self.look()
+            for name, one in found:
+                yield self.line(name, one)
+            if len(found) < PAGE:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(news.wait(), max(0.001, min(PING, until - monotonic())))
+            if not found:
+                yield b":\n\n"
 
     async def look(self) -> list[tuple[str, Happening]]:
         try:
