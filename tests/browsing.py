@@ -30,6 +30,8 @@ class Page(HTMLParser):
         self.loads: list[str] = []
         self.inline: list[str] = []
         self.labels: set[str] = set()
+        self.headings: list[int] = []
+        self.ids: list[str] = []
         self.controls: list[dict[str, str | None]] = []
         self.within: list[str] = []
         self.area = self.choice = ""
@@ -43,6 +45,10 @@ class Page(HTMLParser):
         given = dict(attrs)
         if tag not in ("meta", "link", "input", "line", "rect", "circle"):
             self.within.append(tag)
+        if re.fullmatch("h[1-6]", tag):
+            self.headings.append(int(tag[1]))
+        if "id" in given:
+            self.ids.append(str(given["id"]))
         self.inline += [f"{tag} {name}" for name in given if name == "style" or name.startswith("on")]
         self.loads += [str(given[name]) for name in ("src", "data-from", "hx-get", "hx-post") if name in given]
         if tag == "link":

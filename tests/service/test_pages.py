@@ -1,6 +1,7 @@
 """Who gets into the dashboard, and what a page may do there."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from time import monotonic
 
 import httpx
@@ -235,6 +236,19 @@ def test_every_control_has_a_label(serving: Serving, visitor: Visitor) -> None:
         for control in page.controls:
             named = control.get("id") in page.labels or control["in a label"] == "True" or "aria-label" in control
             assert named or control.get("type") == "hidden", control
+
+
+@pytest.mark.parametrize("path", ["/", "/sign-in", "/new", "/experiments/shipping", "/experiments/shipping/order/pin",
+                                  "/experiments/shipping/steps/0", "/experiments/none-such"])  # fmt: skip
+def test_headings_lead_through_every_page_and_no_name_is_used_twice(serving: Serving, path: str) -> None:
+    visitor = Visitor(serving.address)
+    if path != "/sign-in":
+        visitor.sign_in(serving.token)
+    page = visitor.read(path)
+    assert page.headings[0] == 1
+    assert all(1 < deep <= before + 1 for before, deep in pairwise(page.headings))
+    assert len(page.ids) == len(set(page.ids))
+    visitor.close()
 
 
 def test_assets_are_kept_for_good_under_the_address_of_their_content(serving: Serving, visitor: Visitor) -> None:

@@ -152,6 +152,34 @@ def test_only_orders_that_fit_are_offered(client: httpx.Client, visitor: Visitor
     assert visitor.answer.status_code == 404
 
 
+@pytest.mark.parametrize(
+    ("name", "field", "fields"),
+    [("pin", "reason", {"variant": "59"}), ("stop", "confirm", {"reason": "enough"}), ("void", "step", {"step": "x"})],
+)
+def test_what_is_refused_is_marked_for_those_who_listen(
+    client: httpx.Client, visitor: Visitor, clock: Clock, name: str, field: str, fields: dict[str, str]
+) -> None:
+    create(client)
+    clock.now += 3600
+    order(visitor, name, **fields)
+    (wrong,) = (one for one in visitor.page.controls if one.get("aria-invalid"))
+    assert wrong["name"] == field
+    assert set(str(wrong["aria-describedby"]).split()) <= set(visitor.page.ids)
+    assert "refused" in visitor.page.ids
+
+
+def test_the_form_of_an_order_can_be_asked_again_when_it_takes_effect(
+    client: httpx.Client, visitor: Visitor, clock: Clock
+) -> None:
+    create(client)
+    visitor.read("/experiments/shipping/order/pin")
+    again = next(address for address in visitor.page.loads if "/order/" in address)
+    clock.now += 3600
+    client.get("/v1/experiments/shipping/current")
+    part = visitor.client.get(again, headers={"HX-Request": "true"}).text
+    assert "With step 2, at" in part.partition('id="effect"')[2].partition("</div>")[0]
+
+
 def test_an_order_that_came_too_late_is_refused_in_words(client: httpx.Client, visitor: Visitor) -> None:
     create(client)
     visitor.read("/experiments/shipping/order/pause")

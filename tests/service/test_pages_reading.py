@@ -70,6 +70,15 @@ def test_the_overview_has_a_line_for_every_experiment(client: httpx.Client, visi
     assert "shadow" in text
 
 
+def test_alarms_come_first_and_what_is_over_last(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
+    for name in ("b-wrong", "a-over", "c-running"):
+        create(client, name, step_seconds=HOUR)
+    assert client.post("/v1/experiments/a-over/stop", json={"reason": "done"}).status_code == 200
+    play(client, clock, 8, 18.0, "b-wrong")
+    listed = [link for link in visitor.read("/").links if link.startswith("/experiments/")]
+    assert listed == [f"/experiments/{name}" for name in ("b-wrong", "c-running", "a-over")]
+
+
 def test_a_page_says_what_is_live_and_until_when(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
     create(client, step_seconds=HOUR)
     clock.now += 1510
@@ -176,6 +185,19 @@ def test_parts_come_again_only_when_something_has_changed(client: httpx.Client, 
         assert answer.status_code == 200
         assert "<html" not in answer.text
         assert f'id="{holder[1:]}"' in answer.text
+
+
+def test_a_page_of_a_draft_is_drawn_anew_once_somebody_starts_it(client: httpx.Client, visitor: Visitor) -> None:
+    create(client, start=False)
+    assert "Totals" not in visitor.read("/experiments/shipping").text
+    again = next(address for address in visitor.page.loads if "seen=" in address)
+    assert client.post("/v1/experiments/shipping/start", json={}).status_code == 200
+    answer = visitor.client.get(again, headers={"HX-Request": "true"})
+    assert (answer.status_code, answer.headers["hx-refresh"]) == (204, "true")
+    assert "Totals" in visitor.read("/experiments/shipping").text
+    assert "No total is known yet." in visitor.page.text
+    again = next(address for address in visitor.page.loads if "seen=" in address)
+    assert "hx-refresh" not in visitor.client.get(again, headers={"HX-Request": "true"}).headers
 
 
 def test_a_long_experiment_is_shown_in_pieces(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:

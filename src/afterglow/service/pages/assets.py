@@ -13,6 +13,7 @@ TYPES = {
     "small.css": "text/css; charset=utf-8",
     "uplot.min.css": "text/css; charset=utf-8",
     "dashboard.js": "text/javascript; charset=utf-8",
+    "orders.js": "text/javascript; charset=utf-8",
     "totals.js": "text/javascript; charset=utf-8",
     "htmx.min.js": "text/javascript; charset=utf-8",
     "uplot.min.js": "text/javascript; charset=utf-8",

@@ -37,7 +37,10 @@ def changes(visit: Visit) -> Response:
     stands = standing(visit, experiment)
     if visit.request.query_params.get("seen") == stands.seen:
         return Response(status_code=204, headers=HEADERS)
-    return visit.page("experiment_changes.html", **facts(visit, experiment, stands))
+    found = facts(visit, experiment, stands)
+    if found["strip"] and visit.request.query_params.get("bare"):  # from a page that was drawn before the start
+        return Response(status_code=204, headers=HEADERS | {"HX-Refresh": "true"})
+    return visit.page("experiment_changes.html", **found)
 
 
 class Standing(NamedTuple):

@@ -29,7 +29,7 @@ def overview(visit: Visit) -> Response:
     names = [name for name in sorted(visit.dashboard.experiments.names()) if visit.token and visit.token.knows(name)]
     after = visit.request.query_params.get("after", "")
     behind = [name for name in names if name > after]
-    rows = [row(visit, name) for name in behind[:MANY]]
+    rows = sorted((row(visit, name) for name in behind[:MANY]), key=urgency)
     following = behind[MANY - 1] if len(behind) > MANY else ""
     shape = [(one.name, one.status, one.decision, one.broken) for one in rows]
     seen = sha256(repr(shape).encode()).hexdigest()[:16]
@@ -47,6 +47,13 @@ def row(visit: Visit, name: str) -> Row:
         return Row(name, experiment.spec, experiment.status(), ending(experiment))
     except Exception as error:  # whatever it is
         return Row(name, broken=problem_of(error).detail)
+
+
+def urgency(row: Row) -> int:
+    """Where somebody should look comes first, what is over last."""
+    if row.status is None or row.status.alarm:
+        return 0
+    return 2 if row.status.phase == "over" else 1
 
 
 def ending(experiment: Experiment) -> Decision:

@@ -1,5 +1,5 @@
-// Makes a page that reads well by itself livelier: times in the reader's zone, countdowns, orders in a dialog, and parts
-// that are asked for again, which come back only if something has changed.
+// Makes a page that reads well by itself livelier: times in the reader's zone, countdowns, and parts that are asked for
+// again, which come back only if something has changed.
 "use strict";
 
 const EVERY = 4000; // milliseconds between questions
@@ -27,13 +27,16 @@ function countDown() {
   }
 }
 
+function local(when, shape) {
+  const clock = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" };
+  const day = { day: "numeric", month: "short", year: "numeric" };
+  return when.toLocaleString("en-GB", shape === "time" ? clock : { ...day, ...clock });
+}
+
 function localTimes(root) {
   for (const place of root.querySelectorAll("time[datetime]:not([title])")) {
-    const when = new Date(place.getAttribute("datetime"));
-    const clock = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" };
-    const day = { day: "numeric", month: "short", year: "numeric" };
     place.title = place.textContent;
-    place.textContent = when.toLocaleString("en-GB", place.dataset.shape === "time" ? clock : { ...day, ...clock });
+    place.textContent = local(new Date(place.getAttribute("datetime")), place.dataset.shape);
   }
 }
 
@@ -54,8 +57,10 @@ document.addEventListener("toggle", (event) => {
   if (event.target.id && event.target.matches("details")) opened[event.target.open ? "add" : "delete"](event.target.id);
 }, true);
 
-// For those who listen: what is live and what is known, when that changes and not with every step.
-const sentence = () => ["#now .live strong", "#now .lede"].map((place) => document.querySelector(place)?.textContent).join(" is live. ");
+// For those who listen: what is live, what is known and what is wrong, when that changes and not with every step.
+const SAID = { "#now .live strong": " is live. ", "#now .lede": " ", "#now .alarmed": "" };
+const words = ([place, end]) => { const text = document.querySelector(place)?.textContent; return text ? text + end : ""; };
+const sentence = () => Object.entries(SAID).map(words).join("").trim();
 let told = document.getElementById("said") ? sentence() : "";
 
 function tell() {
@@ -71,29 +76,18 @@ function settle(root) {
 }
 
 document.addEventListener("htmx:afterSwap", () => settle(document));
-document.addEventListener("htmx:oobAfterSwap", () => settle(document));
-
-// Orders in a dialog
-document.addEventListener("htmx:afterSwap", (event) => {
-  const dialog = document.getElementById("dialog");
-  if (!dialog || event.detail.target.id !== "sheet" || !dialog.contains(event.detail.target)) return;
-  if (!dialog.open) dialog.showModal();
-  const wrong = dialog.querySelector(".wrong input, .wrong select");
-  (wrong ?? dialog.querySelector("input:not([type=hidden]), select, button")).focus();
-});
-document.addEventListener("click", (event) => {
-  const dialog = document.getElementById("dialog");
-  if (dialog?.open && (event.target === dialog || event.target.closest("#dialog .cancel"))) {
-    event.preventDefault();
-    dialog.close();
-  }
+document.addEventListener("htmx:oobAfterSwap", (event) => {
+  settle(document);
+  if (event.detail.target.id === "now") document.querySelector(".done")?.remove(); // something else has happened since
 });
 
-// A way back when the service is away
+// How old the page is, and whether that is because the service is away
 const lost = document.getElementById("lost");
 document.addEventListener("htmx:sendError", () => { lost.hidden = false; });
-document.addEventListener("htmx:responseError", (event) => { lost.hidden = event.detail.xhr.status < 500; });
-document.addEventListener("htmx:afterOnLoad", () => { lost.hidden = true; });
+document.addEventListener("htmx:afterOnLoad", (event) => {
+  lost.hidden = event.detail.xhr.status < 500;
+  if (lost.hidden) document.getElementById("as-of").textContent = local(new Date(1000 * serverNow()));
+});
 
 // The explanation of a step, on this page
 function explain(step) {

@@ -1,10 +1,13 @@
 // The chart of totals: a thin line for what came in, thick lines for the means of runs in their variant's colour, and
-// the variants as bands behind them.
+// the variants as bands behind them. It takes the place of the sketch that the page has for readers without scripts,
+// and which goes on paper.
 "use strict";
 
 const place = document.getElementById("totals");
+const plot = document.getElementById("plot");
 const NAMES = ["blue", "orange", "green", "pink", "sky", "red", "grey", "ink"];
 let chart = null;
+let data = null;
 let shown = "";
 
 function colours() {
@@ -13,94 +16,110 @@ function colours() {
   return { ink: read("ink"), soft: read("soft"), rule: read("rule"), pale: read("pale"), arms: NAMES.map(read) };
 }
 
-function bands(data) {
-  // Behind everything: where each variant was held; hatched where the step was not learned from.
-  return (plot) => {
-    const { ctx, bbox } = plot;
-    const look = colours();
-    ctx.save();
-    for (const [first, last, variant, role] of data.runs) {
-      const from = plot.valToPos(Math.max(first - 0.5, plot.scales.x.min), "x", true);
-      const to = plot.valToPos(Math.min(last + 0.5, plot.scales.x.max), "x", true);
-      if (to <= from) continue;
-      ctx.globalAlpha = role === "plan" || role === "shadow" ? 0.14 : 0.05;
-      ctx.fillStyle = look.arms[variant % 8];
-      ctx.fillRect(from, bbox.top, to - from, bbox.height);
-    }
-    ctx.restore();
-  };
-}
-
-function means(data) {
-  return (plot) => {
-    const { ctx } = plot;
-    const look = colours();
-    ctx.save();
-    ctx.beginPath();
-    ctx.rect(plot.bbox.left, plot.bbox.top, plot.bbox.width, plot.bbox.height);
-    ctx.clip();
-    ctx.lineWidth = 3 * devicePixelRatio;
-    for (const [first, last, variant] of data.runs) {
-      const mean = data.means[first - data.steps[0]];
-      if (mean === null) continue;
-      const y = plot.valToPos(mean, "y", true);
-      ctx.strokeStyle = look.arms[variant % 8];
-      ctx.beginPath();
-      ctx.moveTo(plot.valToPos(first - 0.5, "x", true), y);
-      ctx.lineTo(plot.valToPos(last + 0.5, "x", true), y);
-      ctx.stroke();
-    }
-    ctx.restore();
-  };
-}
-
-function runAt(data, step) {
-  return data.runs.find(([first, last]) => first <= step && step <= last);
-}
-
-function time(data, step) {
-  if (data.begins === null) return "";
-  return new Date(1000 * (data.begins + step * data.step_seconds)).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
-}
-
-function options(data) {
+function bands({ ctx, bbox, scales, valToPos }) {
+  // Behind everything: where each variant was held; fainter where the step was not learned from.
   const look = colours();
+  ctx.save();
+  for (const [first, last, variant, role] of data.runs) {
+    const from = valToPos(Math.max(first - 0.5, scales.x.min), "x", true);
+    const to = valToPos(Math.min(last + 0.5, scales.x.max), "x", true);
+    if (to <= from) continue;
+    ctx.globalAlpha = role === "plan" || role === "shadow" ? 0.14 : 0.05;
+    ctx.fillStyle = look.arms[variant % 8];
+    ctx.fillRect(from, bbox.top, to - from, bbox.height);
+  }
+  ctx.restore();
+}
+
+function means({ ctx, bbox, valToPos }) {
+  const look = colours();
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  ctx.lineWidth = 3 * devicePixelRatio;
+  for (const [first, last, variant] of data.runs) {
+    const mean = data.means[first - data.steps[0]];
+    if (mean === null) continue;
+    const y = valToPos(mean, "y", true);
+    ctx.strokeStyle = look.arms[variant % 8];
+    ctx.beginPath();
+    ctx.moveTo(valToPos(first - 0.5, "x", true), y);
+    ctx.lineTo(valToPos(last + 0.5, "x", true), y);
+    ctx.stroke();
+  }
+  ctx.restore();
+}
+
+function number(value) {
+  return value === null || value === undefined ? "–" : value.toLocaleString("en-GB", { maximumSignificantDigits: 4 });
+}
+
+function stepAndTime(step) {
+  if (step === null) return "–";
+  const begins = new Date(1000 * (data.begins + step * data.step_seconds));
+  const time = data.begins === null ? "" : `, ${begins.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" })}`;
+  return step.toLocaleString("en-GB") + time;
+}
+
+function variantAt(at) {
+  const run = data.runs.find(([first, last]) => first <= data.steps[at] && data.steps[at] <= last);
+  return run ? `${data.variants[run[2]]}, ${data.roles[run[3]] ?? run[3]}` : "–";
+}
+
+function options() {
+  const look = colours();
+  const narrow = place.clientWidth < 500;
   const axis = { stroke: look.soft, grid: { stroke: look.rule, width: 1 }, ticks: { stroke: look.rule, width: 1 }, font: "12px Helvetica Neue, Helvetica, Arial, Liberation Sans, sans-serif" };
-  const number = (value) => (value === null || value === undefined ? "–" : value.toLocaleString("en-GB", { maximumSignificantDigits: 4 }));
   return {
     width: place.clientWidth,
-    height: place.clientWidth < 500 ? 240 : 300,
-    scales: { x: { time: false }, y: { range: (plot, low, high) => [Math.min(0, low), (high || 1) * 1.05] } },
-    axes: [{ ...axis, values: (plot, ticks) => ticks.map((tick) => (Number.isInteger(tick) ? number(tick) : "")) }, { ...axis, size: 64, values: (plot, ticks) => ticks.map(number) }],
+    height: narrow ? 240 : 300,
+    scales: { x: { time: false }, y: { range: (_, low, high) => [Math.min(0, low), (high || 1) * 1.05] } },
+    axes: [{ ...axis, values: (_, ticks) => ticks.map((tick) => (Number.isInteger(tick) ? number(tick) : "")) }, { ...axis, size: narrow ? 48 : 64, values: (_, ticks) => ticks.map(number) }],
     series: [
-      { label: "step", value: (plot, step) => (step === null ? "–" : `${step.toLocaleString("en-GB")} ${time(data, step)}`) },
-      { label: "total", stroke: look.soft, width: 1, points: { show: data.steps.length < 120, size: 4 }, value: (plot, value) => number(value) },
-      { label: "mean of the run", stroke: "transparent", points: { show: false }, value: (plot, value) => number(value) },
-      { label: "variant", stroke: "transparent", points: { show: false }, value: (plot, value, series, at) => {
-        const run = at === null ? null : runAt(data, data.steps[at]);
-        return run ? `${data.variants[run[2]]}, ${data.roles[run[3]] ?? run[3]}` : "–";
-      } },
+      { label: "step", value: (_, step) => stepAndTime(step) },
+      { label: "total", stroke: look.soft, width: 1, points: { size: 4 }, value: (_, value) => number(value) },
+      { label: "mean of the run", stroke: "transparent", points: { show: false }, value: (_, value) => number(value) },
+      { label: "variant", stroke: "transparent", points: { show: false }, value: (_, value, series, at) => variantAt(at) },
     ],
-    cursor: { drag: { x: true, y: false } },
-    hooks: { drawClear: [bands(data)], draw: [means(data)] },
+    cursor: { drag: { x: true, y: false }, bind: { dblclick: () => () => lookAt(whole()) } },
+    hooks: { drawClear: [bands], draw: [means] },
   };
+}
+
+function columns() {
+  return [data.steps, data.totals, data.means, data.totals];
+}
+
+function whole() {
+  return { min: data.steps[0] - 0.5, max: data.steps.at(-1) + 0.5 };
+}
+
+function lookAt(range) {
+  chart.setScale("x", range);
 }
 
 async function draw() {
   const answer = await fetch(place.dataset.from, { headers: { Accept: "application/json" } });
   if (!answer.ok || answer.redirected) return; // signed out
   const text = await answer.text();
-  if (text === shown && chart) return;
+  if (text === shown) return;
   shown = text;
-  redraw();
+  const before = data && whole();
+  data = JSON.parse(text);
+  if (data.totals.every((total) => total === null)) return; // the page says so
+  if (!chart) return redraw();
+  const { min, max } = chart.scales.x; // whoever has looked closer stays there
+  chart.setData(columns(), false);
+  lookAt(min === before.min && max === before.max ? whole() : { min, max });
 }
 
 function redraw() {
-  if (!shown) return;
-  const data = JSON.parse(shown);
   chart?.destroy();
-  place.replaceChildren();
-  chart = new uPlot(options(data), [data.steps, data.totals, data.means, data.totals], place);
+  place.classList.add("drawn");
+  plot.hidden = false;
+  chart = new uPlot(options(), columns(), plot);
+  lookAt(whole());
   let pressed = null;
   chart.over.addEventListener("mousedown", (event) => { pressed = event.clientX; });
   chart.over.addEventListener("click", (event) => {
@@ -114,5 +133,5 @@ if (place) {
   draw();
   document.addEventListener("htmx:oobAfterSwap", (event) => { if (event.detail.target.id === "held") draw(); });
   new ResizeObserver(() => { if (chart && chart.width !== place.clientWidth) chart.setSize({ width: place.clientWidth, height: chart.height }); }).observe(place);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { if (chart) redraw(); });
 }

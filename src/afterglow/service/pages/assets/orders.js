@@ -1,0 +1,35 @@
+// Orders in a dialog: the links to their forms become buttons that open it.
+"use strict";
+
+const dialog = document.getElementById("dialog");
+let opener = ""; // the button, by its name: the element itself comes anew with every change
+
+function buttons() {
+  for (const link of document.querySelectorAll(".orders .button")) {
+    link.setAttribute("role", "button");
+    link.setAttribute("aria-haspopup", "dialog");
+  }
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.key !== " " || !event.target.matches?.(".orders .button")) return;
+  event.preventDefault(); // a link would scroll
+  event.target.click();
+});
+document.addEventListener("htmx:oobAfterSwap", buttons);
+document.addEventListener("htmx:afterSwap", (event) => {
+  if (event.detail.target.id !== "sheet") return;
+  if (!dialog.open) {
+    opener = event.detail.requestConfig.elt.id;
+    dialog.showModal();
+  }
+  const wrong = dialog.querySelector(".wrong input, .wrong select");
+  (wrong ?? dialog.querySelector("input:not([type=hidden]), select, button")).focus();
+});
+dialog.addEventListener("close", () => document.getElementById(opener)?.focus());
+dialog.addEventListener("click", (event) => {
+  if (event.target !== dialog && !event.target.closest(".cancel")) return;
+  event.preventDefault();
+  dialog.close();
+});
+buttons();
