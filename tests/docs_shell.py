@@ -18,12 +18,11 @@ import signal
 import subprocess
 import sys
 from collections import deque
-from contextlib import suppress
 from pathlib import Path
-from secrets import randbelow
-from socket import socket
 from tempfile import TemporaryFile
 from threading import Thread, Timer
+
+from ports import Port
 
 PROGRAMS = {"afterglow", "python", "cat", "cp", "rm", "curl"}  # what a document may run here
 STAND_INS = Path(__file__).parent / "programs"
@@ -45,7 +44,7 @@ class Shell:
 
     def __init__(self) -> None:
         self.jobs: list[subprocess.Popen[str]] = []
-        self.ports: dict[str, str] = {}
+        self.ports: dict[str, Port] = {}
         self.databases: dict[str, str] = {}
         self.token = ANY_TOKEN
         self.before = dict(os.environ)
@@ -64,19 +63,16 @@ class Shell:
     def shown(self, text: str) -> str:
         """What came, as the document shows it."""
         for name, port in self.ports.items():
-            text = re.sub(rf"\b{port}\b", name, text)
+            text = re.sub(rf"\b{port.number}\b", name, text)
         if found := TOKEN.findall(text):
             self.token = found[-1]
         return text
 
     def port(self, name: str) -> str:
-        """A free one, below those that the system gives to whoever connects to somewhere."""
-        while name not in self.ports:
-            tried = 10_000 + randbelow(20_000)
-            with socket() as free, suppress(OSError):
-                free.bind(("127.0.0.1", tried))
-                self.ports[name] = str(tried)
-        return self.ports[name]
+        """One that is free, and stays so until it is listened on."""
+        if name not in self.ports:
+            self.ports[name] = Port()
+        return str(self.ports[name].number)
 
     def database(self, address: str) -> str:
         if address not in self.databases:
@@ -148,6 +144,8 @@ class Shell:
             process.wait(PATIENCE)
             if process.stdout is not None:
                 process.stdout.close()
+        for port in self.ports.values():
+            port.close()
         os.environ.clear()
         os.environ.update(self.before)
         if self.databases:

@@ -17,6 +17,7 @@ import httpx
 
 from afterglow.service.server import Server, address_of, listen, opened
 from afterglow.service.settings import Settings
+from ports import Port
 from quick_disk import quick_folder
 
 START = 60.0  # seconds, on a busy machine
@@ -38,6 +39,7 @@ class Serving:
         self.flags = flags
         self.cwd = cwd
         self.environment = {f"AFTERGLOW_{name.upper()}": value for name, value in environment.items()}
+        self.kept: Port | None = None
         self.port = 0
         self.token = ""
         self.address = ""
@@ -46,6 +48,9 @@ class Serving:
 
     def start(self) -> "Serving":
         """Run it, and return once it answers."""
+        if self.kept is None:
+            self.kept = Port()
+            self.port = self.kept.number
         given = ["--db", self.db, "--port", str(self.port), *self.flags]
         self.process = subprocess.Popen(
             [*COMMAND, "serve", *given], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.cwd,
@@ -57,7 +62,6 @@ class Serving:
                 self.token = found[1]
             if found := re.search(r"listening on (\S+)", line):
                 self.address = found[1]
-                self.port = httpx.URL(self.address).port or 80
                 return self
         raise AssertionError(f"the service did not start: {self.process.communicate()[1]}")
 
@@ -98,6 +102,9 @@ class Serving:
     def __exit__(self, *failure: object) -> None:
         if self.process is not None:
             self.end(signal.SIGKILL)
+        if self.kept is not None:
+            self.kept.close()
+            self.kept = None
 
 
 def command(*arguments: str, check: bool = True, **environment: str) -> subprocess.CompletedProcess[str]:
