@@ -8,9 +8,10 @@ import subprocess
 import sys
 from atexit import register
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
+from time import monotonic
 from typing import Any
 
 import httpx
@@ -21,6 +22,7 @@ from ports import Port
 from quick_disk import quick_folder
 
 START = 60.0  # seconds, on a busy machine
+NEVER = Event()
 COMMAND = [sys.executable, "-c", "from afterglow.cli import main; main()"]
 COMPILED = quick_folder()  # a start takes half as long when what is imported was compiled before
 register(COMPILED.cleanup)
@@ -131,6 +133,18 @@ def in_thread(db: str | Path, clock: Callable[[], float] | None = None, **settin
             server.should_exit = True
             thread.join(START)
             assert not thread.is_alive()
+
+
+def insist(http: httpx.Client, status: int, method: str, path: str, **sent: Any) -> httpx.Response:
+    """Ask again and again, whatever comes in between, until the answer has that status."""
+    end = monotonic() + START
+    while True:
+        with suppress(httpx.TransportError):
+            answer = http.request(method, path, **sent)
+            if answer.status_code == status:
+                return answer
+        assert monotonic() < end
+        NEVER.wait(0.02)
 
 
 def slug(answer: httpx.Response) -> str:

@@ -15,7 +15,7 @@ from markupsafe import escape
 from afterglow.errors import BadDatabase, BadValue, Conflict, HorizonReached, OutOfTurn, Unavailable, UnknownName
 from afterglow.service.problems import KINDS, TABLE, problem_of
 from quick_disk import quick_folder
-from serving import Serving, in_thread, slug
+from serving import START, Serving, in_thread, insist, slug
 
 ASKED: dict[str, Any] = {"variants": ["49", "59"], "window": 3, "reward_max": 10.0, "policy": "ucb1"}
 
@@ -176,14 +176,22 @@ def test_errors_of_experiments_become_problems() -> None:
 
 def test_too_many_calls_are_told_to_wait() -> None:
     with quick_folder() as folder, in_thread(Path(folder) / "e.db", rate_limit=5.0) as client:
-        answers = [client.get("/v1/experiments") for _ in range(40)]
-        refused = [answer for answer in answers if answer.status_code != 200]
-        assert 10 <= len(answers) - len(refused) < 40
-        assert {slug(answer) for answer in refused} == {"too-many-requests"}
-        assert {answer.headers["retry-after"] for answer in refused} == {"1"}
+        taken, answer = 0, client.get("/v1/experiments")
+        while answer.status_code == 200 and taken < 1000:  # on a slow machine more are let in before one is too many
+            taken, answer = taken + 1, client.get("/v1/experiments")
+        assert taken >= 10
+        assert (slug(answer), answer.headers["retry-after"]) == ("too-many-requests", "1")
         assert client.get("/healthz").status_code == 200
 
 
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever waits for a file that another has locked waits as long as it takes."""
+    for module in ("sqlite", "sqlite_session"):
+        monkeypatch.setattr(f"afterglow.live.store.{module}.PATIENCE", START)
+
+
+@pytest.mark.usefixtures("patient")
 def test_a_full_queue_is_refused_at_once_and_what_was_taken_is_kept() -> None:
     """While another process holds the database, rewards wait; beyond the room for them callers are sent away."""
     with quick_folder() as folder:
@@ -209,18 +217,19 @@ def first(asked: list[Any], count: int) -> Iterator[httpx.Response]:
     return islice((one.result() for one in as_completed(asked, timeout=60)), count)
 
 
+@pytest.mark.usefixtures("patient")
 def test_a_call_that_takes_too_long_is_told_so() -> None:
     with quick_folder() as folder:
         file = Path(folder) / "e.db"
-        with in_thread(file, time_limit=0.1) as client:
-            client.post("/v1/experiments", json={"name": "slow", **ASKED}).raise_for_status()
+        with in_thread(file, time_limit=0.3) as client:
+            insist(client, 409, "POST", "/v1/experiments", json={"name": "slow", **ASKED})  # until it is there
             with sqlite3.connect(file, isolation_level=None) as other:
                 other.execute("BEGIN IMMEDIATE")
                 for answer in (
-                    client.post("/v1/experiments/slow/rewards", json={"key": "a", "amount": 1}),
-                    client.post("/v1/experiments/slow/pause", json={"reason": "no"}),
+                    insist(client, 503, "POST", "/v1/experiments/slow/rewards", json={"key": "a", "amount": 1}),
+                    insist(client, 503, "POST", "/v1/experiments/slow/pause", json={"reason": "no"}),
                 ):
                     assert (slug(answer), answer.headers["retry-after"]) == ("too-slow", "2")
-                assert client.get("/v1/experiments/slow/current").status_code == 200
+                insist(client, 200, "GET", "/v1/experiments/slow/current")
                 other.execute("COMMIT")
             other.close()

@@ -23,7 +23,7 @@ from afterglow.service.watch import Watch
 from live_fixtures import Clock
 from postgres import server
 from quick_disk import quick_folder
-from serving import Serving, in_thread, slug
+from serving import START, Serving, in_thread, insist, slug
 
 ASKED: dict[str, Any] = {
     "name": "shipping",
@@ -49,6 +49,14 @@ def samples(client: httpx.Client) -> dict[tuple[str, ...], float]:
     }
 
 
+def until(client: httpx.Client, *there: tuple[str, ...]) -> dict[tuple[str, ...], float]:
+    """The samples once all of these are above 0: what happened is counted behind the calls, one after another."""
+    end = monotonic() + START
+    while not all((found := samples(client)).get(one) for one in there):
+        assert monotonic() < end
+    return found
+
+
 def test_metrics_count_what_happened(client: httpx.Client) -> None:
     client.post("/v1/experiments", json=ASKED).raise_for_status()
     for key in "aab":
@@ -56,9 +64,7 @@ def test_metrics_count_what_happened(client: httpx.Client) -> None:
     client.post("/v1/experiments/shipping/rewards", json={"key": "a", "amount": 2.0})
     client.post("/v1/experiments/shipping/steps/0", json={}).raise_for_status()
     client.get("/v1/experiments/shipping/current").raise_for_status()
-    began = monotonic()
-    while not (found := samples(client)).get(("afterglow_decisions_total", "shipping", "49")):
-        assert monotonic() - began < 10
+    found = until(client, ("afterglow_decisions_total", "shipping", "49"), ("afterglow_step", "shipping"))
     assert found["afterglow_requests_total", "rewards", "202"] == 3
     assert found["afterglow_requests_total", "rewards", "422"] == 1
     assert found["afterglow_request_seconds_count", "current"] == 1
@@ -79,9 +85,7 @@ def test_steps_that_were_missed_while_the_service_was_away_are_counted() -> None
             experiments.create("idle", ["A", "B"], window=3)
         clock.hours(5)
         with in_thread(Path(folder) / "e.db", clock) as client:
-            began = monotonic()
-            while not (found := samples(client)).get(("afterglow_events_total", "hourly", "missed")):
-                assert monotonic() - began < 10
+            found = until(client, ("afterglow_events_total", "hourly", "missed"), ("afterglow_step", "hourly"))
     assert (found["afterglow_step", "hourly"], found["afterglow_step", "idle"]) == (5, 0)
 
 
@@ -136,9 +140,7 @@ def test_while_the_database_is_away_callers_are_told_and_then_it_goes_on() -> No
         assert client.get("/readyz").status_code == 200
         server().stop()
         try:
-            began = monotonic()
-            while client.get("/readyz").status_code == 200:  # it is asked once a second
-                assert monotonic() - began < 10
+            insist(client, 503, "GET", "/readyz")  # it is asked once a second
             for answer in (
                 client.get("/readyz"),
                 client.post("/v1/experiments/shipping/rewards", json={"key": "a", "amount": 1.0}),
@@ -147,18 +149,15 @@ def test_while_the_database_is_away_callers_are_told_and_then_it_goes_on() -> No
                 assert (slug(answer), answer.headers["retry-after"]) == ("database-away", "2")
                 assert answer.json()["detail"] == KINDS["database-away"].title  # not where it is
             assert client.get("/healthz").status_code == 200
-            began = monotonic()
-            while samples(client)["afterglow_database_away",] == 0:
-                assert monotonic() - began < 10
+            until(client, ("afterglow_database_away",))
         finally:
             server().start()
-        began = monotonic()
-        while client.get("/readyz").status_code != 200:
-            assert monotonic() - began < 30
+        insist(client, 200, "GET", "/readyz")
         answer = client.post("/v1/experiments/shipping/rewards", json={"key": "a", "amount": 1.0})
         assert answer.json() == {"step": 0, "accepted": 1, "duplicates": 0}
+        end = monotonic() + START
         while samples(client)["afterglow_database_away",] == 1:
-            assert monotonic() - began < 30
+            assert monotonic() < end
         serving.stop()
         assert "a call was refused: " in serving.errors
     server().drop(address)
