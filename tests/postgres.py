@@ -19,10 +19,11 @@ import psycopg
 from quick_disk import ROOM
 
 NUMBERS = count()
+PROGRAMS = os.environ.get("AFTERGLOW_TEST_POSTGRES")  # the folder with another version's `initdb` and `pg_ctl`
 
 
 class Server:
-    """PostgreSQL 18 in a folder, reached by a socket in it."""
+    """PostgreSQL in a folder, reached by a socket in it: 18, or the one whose programs are named."""
 
     def __init__(self) -> None:
         with warnings.catch_warnings():
@@ -31,6 +32,8 @@ class Server:
 
             self.folder = Path(mkdtemp(dir=ROOM if ROOM.is_dir() else None))
             self.inner = PostgresServer(self.folder, cleanup_mode=None)
+            if PROGRAMS:
+                self.inner.bin_path = Path(PROGRAMS)
             self.inner.ensure_pgdata_inited()
             self.start()
 
