@@ -99,10 +99,17 @@ function lookAt(range) {
   chart.setScale("x", range);
 }
 
+async function fetched() {
+  try {
+    const answer = await fetch(place.dataset.from, { headers: { Accept: "application/json" } });
+    return answer.ok && !answer.redirected ? await answer.text() : shown; // signed out
+  } catch {
+    return shown; // the service is away, which the page tells
+  }
+}
+
 async function draw() {
-  const answer = await fetch(place.dataset.from, { headers: { Accept: "application/json" } });
-  if (!answer.ok || answer.redirected) return; // signed out
-  const text = await answer.text();
+  const text = await fetched();
   if (text === shown) return;
   shown = text;
   const before = data && whole();
