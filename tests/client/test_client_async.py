@@ -52,7 +52,8 @@ def test_tasks_share_one_request_a_step_and_every_reward_counts_once(address: st
         async def count(request: httpx.Request) -> None:
             requests.append(request)
 
-        async with AsyncClient(address, "any", clock=clock, http={"event_hooks": {"request": [count]}}) as client:
+        hooks = {"event_hooks": {"request": [count]}}
+        async with AsyncClient(address, "any", clock=clock, current_timeout=START, http=hooks) as client:
             hourly = client.experiment("hourly")
 
             async def work() -> str:
@@ -90,7 +91,7 @@ def test_rewards_whose_answers_are_lost_count_once(address: str) -> None:
 def test_while_the_service_is_away_the_last_variant_or_the_default_is_served(address: str) -> None:
     async def main() -> None:
         with relaying(httpx.URL(address).port or 80) as relay:
-            client = AsyncClient(relay.address, "any")
+            client = AsyncClient(relay.address, "any", current_timeout=START)
             plain = client.experiment("plain", default="59")
             assert (await plain.decision()).fallback is None
             relay.close()

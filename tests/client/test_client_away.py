@@ -56,7 +56,7 @@ def total(serving: Serving, name: str, step: int = 0) -> float:
 def test_a_killed_service_is_bridged_and_everything_is_delivered_once_when_it_is_back(
     serving: Serving, name: str
 ) -> None:
-    with Client(serving.address, serving.token) as client:
+    with Client(serving.address, serving.token, current_timeout=START) as client:
         experiment = client.experiment(name, default="59")
         assert experiment.decision().fallback is None
         experiment.reward(1.0)
@@ -155,7 +155,7 @@ def test_a_full_buffer_refuses_and_says_why() -> None:
 
 
 def test_a_wrong_token_is_said_at_once_and_its_rewards_are_handed_over(serving: Serving, name: str) -> None:
-    with Client(serving.address, "ag_000000000000_wrong") as client:
+    with Client(serving.address, "ag_000000000000_wrong", current_timeout=START) as client:
         experiment = client.experiment(name, default="49")
         with pytest.raises(NotAllowed, match="no valid token"):
             experiment.current()
@@ -178,7 +178,7 @@ def test_a_forked_process_delivers_its_own_rewards_and_the_parent_its_own(servin
     program = f"""
         import os
         from afterglow.client import Client
-        client = Client({serving.address!r}, {serving.token!r}, linger=60.0)
+        client = Client({serving.address!r}, {serving.token!r}, linger=60.0, current_timeout=60.0)
         experiment = client.experiment({name!r})
         experiment.current()
         experiment.reward(1.0)
@@ -195,7 +195,11 @@ def test_a_forked_process_delivers_its_own_rewards_and_the_parent_its_own(servin
 
 def test_a_database_that_is_away_for_ten_seconds_is_bridged() -> None:
     database = postgres().fresh()
-    with Serving(database) as serving, serving.client() as raw, Client(serving.address, serving.token) as client:
+    with (
+        Serving(database) as serving,
+        serving.client() as raw,
+        Client(serving.address, serving.token, current_timeout=START) as client,
+    ):
         client.create(**MANUAL)  # type: ignore[arg-type]
         experiment = client.experiment("manual")
         assert experiment.decision().fallback is None

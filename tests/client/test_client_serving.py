@@ -12,7 +12,7 @@ import pytest
 from afterglow.client import Client, Refused
 from afterglow.errors import BadValue, Conflict, HorizonReached, OutOfTurn, Undelivered, UnknownName
 from live_fixtures import Clock
-from serving import in_thread
+from serving import START, in_thread
 
 
 @pytest.fixture
@@ -37,9 +37,8 @@ class Counted:
         self.requests = list[httpx.Request]()
         self.clock = Clock()
         self.clock.now = 5.0  # has nothing to do with the service's
-        self.client = Client(
-            address, "any", clock=self.clock, http={"event_hooks": {"request": [self.requests.append]}}, **settings
-        )
+        hooks = {"event_hooks": {"request": [self.requests.append]}}
+        self.client = Client(address, "any", clock=self.clock, current_timeout=START, http=hooks, **settings)
 
     def __enter__(self) -> "Counted":
         return self
@@ -153,7 +152,7 @@ def test_refusals_are_the_errors_that_the_experiment_itself_would_raise(address:
 
 
 def test_experiments_are_created_ordered_about_and_explained(address: str) -> None:
-    with Client(address, "any") as client:
+    with Client(address, "any", current_timeout=START) as client:
         made = client.create("new", ["A", "B", "C"], window=2, options={"C": 2.0}, policy="washout-ucb", start=False)
         assert (made["options"], made["status"]["phase"]) == ({"C": 2.0}, "draft")
         new = client.experiment("new")

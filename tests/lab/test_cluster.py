@@ -34,9 +34,16 @@ class Cluster:
         self.file = folder / "scheduler.json"
         scheduler = ["distributed.cli.dask_scheduler", *LOOPBACK, "--port", "0", "--scheduler-file", str(self.file)]
         self.folder, self.processes = folder, [start(*scheduler)]
-        while not self.file.exists():
+        while not (address := self.written()):
             self.wait_a_little()
-        self.address = json.loads(self.file.read_text())["address"]
+        self.address = address
+
+    def written(self) -> str:
+        """Where the scheduler is, once it has written all of it."""
+        try:
+            return str(json.loads(self.file.read_text())["address"])
+        except (FileNotFoundError, ValueError):
+            return ""
 
     def wait_a_little(self) -> None:
         try:

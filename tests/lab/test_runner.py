@@ -35,6 +35,37 @@ window = [4, 8]
 spread = ["uniform", "hoard"]
 """
 COMMAND = [sys.executable, "-c", "from afterglow.cli import main; main()", "run"]
+STRUCK = """
+import os
+from afterglow.cli import main
+from afterglow.lab import runner
+from afterglow.lab.journal import Journal
+
+append, journals = Journal.append, []
+write_runs = runner.write_runs
+
+
+def strike():
+    os.kill(os.getpid(), {signal:d})
+
+
+def append_and_strike(journal, batch):
+    append(journal, batch)
+    journals.append(journal)
+    if len(journals) == {after}:
+        strike()
+
+
+def strike_and_write(*given):
+    strike()
+    write_runs(*given)
+
+
+Journal.append = append_and_strike
+if not {after}:
+    runner.write_runs = strike_and_write
+main()
+"""
 
 
 def small(**fields: Any) -> Study:
@@ -67,8 +98,8 @@ def untouched(file: Path) -> dict[str, bytes]:
     return contents(file.parent / "untouched")
 
 
-def killed_when(arguments: list[str], moment: Callable[[], bool]) -> bool:
-    """Start a run and kill it, as the system would, at a moment; whether it was still running."""
+def killed_when(arguments: list[str], moment: Callable[[], bool]) -> None:
+    """Start a run and kill it, as the system would, at a moment; unless it has ended by then."""
     with subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         while not moment():
             try:
@@ -77,22 +108,22 @@ def killed_when(arguments: list[str], moment: Callable[[], bool]) -> bool:
                 continue
             break
         process.send_signal(signal.SIGKILL)
-        return process.wait() == -signal.SIGKILL
+
+
+def struck(arguments: list[str], after: int, how: signal.Signals) -> "subprocess.CompletedProcess[str]":
+    """A run that a signal strikes when it has kept so many results, or, after 0, all of them, the tables to come."""
+    command = [sys.executable, "-c", STRUCK.format(signal=how, after=after), "run", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def test_killed_again_and_again_it_ends_in_the_same_bytes(file: Path, untouched: dict[str, bytes]) -> None:
     out = file.parent / "killed"
-    journal = out / JOURNAL
-
-    def grown(size: int) -> Callable[[], bool]:
-        return lambda: journal.exists() and journal.stat().st_size > size
-
     arguments = [str(file), "--out", str(out), "--threads", "2"]
-    assert killed_when(arguments, journal.exists)
-    for _ in range(2):
-        assert killed_when(arguments, grown(journal.stat().st_size if journal.exists() else 0))
-    assert set(contents(out)) == {JOURNAL, "cells.parquet"}
-    assert 0 < sum(part["run"].size for part in Results(out)._columns.values()) < 40 * 24
+    for after in (1, 3, 0):
+        assert struck(arguments, after, signal.SIGKILL).returncode == -signal.SIGKILL
+        assert set(contents(out)) == {JOURNAL, "cells.parquet"}
+        kept = sum(part["run"].size for part in Results(out)._columns.values())
+        assert (0 < kept < 40 * 24) if after else kept == 40 * 24
     killed_when(arguments, (out / "runs.parquet").exists)
     done = subprocess.run([*COMMAND, *arguments, "--json"], capture_output=True, text=True, check=True)
     assert contents(out) == untouched
@@ -100,14 +131,9 @@ def test_killed_again_and_again_it_ends_in_the_same_bytes(file: Path, untouched:
 
 
 def test_ctrl_c_exits_130_and_says_how_to_go_on(file: Path, tmp_path: Path) -> None:
-    command = [*COMMAND, str(file), "--out", str(tmp_path / "out"), "--threads", "2"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        while not (tmp_path / "out" / JOURNAL).exists() and process.poll() is None:
-            pass
-        process.send_signal(signal.SIGINT)
-        printed, said = process.communicate()
-    assert (process.returncode, printed) == (130, "")
-    assert said.splitlines()[-1] == f"stopped; what was finished is in {tmp_path / 'out'}, run again to go on"
+    done = struck([str(file), "--out", str(tmp_path / "out"), "--threads", "2"], 1, signal.SIGINT)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr.splitlines()[-1] == f"stopped; what was finished is in {tmp_path / 'out'}, run again to go on"
 
 
 def test_the_bytes_do_not_depend_on_the_number_of_threads(file: Path, untouched: dict[str, bytes]) -> None:

@@ -41,7 +41,7 @@ def test_two_replicas_racing_at_every_boundary_make_one_decision_for_each_step(
     replicas[0].create("hourly", **HOURLY)
     copies = [replica.get("hourly") for replica in replicas]
     steps, threads = 40, 8
-    together = Barrier(threads)
+    together = Barrier(threads, timeout=60)
     seen = [dict[int, set[str]]() for _ in range(threads)]
     paid = [dict[int, int]() for _ in range(threads)]
 
@@ -73,7 +73,7 @@ def test_two_replicas_racing_at_every_boundary_make_one_decision_for_each_step(
 def test_the_same_keys_sent_to_both_at_once_count_once(replicas: tuple[Experiments, Experiments]) -> None:
     replicas[0].create("shipping", **ASKED)
     copies = [replica.get("shipping") for replica in replicas]
-    rounds, together = 30, Barrier(4)
+    rounds, together = 30, Barrier(4, timeout=60)
 
     def report(number: int) -> int:
         accepted = 0
@@ -93,7 +93,7 @@ def test_of_two_amounts_for_one_key_one_is_refused_wherever_it_was_sent(
     replicas: tuple[Experiments, Experiments],
 ) -> None:
     replicas[0].create("shipping", **ASKED)
-    copies, together = [replica.get("shipping") for replica in replicas], Barrier(2)
+    copies, together = [replica.get("shipping") for replica in replicas], Barrier(2, timeout=60)
 
     def report(number: int) -> list[bool]:
         taken = []
@@ -171,7 +171,7 @@ def test_a_decision_is_as_old_as_what_was_read_not_as_its_arrival(
 
 
 def test_both_replicas_may_create_the_tables_at_once(address: str) -> None:
-    together = Barrier(4)
+    together = Barrier(4, timeout=60)
 
     def start(_: int) -> list[str]:
         together.wait()
@@ -197,8 +197,8 @@ def test_the_time_of_the_database_decides(address: str) -> None:
     with afterglow.live.open(address) as experiments, psycopg.connect(address) as base:
         experiment = experiments.create("hourly", **HOURLY)
         (there,) = base.execute("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone() or (0.0,)
-        assert abs(experiments.now() - there) < 1
-        assert abs((experiment.decision().valid_until or 0.0) - 3600 - there) < 5
+        assert abs(experiments.now() - there) < 60
+        assert abs((experiment.decision().valid_until or 0.0) - 3600 - there) < 60
         experiments._store.offset += 7200.0  # type: ignore[attr-defined]  # this machine's clock is two hours early
         assert experiment.reward(1.0).step == 0
         assert abs(experiments.now() - time()) < 60
