@@ -80,8 +80,10 @@ class Caller(ABC):
                 if answer.status_code != 503:
                     return answer, tries
                 assert int(answer.headers["retry-after"]) > 0
+            if not self.storm.up.is_set():
+                assert self.storm.up.wait(PATIENCE)
+                deadline = monotonic() + PATIENCE  # it may be killed again before it could answer
             assert monotonic() < deadline
-            self.storm.up.wait(PATIENCE)
             self.storm.ending.wait(AGAIN)
         raise AssertionError
 
