@@ -2,12 +2,13 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
 from afterglow.errors import BadFormat, UnknownName
+from afterglow.lab.csv_clock import join_clock
 from afterglow.lab.csv_numbers import apart, decimal_sign, is_missing, is_whole, value
 from afterglow.lab.csv_text import DIGITS, Grid, Source, grid
 from afterglow.lab.csv_times import day_comes_first, moment, placed
@@ -15,13 +16,14 @@ from afterglow.lab.csv_times import day_comes_first, moment, placed
 NAMES = {
     "time": "time timestamp datetime date day hour week month when period datum zeit uhrzeit zeitpunkt tag stunde "
     "monat date_time created_at ts fecha heure jour",
-    "step": "step steps t n no nr number index idx i id row slot period hour day time timestamp datetime date week "
-    "schritt #",
+    "step": "step steps schritt t slot timestamp datetime date_time zeitpunkt when time zeit date datum hour stunde "
+    "uhrzeit day tag period week woche month monat created_at ts fecha heure jour n no nr number index idx i id row #",
     "arm": "arm arms variant variante variation treatment group action choice option policy condition version bucket "
     "creative price setting",
     "total": "total totals value values amount sum reward rewards revenue sales turnover income margin profit orders "
     "conversions clicks count y x umsatz summe betrag wert gesamt gross net",
 }
+TIMES = ("time", "step")  # roles that a date and its time of day may have together
 FOOTERS = {"total", "totals", "sum", "summe", "gesamt", "grand total", "average", "mean"}
 
 
@@ -32,10 +34,16 @@ class Table:
     grid: Grid
     header: list[str]  # names of all columns, those of a table without a header are 1, 2, …
     places: dict[str, int]
+    spent: frozenset[int] = frozenset()  # columns that are part of another, as a time of day is of its date
 
     @property
     def notes(self) -> list[str]:
         return self.grid.notes
+
+    @property
+    def free(self) -> list[int]:
+        """The columns that have no role yet."""
+        return [place for place in range(len(self.header)) if place not in {*self.places.values(), *self.spent}]
 
     def cells(self, role: str) -> list[str]:
         return [row[self.places[role]] for row in self.grid.rows]
@@ -51,26 +59,24 @@ class Table:
 
 
 def table(source: Source, roles: Sequence[str], named: Mapping[str, str | None], totals_alone: bool = False) -> Table:
-    """The table with a place for each role that it has; the total must be there."""
+    """The table with a place for each role that is named, or that a column is called like."""
     found = grid(source)
     if totals_alone:
         mend(found)
     header = header_of(found)
     drop_footer(found)
-    places = by_name(header, roles) if header else {}
-    for role, name in named.items():
-        if name is not None:
-            places[role] = column_named(found, header, name)
-    width = len(found.rows[0]) if found.rows else 0
-    names = header or [str(place + 1) for place in range(width)]
-    made = Table(found, names, places)
     if not found.rows:
         raise BadFormat(f"{found.name} has a header and no rows; export it again with its totals")
-    if totals_alone:
-        guess_totals(made)
-    else:
-        guess_steps(made, roles)
-    return made
+    said = {role: column_named(found, header, name) for role, name in named.items() if name is not None}
+    joined = join_clock(found, header, {place for role, place in said.items() if role not in TIMES})
+    names = header or [str(place + 1) for place in range(len(found.rows[0]))]
+    spent: frozenset[int] = frozenset()
+    if joined:
+        date, clock = joined
+        spent = frozenset({clock})
+        said = {role: date if place == clock else place for role, place in said.items()}
+    places = by_name(header, [role for role in roles if role not in said], {*said.values(), *spent})
+    return Table(found, names, places | said, spent)
 
 
 def mend(found: Grid) -> None:
@@ -121,8 +127,8 @@ def words(name: str) -> list[str]:
     return [plain, *re.split(r"[\s_\-./]+", plain)]
 
 
-def by_name(header: Sequence[str], roles: Sequence[str]) -> dict[str, int]:
-    """The columns that are called like a role; the role's own name before its synonyms."""
+def by_name(header: Sequence[str], roles: Sequence[str], taken: Collection[int]) -> dict[str, int]:
+    """The columns not yet taken that are called like a role; the role's own name before its synonyms."""
     places: dict[str, int] = {}
     for exact in (True, False):
         for role in roles:
@@ -131,7 +137,7 @@ def by_name(header: Sequence[str], roles: Sequence[str]) -> dict[str, int]:
                 (known.index(word), place)
                 for place, name in enumerate(header)
                 for word in (words(name)[:1] if exact else words(name))
-                if word in known and place not in places.values()
+                if word in known and place not in {*places.values(), *taken}
             ]
             if ranked and role not in places:
                 places[role] = min(ranked)[1]
@@ -149,71 +155,14 @@ def column_named(found: Grid, header: Sequence[str], name: str) -> int:
     raise UnknownName("column", name, header, f"{found.name} has {', '.join(header) or f'1 to {width}'}")
 
 
-def guess_totals(found: Table) -> None:
-    """Times and totals by what is in the columns."""
-    width, places = len(found.header), found.places
-    if "time" in places and not found.is_time("time"):
-        if any(moment(cell) for cell in found.cells("time")) or not all_whole(found.cells("time")):
-            row = next(n for n, cell in enumerate(found.cells("time")) if moment(cell) is None)
-            raise found.refuse(row, "time", "is no time")
-        places["step"] = places.pop("time")
-    if "step" in places and not all_whole(found.cells("step")):
-        del places["step"]
-    if "time" not in places:
-        timed = [n for n in range(width) if n not in places.values() and mostly_times(column(found, n))]
-        places |= {"time": timed[0]} if timed else {}
-    if "time" in places:
-        places.pop("step", None)
-    if "total" not in places:
-        free = [n for n in range(width) if n not in places.values() and mostly_numbers(column(found, n))]
-        if len(free) == 2 and not places and all_whole(column(found, free[0])) and counts_up(column(found, free[0])):
-            places["step"] = free.pop(0)
-        if len(free) != 1:
-            raise unclear(found, "total", free, True)
-        places["total"] = free[0]
-
-
-def guess_steps(found: Table, roles: Sequence[str]) -> None:
-    """Step, arm and total by place, where no names tell."""
-    width, places = len(found.header), found.places
-    if not places and width in (2, 3):
-        places |= dict(zip(roles[-width:], range(width), strict=True))
-    free = [n for n in range(width) if n not in places.values()]
-    if len(places) == len(roles) - 1 and len(free) == 1:
-        places[next(role for role in roles if role not in places)] = free[0]
-    for role in ("arm", "total"):
-        if role not in places:
-            raise unclear(found, role, free, False)
-
-
-def unclear(found: Table, role: str, free: Sequence[int], may_name: bool) -> BadFormat:
-    """The error when a column can't be told; in a table of totals alone it may be named."""
-    listed = ", ".join(repr(name) for name in found.header)
-    if role == "total" and len(free) > 1:
-        could = ", ".join(found.header[n] for n in free)
-        one = found.header[free[0]]
-        way_out = f"say which, such as column={one!r} (--column {one})" if may_name else "call one of them 'total'"
-        return BadFormat(f"{found.grid.name} has several columns that could be the total ({could}); {way_out}")
-    return BadFormat(f"{found.grid.name} has no column for the {role}; it has {listed}; call one of them {role!r}")
-
-
 def column(found: Table, place: int) -> list[str]:
     return [row[place] for row in found.grid.rows]
-
-
-def all_whole(texts: Sequence[str]) -> bool:
-    return all(DIGITS.fullmatch(text) for text in texts)
 
 
 def mostly_times(texts: Sequence[str]) -> bool:
     """Whether more than half of the cells are times."""
     times = sum(moment(text) is not None or moment(text, day_first=False) is not None for text in texts)
     return 2 * times > len(texts)
-
-
-def mostly_numbers(texts: Sequence[str]) -> bool:
-    numbers = sum(apart(text) is not None for text in texts)
-    return 2 * numbers > sum(not is_missing(text) for text in texts) and numbers > 0
 
 
 def number_column(found: Table, role: str, decimal: str | None) -> list[float]:

@@ -17,6 +17,7 @@ from itertools import pairwise
 
 from afterglow.errors import BadFormat, BadValue
 from afterglow.lab.csv_columns import Table, number_column, table, time_column
+from afterglow.lab.csv_guess import guess_steps, guess_totals
 from afterglow.lab.csv_steps import Order, by_number, by_time
 from afterglow.lab.csv_text import Source
 from afterglow.policies.checks import choice
@@ -68,6 +69,7 @@ def read_totals(
     """
     choice("missing", missing, ("nan", "zero"))
     found = table(source, ("time", "step", "total"), {"total": column, "time": time}, totals_alone=True)
+    guess_totals(found)
     values = number_column(found, "total", checked_decimal(decimal))
     if "time" in found.places:
         times = time_column(found, "time", zone)
@@ -81,15 +83,28 @@ def read_totals(
     return totals(found, None, values, None, missing)
 
 
-def read_steps(source: Source, *, zone: str | None = None, decimal: str | None = None) -> Steps:
+def read_steps(
+    source: Source,
+    *,
+    step: str | None = None,
+    arm: str | None = None,
+    column: str | None = None,
+    zone: str | None = None,
+    decimal: str | None = None,
+) -> Steps:
     r"""Step, arm and total from a path or text. Steps are numbers or times, 0, 1, … if there is no such column.
+
+    `step`, `arm` and `column` name the columns where they can't be guessed, `column` that of the totals.
 
     >>> read_steps("Hour,Variant,Sales\n1,A,10\n2,A,12\n4,B,9\n").step
     [1, 2, 4]
     """
-    found = table(source, ("step", "arm", "total"), {})
+    roles = ("step", "arm", "total")
+    found = table(source, roles, {"step": step, "arm": arm, "total": column})
+    guess_steps(found, roles)
     values = number_column(found, "total", checked_decimal(decimal))
     if "step" not in found.places:
+        found.notes.append("no column tells the step; steps are the rows in their order")
         return Steps(list(range(len(values))), arms_of(found), values, found.notes)
     timed = time_column(found, "step", zone) if found.is_time("step") else None
     order = by_time(found.grid, timed) if timed else by_number(found.grid, whole_numbers(found))
