@@ -127,13 +127,30 @@ def test_the_horizon_ends_by_the_clock(make: Any, clock: Clock, jump: int) -> No
     assert experiment.verify().ok
 
 
-def test_before_its_time_the_first_step_waits(make: Any, clock: Clock) -> None:
-    experiment = make(starts=clock.now + 7200)
+def test_before_its_time_the_control_is_served_and_nothing_is_counted(make: Any, clock: Clock) -> None:
+    experiment = make(starts=clock.now + 7200, control="69")
     clock.hours(1)
-    assert experiment.decision().step == 0
-    assert experiment.decision().valid_until == 1_000_000 + 3 * 3600
-    clock.hours(2)
+    assert experiment.status().phase == "scheduled"
+    assert experiment.decision() == (0, "69", "69", "plan", 1_000_000 + 2 * 3600)
+    with pytest.raises(OutOfTurn, match="is not started; it starts by itself at 1970-01-12 15:46:40 UTC"):
+        experiment.reward(1.0)
+    experiment.start()  # changes nothing
+    clock.hours(1)
+    assert experiment.decision() == (0, "49", "49", "plan", 1_000_000 + 3 * 3600)
+    experiment.reward(1.0)
+    clock.hours(1)
     assert experiment.decision().step == 1
+    assert [one.total for one in experiment.steps(0, 1)] == [1.0]
+    assert [one.kind for one in experiment.events()] == ["create", "schedule", "start", "close"]
+    assert experiment.verify().ok
+
+
+def test_a_scheduled_start_that_nobody_was_there_for_begins_with_the_slot_that_it_is_then(
+    make: Any, clock: Clock
+) -> None:
+    experiment = make(starts=clock.now + 3600)
+    clock.hours(7.5)
+    assert experiment.decision() == (0, "49", "49", "plan", 1_000_000 + 8 * 3600)
 
 
 def test_a_draft_and_a_start_in_the_past_begin_with_the_slot_that_it_is_now(make: Any, clock: Clock) -> None:

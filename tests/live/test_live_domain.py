@@ -25,7 +25,7 @@ def make(**settings: Any) -> tuple[Spec, State]:
         warnings.simplefilter("ignore")
         spec = specify("pure", ["A", "B", "C"], **settings)
     state = initial(spec)
-    happen(spec, state, [orders.start(spec, state, 0)])
+    happen(spec, state, orders.start(spec, state, 0))
     return spec, state
 
 

@@ -46,8 +46,8 @@ def test_an_experiment_by_the_clock_begins_when_it_is_told_to(client: httpx.Clie
     made = client.get("/v1/experiments/later").json()
     assert (made["mode"], made["starts"], made["step_seconds"]) == ("clock", "2099-12-31T23:00:00.000Z", 3600.0)
     assert made["status"]["phase"] == "draft"
-    assert post(client, "/v1/experiments/later/start")["phase"] == "running"
-    assert client.get("/v1/experiments/later/current").json()["valid_until"] == "2100-01-01T00:00:00.000Z"
+    assert post(client, "/v1/experiments/later/start")["phase"] == "scheduled"
+    assert client.get("/v1/experiments/later/current").json()["valid_until"] == "2099-12-31T23:00:00.000Z"
 
 
 def test_experiments_are_listed_page_by_page(client: httpx.Client) -> None:

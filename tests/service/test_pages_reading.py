@@ -1,6 +1,7 @@
 """What pages say, read without scripts."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,33 @@ def test_a_page_says_what_is_live_and_until_when(client: httpx.Client, visitor: 
     text = visitor.read("/experiments/draft").text
     assert "49 is served until the experiment is started." in text
     assert "Nothing yet: the first step begins when the experiment is started." in text
+
+
+def test_a_page_says_when_an_experiment_starts_by_itself(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
+    later = datetime.fromtimestamp(clock.now + 2 * HOUR, UTC)
+    create(client, step_seconds=HOUR, starts=later.isoformat())
+    text = visitor.read("/experiments/shipping").text
+    said = f"49 is served until the experiment starts by itself, {later.day} {later:%b %Y, %H:%M:%S} UTC, in 2 h"
+    assert said in text
+    assert "/experiments/shipping/orders/start" not in visitor.page.links
+    assert "scheduled" in visitor.read("/").text
+    again = next(address for address in visitor.read("/experiments/shipping").loads if "seen=" in address)
+    clock.now += 2 * HOUR
+    assert visitor.client.get(again, headers={"HX-Request": "true"}).headers["hx-refresh"] == "true"
+    assert "49 is live until" in visitor.read("/experiments/shipping").text
+
+
+def test_a_page_says_how_long_the_plan_holds_a_variant(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
+    create(client, step_seconds=HOUR)
+    play(client, clock, 2)
+    since, steps = client.get("/v1/experiments/shipping/explain/2").json()["hold"]
+    said = f"The plan holds 49 for {steps:,} steps that count, from step {since} on, until step {since + steps - 1:,}"
+    assert said in visitor.read("/experiments/shipping").text
+    order(client, "pin", variant="59", reason="a wrong price")
+    assert said in visitor.read("/experiments/shipping").text
+    play(client, clock, 1)
+    assert "The plan holds" not in visitor.read("/experiments/shipping").text
+    assert "The plan holds" not in visitor.read("/experiments/shipping/order/unpin").text
 
 
 def test_pins_wash_out_and_pauses_are_told_in_sentences(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:

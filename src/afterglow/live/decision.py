@@ -7,7 +7,8 @@ from afterglow.live.state import Phase, State
 
 
 class Decision(NamedTuple):
-    """What is live: `valid_until` is when the step ends, in seconds since 1970, if a clock ends it."""
+    """What is live: `valid_until` is when the step ends, in seconds since 1970, if a clock ends it; before a scheduled
+    start, when that is."""
 
     step: int
     variant: str
@@ -26,6 +27,13 @@ class Receipt(NamedTuple):
 
 def decided(spec: Spec, state: State) -> Decision:
     over = state.phase is Phase.OVER
-    end = (state.starts + spec.step_ms * (state.step + 1)) / 1000 if spec.step_ms and not over else None
     served, planned = spec.variants[state.served], spec.variants[state.planned]
-    return Decision(state.step, served, planned, "over" if over else str(state.role), end)
+    return Decision(state.step, served, planned, "over" if over else str(state.role), end_of(spec, state))
+
+
+def end_of(spec: Spec, state: State) -> float | None:
+    """When something else may be decided, by the clock."""
+    if not spec.step_ms or state.phase in (Phase.DRAFT, Phase.OVER):
+        return None
+    steps = 0 if state.phase is Phase.SCHEDULED else state.step + 1
+    return (state.starts + spec.step_ms * steps) / 1000

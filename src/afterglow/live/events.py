@@ -9,7 +9,7 @@ from typing import Any
 
 from afterglow.live import plan as plans
 from afterglow.live.spec import Spec
-from afterglow.live.state import Phase, Role, State
+from afterglow.live.state import WAITING, Phase, Role, State
 
 Body = Mapping[str, Any]
 PAUSED, PLAN, WASHOUT, OUTSIDE = Phase.PAUSED, Role.PLAN, Role.WASHOUT, Role.OUTSIDE  # found once, not in every step
@@ -28,6 +28,12 @@ def start(spec: Spec, state: State, body: Body) -> None:
     state.phase = Phase.RUNNING
     state.starts = body["starts"]
     open_step(spec, state)
+
+
+def schedule(spec: Spec, state: State, body: Body) -> None:
+    """It will start at a time to come."""
+    state.phase = Phase.SCHEDULED
+    state.starts = body["starts"]
 
 
 def open_step(spec: Spec, state: State) -> None:
@@ -162,7 +168,7 @@ def restart(spec: Spec, state: State) -> None:
     """A new plan with what is allowed now: a policy can't be asked to forget an arm. The step in hand is left out."""
     arms = [arm for arm in range(len(spec.variants)) if arm not in state.disabled]
     state.restarts += 1
-    began = state.phase is not Phase.DRAFT
+    began = state.phase not in WAITING
     best = max(arms, key=lambda arm: (state.books.tallies[arm].pulls > 0, mean(state, arm), arm == spec.control))
     state.plan = plans.fresh(spec, arms, state.step + began, state.restarts, best)
     if began:
@@ -180,5 +186,7 @@ def stop(spec: Spec, state: State, body: Body) -> None:
 
 KINDS: Mapping[str, Callable[[Spec, State, Body], None]] = {
     each.__name__: each
-    for each in (create, start, close, missed, void, pin, unpin, pause, resume, disable, enable, go_live, stop)
-}
+    for each in (
+        create, schedule, start, close, missed, void, pin, unpin, pause, resume, disable, enable, go_live, stop,
+    )
+}  # fmt: skip

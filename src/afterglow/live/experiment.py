@@ -108,8 +108,8 @@ class Experiment(Present):
     # Orders; all take effect with the next step
 
     def start(self) -> None:
-        """Begin step 0 of an experiment that was created with `start=False`."""
-        self._order(lambda spec, state: [orders.start(spec, state, self._now())])
+        """Begin step 0 of an experiment that was created with `start=False`, or schedule it before its `starts`."""
+        self._order(lambda spec, state: orders.start(spec, state, self._now()))
 
     def pin(self, variant: str, reason: str) -> None:
         """Serve one variant, whatever the plan, until `unpin`."""

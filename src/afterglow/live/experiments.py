@@ -47,8 +47,9 @@ class Experiments:
     ) -> Experiment:
         """A new experiment. `settings` are those of `specify`, and options of the policy.
 
-        With `step_seconds` the clock closes the steps, from `starts` on (seconds since 1970, now if it is None);
-        without, the caller does.
+        With `step_seconds` the clock closes the steps; without, the caller does. Steps are counted from `starts` on
+        (seconds since 1970, now if it is None): a full hour in the past lets steps of an hour begin on the hour, a
+        time to come schedules the experiment, and until then the control is served.
         """
         now = self._clock()
         begins = now if starts is None else starts
@@ -59,7 +60,7 @@ class Experiments:
             copy = Follower(spec.name)
             copy.follow(log)
             if start:
-                copy.happen(log, at, [orders.start(spec, copy.state, at)])
+                copy.happen(log, at, orders.start(spec, copy.state, at))
         self._news.tell()
         return self.get(spec.name)
 

@@ -10,7 +10,7 @@ from afterglow.live.log import NOTHING, Record, body_of, chained, read_body
 from afterglow.live.orders import Event
 from afterglow.live.rows import Close, Missed, Open, Void, changes
 from afterglow.live.spec import Spec, read_spec
-from afterglow.live.state import Role, State, initial, restored
+from afterglow.live.state import WAITING, Role, State, initial, restored
 from afterglow.live.status import Explanation, explanation
 from afterglow.live.store.contract import Reading, Snapshot, Writing
 
@@ -125,7 +125,7 @@ class Follower:
     def explain(self, log: Reading, step: int) -> Explanation:
         """Why a step has its variant: the log is replayed up to it."""
         now = self.state
-        if now.phase == "draft" or not 0 <= step <= now.step or (now.phase == "over" and step == now.step):
+        if now.phase in WAITING or not 0 <= step <= now.step or (now.phase == "over" and step == now.step):
             raise OutOfTurn(f"step {step:,} of {self.name!r} has no decision yet; it is at step {now.step:,}")
         row = next(log.steps(step, 1), None)
         if row is None or row.role == Role.MISSED:
@@ -134,7 +134,7 @@ class Follower:
         past.begin(log, step - 1)
         for record in log.records(past.seq):
             past.take(record)
-            if past.state.step == step and past.state.phase != "draft":
+            if past.state.step == step and past.state.phase not in WAITING:
                 break
         return explanation(past.spec, past.state)
 

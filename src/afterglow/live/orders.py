@@ -1,5 +1,6 @@
 """What may be asked of an experiment, and the event that it becomes. A refusal changes nothing."""
 
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from afterglow.errors import BadValue, Conflict, HorizonReached, OutOfTurn
@@ -7,7 +8,7 @@ from afterglow.live.amounts import FULL, micros, units
 from afterglow.live.events import safe
 from afterglow.live.limits import writable
 from afterglow.live.spec import Spec
-from afterglow.live.state import Phase, State
+from afterglow.live.state import WAITING, Phase, State
 
 
 class Event(NamedTuple):
@@ -28,8 +29,10 @@ class Reported(NamedTuple):
 
 def started(spec: Spec, state: State) -> None:
     """Refuse what needs a step in hand."""
-    if state.phase is Phase.DRAFT:
-        raise OutOfTurn(f"experiment {spec.name!r} is not started; call start()")
+    if state.phase in WAITING:
+        by_itself = state.phase is Phase.SCHEDULED
+        way_out = f"it starts by itself at {clock_time(state.starts)}" if by_itself else "call start()"
+        raise OutOfTurn(f"experiment {spec.name!r} is not started; {way_out}")
     if state.phase is Phase.OVER:
         if state.step == spec.horizon:
             raise HorizonReached(
@@ -38,12 +41,24 @@ def started(spec: Spec, state: State) -> None:
         raise OutOfTurn(f"experiment {spec.name!r} was stopped at step {state.step:,}; create a new one")
 
 
-def start(spec: Spec, state: State, now: int) -> Event:
-    """Begin: step 0 is the slot of time that it is now, or the first if that is still to come."""
-    if state.phase is not Phase.DRAFT:
+def start(spec: Spec, state: State, now: int) -> list[Event]:
+    """Begin: step 0 is the slot of time that it is now. Before its time it is scheduled."""
+    if state.phase not in WAITING:
         raise OutOfTurn(f"experiment {spec.name!r} is started already; it is {state.phase}")
-    gone = max(0, now - spec.starts_ms)
-    return Event("start", {"starts": spec.starts_ms + (gone - gone % spec.step_ms if spec.step_ms else gone)})
+    gone = now - spec.starts_ms
+    if spec.step_ms and gone < 0:
+        return [] if state.phase is Phase.SCHEDULED else [Event("schedule", {"starts": spec.starts_ms})]
+    gone = max(0, gone)
+    return [Event("start", {"starts": spec.starts_ms + (gone - gone % spec.step_ms if spec.step_ms else gone)})]
+
+
+def due(spec: Spec, state: State, now: int) -> bool:
+    """Whether the clock has something to do: start what is scheduled, end the step in hand."""
+    if not spec.step_ms or state.phase in (Phase.DRAFT, Phase.OVER):
+        return False
+    if state.phase is Phase.SCHEDULED:
+        return now >= state.starts
+    return step_at(spec, state, now) > state.step
 
 
 def close(spec: Spec, state: State, told: object, reported: Reported) -> Event:
@@ -60,14 +75,15 @@ def close(spec: Spec, state: State, told: object, reported: Reported) -> Event:
 
 
 def passed(spec: Spec, state: State, now: int, reported: Reported) -> list[Event]:
-    """The steps that have ended by the clock: the one in hand with its total, those that nobody was there for."""
-    if state.phase in (Phase.DRAFT, Phase.OVER):
+    """What the clock has brought: a start that was scheduled; or steps that have ended, the one in hand with its
+    total and those that nobody was there for."""
+    if not due(spec, state, now):
         return []
+    if state.phase is Phase.SCHEDULED:
+        return start(spec, state, now)
     last = step_at(spec, state, now)
     if spec.horizon is not None:
         last = min(last, spec.horizon)
-    if last <= state.step:
-        return []
     events = [close(spec, state, None, reported)]
     gone = last - state.step - 1
     if gone:
@@ -78,6 +94,11 @@ def passed(spec: Spec, state: State, now: int, reported: Reported) -> list[Event
 def step_at(spec: Spec, state: State, now: int) -> int:
     """The number of the step at a time, by the clock: computed, never counted."""
     return (now - state.starts) // spec.step_ms
+
+
+def clock_time(ms: int) -> str:
+    """A time for people, in UTC."""
+    return f"{datetime.fromtimestamp(ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def void(spec: Spec, state: State, step: object, why: str) -> list[Event]:

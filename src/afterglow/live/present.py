@@ -79,7 +79,7 @@ class Present:
         """Publish the decision, for `glance`; others may have changed it `since`, by the monotonic clock."""
         spec, state = self._copy.spec, self._copy.state
         decision = decided(spec, state)
-        self._boundary = decision.valid_until if state.phase != "draft" else None
+        self._boundary = decision.valid_until
         ends = inf if self._boundary is None else round(1000 * self._boundary)
         if self._store.alone or state.phase == "over":
             self._shown = Shown(decision, ends, inf)
@@ -97,14 +97,12 @@ class Present:
 
     def _due(self) -> bool:
         copy = self._copy
-        if copy.seq < 0 or not copy.spec.step_ms or copy.state.phase in ("draft", "over"):
-            return False
-        return orders.step_at(copy.spec, copy.state, self._now()) > copy.state.step
+        return copy.seq >= 0 and orders.due(copy.spec, copy.state, self._now())
 
     def _catch_up(self, log: Writing) -> None:
-        """Close the steps that have ended by the clock."""
-        spec, state = self.spec, self._copy.state
-        if spec.step_ms and self._due():
+        """Start what is scheduled, close the steps that have ended by the clock."""
+        if self._due():
+            spec, state = self.spec, self._copy.state
             self._happen(log, orders.passed(spec, state, self._now(), Reported(*log.reported(state.step))))
 
     def _happen(self, log: Writing, events: list[Event]) -> None:

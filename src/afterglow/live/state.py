@@ -13,9 +13,13 @@ from afterglow.live.spec import Spec
 
 class Phase(StrEnum):
     DRAFT = "draft"  # created, not started
+    SCHEDULED = "scheduled"  # will start by the clock
     RUNNING = "running"
     PAUSED = "paused"  # serves the control and learns nothing
     OVER = "over"  # the horizon is reached or somebody stopped it
+
+
+WAITING = (Phase.DRAFT, Phase.SCHEDULED)  # serve the control; no step is in hand
 
 
 class Role(StrEnum):
@@ -34,7 +38,7 @@ class State:
     plan: Plan
     books: Books
     step: int = 0  # in hand
-    starts: int = 0  # when step 0 began by the clock, in milliseconds
+    starts: int = 0  # when step 0 begins by the clock, in milliseconds
     phase: Phase = Phase.DRAFT
     served: int = 0  # the variant of the step in hand, or after the end
     planned: int = 0

@@ -23,7 +23,7 @@ class Status:
     (over and not decided)."""
 
     status: str
-    phase: str  # draft, running, paused, over
+    phase: str  # draft, scheduled, running, paused, over
     step: int
     horizon: int | None
     variant: str  # live now

@@ -54,7 +54,13 @@ class NewExperiment(Sent):
     step_seconds: Annotated[
         float | None, Field(ge=limits.SHORTEST, le=limits.LONGEST, description="The clock closes steps of this length.")
     ] = None
-    starts: Annotated[Moment | None, Field(description="When step 0 begins by the clock; now by default.")] = None
+    starts: Annotated[
+        Moment | None,
+        Field(
+            description="From when on steps are counted by the clock; now by default. A full hour in the past lets "
+            "steps of an hour begin on the hour; before a time to come the control is served and rewards are refused."
+        ),
+    ] = None
     heartbeat: Annotated[bool, Field(description="A step without any report is void.")] = False
     shadow: Annotated[bool, Field(description="Decide and log, serve the control.")] = False
     remember: Annotated[int, Field(ge=0, le=limits.REMEMBER, description="Steps that keys are kept after theirs.")] = 1
@@ -89,7 +95,7 @@ class Total(Sent):
 
 class Status(Answered):
     status: Literal["exploring", "leading", "decided", "finished", "inconclusive"]
-    phase: Literal["draft", "running", "paused", "over"]
+    phase: Literal["draft", "scheduled", "running", "paused", "over"]
     step: int
     horizon: int | None
     variant: Annotated[str, Field(description="Live now.")]

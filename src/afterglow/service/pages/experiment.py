@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from starlette.responses import JSONResponse, Response
 
+from afterglow.errors import OutOfTurn
 from afterglow.live import Decision, Experiment
 from afterglow.live.history import Happening
 from afterglow.live.status import Status
@@ -13,7 +14,6 @@ from afterglow.service.pages.curve import curve, known
 from afterglow.service.pages.intervals import picture
 from afterglow.service.pages.log import RecentLog
 from afterglow.service.pages.orders import ORDERS, offered
-from afterglow.service.pages.overview import ending
 from afterglow.service.pages.rendering import HEADERS
 from afterglow.service.pages.timeline import SPAN, runs, shown, strip
 from afterglow.service.pages.visit import Visit
@@ -53,7 +53,7 @@ class Standing(NamedTuple):
 
 
 def standing(visit: Visit, experiment: Experiment) -> Standing:
-    status, decision = experiment.status(), ending(experiment)
+    status, decision = experiment.status(), experiment.decision()
     recent = visit.dashboard.logs.setdefault(experiment.name, RecentLog())
     log = recent.read(experiment, lambda: visit.dashboard.experiments.heads()[experiment.name])
     mark = repr((status, decision, log[-1:], visit.number("until")))
@@ -63,7 +63,7 @@ def standing(visit: Visit, experiment: Experiment) -> Standing:
 def facts(visit: Visit, experiment: Experiment, stands: Standing) -> dict[str, Any]:
     """What the page says."""
     status, decision, spec, until = stands.status, stands.decision, experiment.spec, visit.number("until")
-    first, count = shown(status.step, status.phase in ("draft", "over"), until)
+    first, count = shown(status.step, status.phase in ("draft", "scheduled", "over"), until)
     estimates, steps = experiment.estimates(), experiment.steps(first, count)
     held = strip(spec, steps)
     return {
@@ -72,6 +72,7 @@ def facts(visit: Visit, experiment: Experiment, stands: Standing) -> dict[str, A
         "decision": decision,
         "picture": picture(estimates, decision.variant, status.leader, status.disabled),
         "known": words.known(status, estimates),
+        "planned": planned(visit, experiment, status),
         "conditions": words.conditions(spec, status),
         "strip": held,
         "curve": curve(held, steps),
@@ -87,19 +88,33 @@ def facts(visit: Visit, experiment: Experiment, stands: Standing) -> dict[str, A
     }
 
 
+def planned(visit: Visit, experiment: Experiment, status: Status) -> str:
+    """What the plan holds; looked up once while a step lasts, for all visitors."""
+    if status.phase != "running":
+        return ""
+    why = visit.dashboard.plans.get(experiment.name)
+    if why is None or why.step != status.step:
+        try:
+            why = visit.dashboard.plans[experiment.name] = experiment.explain(status.step)
+        except OutOfTurn:  # the step has ended meanwhile
+            return ""
+    return words.planned(experiment.spec, why)
+
+
 def step_begins(experiment: Experiment, step: int) -> float | None:
     """When a step begins by the clock, seconds since 1970."""
-    started = experiment.events(0, 1)  # the first record behind the creation
+    after_creation = experiment.events(0, 2)
+    started = [one for one in after_creation if one.kind in ("schedule", "start")]
     if not experiment.spec.step_ms or not started:
         return None
-    return float(started[0].body["starts"] + step * experiment.spec.step_ms) / 1000
+    return float(started[-1].body["starts"] + step * experiment.spec.step_ms) / 1000
 
 
 def totals(visit: Visit) -> Response:
     """What the chart draws: totals by step, the mean of each run, and which variant was held."""
     experiment = visit.experiment()
     status = experiment.status()
-    first, count = shown(status.step, status.phase in ("draft", "over"), visit.number("until"))
+    first, count = shown(status.step, status.phase in ("draft", "scheduled", "over"), visit.number("until"))
     steps = experiment.steps(first, count)
     found = runs(steps)
     means = [run.mean if run.role not in ("void", "missed") else None for run in found for _ in span(run)]

@@ -9,7 +9,6 @@ from afterglow.errors import AfterglowError, BadValue, Conflict, OutOfTurn
 from afterglow.live import Experiment
 from afterglow.live.spec import Spec
 from afterglow.live.status import Status
-from afterglow.service.pages.overview import ending
 from afterglow.service.pages.visit import Visit
 from afterglow.service.problems import Problem
 
@@ -117,7 +116,7 @@ def order_page(visit: Visit) -> Response:
 
 
 def form_page(visit: Visit, experiment: Experiment, order: Order, error: AfterglowError | None = None) -> Response:
-    status, decision = experiment.status(), ending(experiment)
+    status, decision = experiment.status(), experiment.decision()
     if error is None and not order.fits(experiment.spec, status):
         raise Problem("out-of-turn", f"experiment {experiment.name!r} is {status.phase}; {order.slug!r} has no use now")
     spec = experiment.spec

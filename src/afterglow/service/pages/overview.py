@@ -44,7 +44,7 @@ def row(visit: Visit, name: str) -> Row:
     """An experiment that can't be read doesn't hide the others."""
     try:
         experiment: Experiment = visit.dashboard.experiments.get(name)
-        return Row(name, experiment.spec, experiment.status(), ending(experiment))
+        return Row(name, experiment.spec, experiment.status(), experiment.decision())
     except Exception as error:  # whatever it is
         return Row(name, broken=problem_of(error).detail)
 
@@ -54,9 +54,3 @@ def urgency(row: Row) -> int:
     if row.status is None or row.status.alarm:
         return 0
     return 2 if row.status.phase == "over" else 1
-
-
-def ending(experiment: Experiment) -> Decision:
-    """What is live; a draft has no step that could end."""
-    decision = experiment.decision()
-    return decision._replace(valid_until=None) if experiment.status().phase == "draft" else decision

@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from afterglow.live import Experiment, Experiments
+from afterglow.live.status import Explanation
 from afterglow.service.access import Door
 from afterglow.service.pages.log import RecentLog
 from afterglow.service.pages.rendering import HEADERS, answer, rendered
@@ -36,6 +37,7 @@ class Dashboard:
     auth: bool = True
     clock: Callable[[], float] = time.time
     logs: dict[str, RecentLog] = field(default_factory=dict)
+    plans: dict[str, Explanation] = field(default_factory=dict)  # of the steps in hand
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from afterglow.estimates import Estimates
 from afterglow.live.history import Happening
 from afterglow.live.spec import Spec
-from afterglow.live.status import Status
+from afterglow.live.status import Explanation, Status
 from afterglow.service.pages.intervals import largest
 from afterglow.service.pages.numbers import counted, even, length
 
@@ -25,7 +25,7 @@ def known(status: Status, estimates: Estimates) -> str:
     """Which variant is best, as far as it is known."""
     leader = status.leader
     low = even(estimates[leader].low, largest(estimates)) if leader is not None else ""
-    if status.phase == "draft":
+    if status.phase in ("draft", "scheduled"):
         return "It is not started: the control is served and nothing is learned."
     if status.status == "finished":
         return f"It is over and decided: {leader} brings at least {low} a step, more than any other can."
@@ -41,7 +41,7 @@ def known(status: Status, estimates: Estimates) -> str:
 
 def conditions(spec: Spec, status: Status) -> list[str]:
     """What operators have ordered, and what follows from it."""
-    if status.phase in ("over", "draft"):
+    if status.phase in ("over", "draft", "scheduled"):
         return []
     said = []
     if status.phase == "paused":
@@ -61,6 +61,17 @@ def conditions(spec: Spec, status: Status) -> list[str]:
             "may still pay into them."
         )
     return said
+
+
+def planned(spec: Spec, why: Explanation) -> str:
+    """What the plan holds and for how long; void steps and those outside the plan make that longer."""
+    if why.hold is None or why.role == "outside":
+        return ""
+    since, steps = why.hold
+    last = min(since + steps, spec.horizon or since + steps) - 1
+    end = f", until step {last:,} at least" if last > why.step else ""
+    counting = "1 step that counts" if steps == 1 else f"{steps:,} steps that count"
+    return f"The plan holds {why.planned} for {counting}, from step {since:,} on{end}."
 
 
 class Line(NamedTuple):
@@ -109,6 +120,7 @@ def sentence(spec: Spec, one: Happening) -> str:
         return f"{which} missed: nobody asked or reported."
     return {
         "create": f"Created with {counted(len(spec.variants), 'variant')}: {', '.join(spec.variants)}.",
+        "schedule": "Scheduled: it starts by itself.",
         "start": "Started.",
         "pin": f"Pinned to {variant}.",
         "unpin": "Unpinned.",
