@@ -1,21 +1,20 @@
 """A comparison small enough to be played in every test that wants one."""
 
-from functools import cache
-
-from afterglow.lab.compare import ENTRIES, Comparison, Study, compare
+from afterglow.lab.study import Study
 
 LABELS = ("phased-ucb paper", "phased-elimination", "trim-ucb", "odaaf-variance", "attributed-ucb")
+SPREADS = ("uniform", "last", "handicap", "chameleon")
+HORIZON = 2_000
 SMALL = Study(
-    horizon=2_000,
-    window=4,
-    entries=tuple(entry for entry in ENTRIES if entry.label in LABELS),
-    spreads=("uniform", "last", "handicap", "chameleon"),
+    policies=[
+        {"policy": "phased-ucb", "constants": "paper", "label": "phased-ucb paper"},
+        {"policy": ["phased-elimination", "trim-ucb", "odaaf-variance"]},
+        {"policy": "attributed-ucb", "runs": 8},
+    ],
+    worlds=[{"rewards": [0.9, 0.8, 0.7, 0.6, 0.5], "window": 4, "spread": list(SPREADS)}],
+    horizon=HORIZON,
     runs=12,
-    stepwise_runs=8,
-    points=10,
+    seed=3,
+    checkpoints=10,
+    name="small",
 )
-
-
-@cache
-def small() -> Comparison:
-    return compare(SMALL, seed=3)

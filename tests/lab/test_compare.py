@@ -1,36 +1,41 @@
-"""The default study."""
+"""The default study, and where its results go."""
+
+from pathlib import Path
 
 import pytest
 
-from afterglow.engine.simulate import simulate
-from afterglow.lab.compare import ADVERSARIAL, BENIGN, ENTRIES, QUICK, Study, compare, delay_of
+from afterglow.lab import identity
+from afterglow.lab.compare import FULL, QUICK, SPREADS, Size, comparison, folder_for
+from afterglow.lab.study import Study
+from afterglow.lab.toml_text import toml_of
 from afterglow.policies.registry import named, names
-from afterglow.worlds.spreads import NAMES
-from afterglow.worlds.world import World
-from small_study import LABELS, SMALL, small
+from afterglow.worlds.spreads import ADVERSARIAL, NAMES
 
 
 def test_every_policy_takes_part_and_phased_ucb_with_both_constants() -> None:
-    assert {entry.policy for entry in ENTRIES} == set(names())
-    constants = [entry.options["constants"] for entry in ENTRIES if entry.policy == "phased-ucb"]
-    assert constants == ["paper", "corrected"]
-    assert len({entry.label for entry in ENTRIES}) == len(ENTRIES)
+    cells = comparison().cells
+    assert {cell.policy.name for cell in cells} == set(names())
+    constants = {cell.label: cell.options["constants"] for cell in cells if cell.policy.name == "phased-ucb"}
+    assert constants == {"phased-ucb paper": "paper", "phased-ucb corrected": "corrected"}
 
 
-def test_benign_and_adversarial_spreads_are_played() -> None:
-    known = {name.partition(":")[0] for name in NAMES}
-    assert set(Study().spreads) == {*BENIGN, *ADVERSARIAL} <= known
-    assert QUICK.spreads == Study().spreads
-    assert QUICK.horizon < Study().horizon
+@pytest.mark.parametrize("size", [FULL, QUICK])
+def test_every_policy_is_played_under_benign_and_adversarial_spreads(size: Size) -> None:
+    study = comparison(size=size)
+    assert set(ADVERSARIAL) < set(SPREADS) <= {name.partition(":")[0] for name in NAMES}
+    assert study.left_out == []
+    assert len(study.cells) == (len(names()) + 1) * len(SPREADS)
+    assert {cell.horizon for cell in study.cells} == {size.horizon}
+    assert QUICK.horizon < FULL.horizon
 
 
-@pytest.mark.parametrize("study", [Study(), QUICK])
-def test_every_policy_can_be_configured_for_every_spread(study: Study) -> None:
-    for entry in study.entries:
-        for spread in study.spreads:
-            assert named(entry.policy).settings(5, study.window, study.horizon, study.options(entry, spread))
-        assert study.runs // entry.costs > 1
-        assert study.stepwise_runs // entry.costs > 1
+@pytest.mark.parametrize("size", [FULL, QUICK])
+def test_policies_that_take_long_have_fewer_runs(size: Size) -> None:
+    runs = {cell.policy.name: cell.runs for cell in comparison(size=size).cells}
+    assert runs["trim-ucb"] == size.runs
+    assert runs["attributed-ucb"] == runs["ucb1"] == size.stepwise_runs
+    assert runs["lag-ridge-ucb"] == size.stepwise_runs // 4
+    assert all(count <= size.stepwise_runs for name, count in runs.items() if named(name).every_step)
 
 
 @pytest.mark.parametrize(
@@ -38,54 +43,27 @@ def test_every_policy_can_be_configured_for_every_spread(study: Study) -> None:
     [("immediate", (0, 0)), ("uniform", (4.5, 8.25)), ("last", (9, 0)), ("chameleon", (9, 20.25))],
 )
 def test_the_delay_told_is_the_spreads_own_or_the_largest(spread: str, told: tuple[float, float]) -> None:
-    assert delay_of(spread, 10) == told
+    (cell,) = (
+        cell for cell in comparison().cells if (cell.label, cell.world.spread.text) == ("odaaf-variance", spread)
+    )
+    assert (cell.options["mean_delay"], cell.options["delay_variance"]) == pytest.approx(told)
 
 
-def test_a_cell_is_what_simulate_gives() -> None:
-    cell = small().cell("odaaf-variance", "uniform")
-    told = {"mean_delay": 1.5, "delay_variance": 1.25}
-    outcome = simulate("odaaf-variance", World.of(SMALL.means, 4, "uniform"), 2_000, 12, 3, told)
-    assert (cell.regret, cell.options, cell.engine) == (outcome.regret, told, outcome.engine)
-    assert cell.curve[-1] == cell.regret
-    assert cell.t[-1] == 2_000
+def test_it_can_be_written_as_a_file_and_is_the_same_study(tmp_path: Path) -> None:
+    (tmp_path / "compare.toml").write_text(toml_of(comparison(7).as_data()), encoding="utf-8")
+    again, study = Study.read(tmp_path / "compare.toml"), comparison(7)
+    assert (again.name, again.question) == (study.name, study.question)
+    assert [(cell.title, cell.options, cell.runs, cell.seed, cell.marks) for cell in again.cells] == [
+        (cell.title, cell.options, cell.runs, cell.seed, cell.marks) for cell in study.cells
+    ]
 
 
-def test_policies_that_decide_at_every_step_have_fewer_runs() -> None:
-    assert {cell.runs for cell in small().row("attributed-ucb")} == {8}
-    assert {cell.runs for cell in small().row("trim-ucb")} == {12}
-
-
-def test_the_ranking_is_by_the_worst_spread() -> None:
-    ranking = small().ranking()
-    assert {standing.entry.label for standing in ranking} == set(LABELS)
-    worst = [standing.worst.regret.mean for standing in ranking]
-    assert worst == sorted(worst)
-    for standing in ranking:
-        regrets = [cell.regret.mean for cell in small().row(standing.entry.label)]
-        assert standing.worst.regret.mean == max(regrets)
-        assert standing.average == pytest.approx(sum(regrets) / len(regrets))
-
-
-def test_the_reference_is_never_the_best_of_a_spread() -> None:
-    for spread in SMALL.spreads:
-        least = small().cell(small().best(spread), spread).regret.mean
-        others = [cell for cell in small().cells if cell.spread == spread and cell.label != "attributed-ucb"]
-        assert least == min(cell.regret.mean for cell in others)
-
-
-def test_policies_with_a_theorem_have_its_bound() -> None:
-    bounds = {entry.label: small().bound(entry) for entry in SMALL.entries}
-    assert all(bounds[label] for label in ("phased-ucb paper", "phased-elimination", "trim-ucb"))
-    assert bounds["odaaf-variance"] is None
-
-
-def test_intervals_are_students() -> None:
-    cell = small().cell("phased-elimination", "last")
-    assert cell.half_width == pytest.approx(2.20099 * cell.regret.se, rel=1e-5)
-
-
-def test_progress_is_told_from_nothing_to_all() -> None:
-    told: list[float] = []
-    one = Study(horizon=50, window=2, entries=SMALL.entries[:1], spreads=("last", "hoard"), runs=2, points=3)
-    compare(one, tell=lambda share, what: told.append(share))
-    assert told == [0.0, 0.5, 1.0]
+def test_seeds_sizes_and_versions_have_folders_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = folder_for(comparison(1, QUICK), tmp_path)
+    assert first == folder_for(comparison(1, QUICK), tmp_path)
+    assert first.parent == tmp_path / "results"
+    assert first.name.startswith("compare-quick-seed-1-")
+    others = [folder_for(comparison(2, QUICK), tmp_path), folder_for(comparison(1, FULL), tmp_path)]
+    monkeypatch.setattr(identity, "versions", lambda: {"afterglow": "another"})
+    others.append(folder_for(comparison(1, QUICK), tmp_path))
+    assert len({first, *others}) == 4

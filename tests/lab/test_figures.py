@@ -1,61 +1,91 @@
-"""The figures of a comparison."""
+"""The figures of a study."""
 
+import re
 from typing import Any
 
+import matplotlib
 import pytest
 
-from afterglow.lab.compare import ENTRIES
-from afterglow.lab.drawing import brief, png, readable, short, svg
-from afterglow.lab.figures import figures
-from afterglow.lab.palette import OTHERS, STROKES, stroke, strokes
-from small_study import LABELS, SMALL, small
+from afterglow.lab.compare import comparison
+from afterglow.lab.drawing import STYLE, brief, png, readable, short, svg
+from afterglow.lab.palette import OTHERS, STROKES, strokes
+from afterglow.lab.scenes import Scenes
+from afterglow.lab.study_figures import PANELS, Gallery, dots
+from small_study import HORIZON, LABELS, SMALL, SPREADS
 
 
 @pytest.fixture(scope="module")
-def drawn() -> dict[str, Any]:
-    return figures(small())
+def scenes(tmp_path_factory: pytest.TempPathFactory) -> Scenes:
+    return Scenes(SMALL.run(tmp_path_factory.mktemp("small")))
 
 
-def test_there_is_a_curve_for_every_spread_and_two_widths_of_what_is_wide(drawn: dict[str, Any]) -> None:
-    curves = [f"curves-{spread}" for spread in SMALL.spreads]
-    assert list(drawn) == [*curves, "dots", "dots-narrow", "heat", "heat-narrow"]
+@pytest.fixture(scope="module")
+def gallery(scenes: Scenes) -> Gallery:
+    return Gallery(scenes)
 
 
-def test_curves_are_logarithmic_and_end_at_the_horizon(drawn: dict[str, Any]) -> None:
-    for spread in SMALL.spreads:
-        axes = drawn[f"curves-{spread}"].axes[0]
+@pytest.fixture(scope="module")
+def drawn(gallery: Gallery) -> dict[str, Any]:
+    return {name: one.figure for name, one in gallery.made.items()}
+
+
+def test_there_are_curves_for_every_spread_and_two_widths_of_what_is_wide(gallery: Gallery) -> None:
+    curves = [f"{kind}-{number}" for number in range(1, len(SPREADS) + 1) for kind in ("log", "linear", "share")]
+    wide = [f"{name}{more}" for name in ("dots-1", "heat-spread", "strip") for more in ("", "-narrow")]
+    assert list(gallery.made) == [*curves, *wide]
+    assert len({cell.world.spread.text for cell in comparison().cells}) <= PANELS
+
+
+def test_the_caption_of_a_curve_says_when_rewards_arrive(gallery: Gallery) -> None:
+    captions = {one.title: one.caption for one in gallery.made.values() if one.kind == "log"}
+    assert captions["uniform"] == "an equal part in each step of the window"
+    assert captions["handicap"] == "the best arm pays in the last step of the window, all others at once"
+    assert all(captions[spread] for spread in SPREADS)
+
+
+def test_curves_are_logarithmic_and_end_at_the_horizon(scenes: Scenes, drawn: dict[str, Any]) -> None:
+    for number, scene in enumerate(scenes.all, 1):
+        axes = drawn[f"log-{number}"].axes[0]
         assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
-        assert axes.get_xlim()[1] == SMALL.horizon
+        assert axes.get_xlim()[1] == HORIZON
         ends = {line.get_gid(): line.get_ydata()[-1] for line in axes.lines if line.get_gid()}
         for label in ("trim-ucb", "phased-elimination"):
-            assert ends[f"line-{label}"] == small().cell(label, spread).regret.mean
+            assert ends[f"line-{label}"] == pytest.approx(scenes.regret(scene, label).value)
 
 
-def test_a_bound_is_never_drawn_above_what_nothing_exceeds(drawn: dict[str, Any]) -> None:
-    widest = max(SMALL.world.gaps)
-    for line in drawn["curves-last"].axes[0].lines:
+def test_a_bound_is_never_drawn_above_what_nothing_exceeds(scenes: Scenes, drawn: dict[str, Any]) -> None:
+    widest = max(scenes.all[0].gaps)
+    for line in drawn["log-1"].axes[0].lines:
         if line.get_gid() is None:
             assert all(y <= widest * x * (1 + 1e-9) for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True))
 
 
 def test_the_dots_show_every_cell_and_the_heat_map_every_number(drawn: dict[str, Any]) -> None:
-    cells = len(LABELS) * len(SMALL.spreads)
-    assert len(drawn["dots"].axes[0].containers) == cells
-    assert len(drawn["heat"].axes[0].texts) == cells
-    shown = {text.get_text() for text in drawn["heat"].axes[0].texts}
-    assert f"{small().cell('trim-ucb', 'last').regret.mean:,.0f}" in shown
+    cells = len(LABELS) * len(SPREADS)
+    assert len(drawn["dots-1"].axes[0].containers) == cells
+    assert len(drawn["heat-spread"].axes[0].texts) == cells
 
 
-def test_drawing_again_gives_the_same_bytes(drawn: dict[str, Any]) -> None:
-    again = figures(small())["dots"]
-    assert svg(drawn["dots"]) == svg(again)
-    assert png(drawn["dots"]) == png(again)
+def test_drawing_again_gives_the_same_bytes(gallery: Gallery, drawn: dict[str, Any]) -> None:
+    with matplotlib.rc_context(STYLE):
+        again = dots(gallery, gallery.scenes.all, "", False)
+    assert svg(drawn["dots-1"]) == svg(again)
+    assert png(drawn["dots-1"]) == png(again)
+
+
+def test_names_within_a_drawing_do_not_depend_on_the_last_digits_of_its_layout(drawn: dict[str, Any]) -> None:
+    text = svg(drawn["log-1"])
+    names = set(re.findall(r'\bid="([^"]*)"', text))
+    assert {"n0", "n1"} <= names
+    assert not [name for name in names if re.fullmatch(r"\w*[0-9a-f]{10}", name)]
+    assert set(re.findall(r"#(n\d+)", text)) <= names
 
 
 def test_no_two_policies_look_the_same() -> None:
     assert len(set(STROKES.values())) == len(STROKES)
-    assert set(STROKES) <= {entry.label for entry in ENTRIES}
-    assert stroke("composite-exp3") == OTHERS
+    labels = list(dict.fromkeys(cell.label for cell in comparison().cells))
+    assert set(STROKES) <= set(labels)
+    assert strokes(labels)["composite-exp3"] == OTHERS
 
 
 @pytest.mark.parametrize(

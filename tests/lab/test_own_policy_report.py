@@ -10,6 +10,7 @@ import pytest
 from afterglow.errors import BadFormat
 from afterglow.lab import tables
 from afterglow.lab.policy_files import policy_in
+from afterglow.lab.promises import bound
 from afterglow.lab.results import Results
 from afterglow.lab.scenes import Scenes
 from afterglow.lab.study import Study
@@ -66,9 +67,9 @@ def test_the_file_of_a_policy_given_as_an_object_is_named_and_the_study_runs_wit
 def test_a_policy_that_only_shares_the_name_of_ours_has_none_of_its_bounds(tmp_path: Path) -> None:
     twin = replace(named("trim-ucb"), version=9)
     scenes = Scenes(Study([twin], WORLDS, 1_000, 2, checkpoints=2).run(tmp_path / "twin"))
-    assert scenes.bound(scenes.all[0], "trim-ucb") is None
+    assert bound(scenes.all[0], "trim-ucb") is None
     ours = Scenes(Study(["trim-ucb"], WORLDS, 1_000, 2, checkpoints=2).run(tmp_path / "ours"))
-    assert ours.bound(ours.all[0], "trim-ucb") is not None
+    assert bound(ours.all[0], "trim-ucb") is not None
 
 
 def test_results_without_these_columns_are_refused(tmp_path: Path) -> None:

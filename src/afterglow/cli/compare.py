@@ -1,7 +1,7 @@
 """`afterglow compare`: the default study, a table here and a report in a folder."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from afterglow.cli import options
 from afterglow.cli.values import count
@@ -9,7 +9,7 @@ from afterglow.cli.values import count
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from afterglow.lab.compare import Comparison
+    from afterglow.lab.scenes import Scene, Scenes
 
 
 def command(
@@ -19,75 +19,100 @@ def command(
     threads: options.Threads = None,
     json: options.Json = False,
 ) -> None:
-    """Compare all policies over benign and adversarial spreads: a table, and a report with figures."""
+    """Compare all policies over benign and adversarial spreads: a table, and a report. Stopped, it goes on."""
     number = count("seed", seed, 0)
     workers = None if threads is None else count("threads", threads)
     out.mkdir(parents=True, exist_ok=True)
 
     from afterglow.cli.messages import one_line  # noqa: PLC0415
-    from afterglow.cli.progress import progress  # noqa: PLC0415
-    from afterglow.lab.compare import QUICK, Study, compare  # noqa: PLC0415  Numba takes a second to load
+    from afterglow.cli.study_progress import play  # noqa: PLC0415
+    from afterglow.lab import compare, study_report  # noqa: PLC0415  Numba takes a second to load
+    from afterglow.lab.scenes import Scenes  # noqa: PLC0415
 
-    study = QUICK if quick else Study()
-    one_line(
-        f"comparing {len(study.entries)} policies over {len(study.spreads)} spreads, "
-        f"{study.horizon:,} steps, seed {number}"
-    )
-    with progress() as tell:
-        comparison = compare(study, number, workers, tell)
-
-    from afterglow.lab.report import results, write  # noqa: PLC0415
-
+    study = compare.comparison(number, compare.QUICK if quick else compare.FULL)
+    labels = {cell.label for cell in study.cells}
+    spreads = {cell.world.spread.text for cell in study.cells}
+    one_line(f"comparing {len(labels)} policies over {len(spreads)} spreads, {study.horizon:,} steps, seed {number}")
+    results = play(study, compare.folder_for(study, out), workers)
+    scenes = Scenes(results)
     if json:
         from afterglow.cli.output import print_json  # noqa: PLC0415
 
-        print_json(results(comparison))
+        print_json(as_data(scenes))
     else:
-        show(comparison)
-    page = write(comparison, out)
-    one_line(f"report: {page}")
+        show(scenes)
+    one_line(f"report: {study_report.write_report(results, out)}")
 
 
-def show(comparison: "Comparison") -> None:
+def as_data(scenes: "Scenes") -> dict[str, Any]:
+    """The summary of `afterglow run` with the ranking and the bounds."""
+    from afterglow.cli.run_study import as_data as summary  # noqa: PLC0415
+    from afterglow.lab.promises import promises  # noqa: PLC0415
+
+    ranking = [
+        {"label": one.label, "share": one.share.value, "worst": one.worst_share.value} | where(one.worst)
+        for one in scenes.ranking
+    ]
+    bounds = [
+        {"label": one.label, "theorem": one.theorem, "bound": one.bound, "regret": one.regret.value} | where(one.scene)
+        for one in promises(scenes)
+    ]
+    return summary(scenes.results) | {"ranking": ranking, "bounds": bounds}
+
+
+def where(scene: "Scene") -> dict[str, str]:
+    return {"spread": scene.place["spread"]}
+
+
+def show(scenes: "Scenes") -> None:
     from afterglow.cli.output import console  # noqa: PLC0415
 
-    study, screen = comparison.study, console()
+    scene, screen = scenes.all[0], console()
+    place = scene.place
     screen.print(
-        f"mean regret ± standard error after {study.horizon:,} steps: Bernoulli arms "
-        f"{', '.join(f'{mean:g}' for mean in study.means)}, window {study.window}, seed {comparison.seed}\n"
+        f"mean regret ± standard error after {place['horizon']:,} steps: Bernoulli arms "
+        f"{', '.join(place['rewards'].split())}, window {place['window']}, seed {place['seed']}\n"
     )
-    screen.print(table(comparison))
+    screen.print(table(scenes))
     screen.print(
-        "\n[dim]in the order of the worst spread; * least of its column, the reference attributed-ucb apart\n"
-        f"playing at random: {study.random_play:,.0f}; hoard, handicap and chameleon are adversaries\n"
+        "\n[dim]in the order of the average; * least of its column, the reference attributed-ucb apart\n"
+        f"playing at random: {scene.at_random:,.0f}; hoard, handicap and chameleon are adversaries\n"
         "bound: Theorems 1 and 2 of Garg & Akash as printed, Theorem 1 corrected, ours for trim-ucb;\n"
         "(in brackets: above what playing the worst arm throughout would lose, so it says nothing yet)[/dim]"
     )
 
 
-def table(comparison: "Comparison") -> "Table":
+def table(scenes: "Scenes") -> "Table":
     """Policies by spreads, the best first."""
     from rich import box  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
-    study = comparison.study
-    best = {spread: comparison.best(spread) for spread in study.spreads}
-    worst = (max(study.means) - min(study.means)) * study.horizon
     made = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False, pad_edge=False)
     made.add_column("policy", no_wrap=True)
-    for spread in study.spreads:
-        made.add_column(spread, justify="right")
-    made.add_column("bound", justify="right")
-    for standing in comparison.ranking():
-        label = standing.entry.label
-        cells = []
-        for spread in study.spreads:
-            regret = comparison.cell(label, spread).regret
-            text = f"{regret.mean:.0f} ±{regret.se:.0f}"
-            cells.append(f"[bold green]*{text}[/]" if best[spread] == label else text)
-        reference = standing.entry.kind == "reference"
-        bound = "" if standing.bound is None else f"{standing.bound:.0f}"
-        if standing.bound is not None and standing.bound > worst:
-            bound = f"({bound})"
-        made.add_row(label, *cells, bound, style="dim" if reference else None)
+    for title in (*(scene.place["spread"] for scene in scenes.all), "average", "bound"):
+        made.add_column(title, justify="right")
+    live = [standing.label for standing in scenes.ranking if not standing.reference]
+    best = [min(live, key=lambda label: scenes.regret(scene, label).value) for scene in scenes.all]
+    for standing in scenes.ranking:
+        label = standing.label
+        cells = [written(scenes, scene, label, best[x] == label) for x, scene in enumerate(scenes.all)]
+        average = f"{standing.share.value * scenes.all[0].at_random:.0f}"
+        made.add_row(label, *cells, average, promise(scenes.all[0], label), style="dim" if standing.reference else None)
     return made
+
+
+def written(scenes: "Scenes", scene: "Scene", label: str, best: bool) -> str:
+    from afterglow.engine.outcome import Mean  # noqa: PLC0415
+
+    regret = Mean.of(scenes.results.runs_of(scene.cells[label]["cell"])["regret"])
+    text = f"{regret.mean:.0f} ±{regret.se:.0f}"
+    return f"[bold green]*{text}[/]" if best else text
+
+
+def promise(scene: "Scene", label: str) -> str:
+    """The theorem's bound, in brackets if it says nothing."""
+    from afterglow.lab.promises import bound  # noqa: PLC0415
+
+    most = bound(scene, label)
+    text = "" if most is None else f"{most:.0f}"
+    return f"({text})" if most is not None and most > scene.most else text

@@ -44,8 +44,8 @@ Threads = Annotated[str | None, Option(metavar="N", help="As many as processors 
 Curve = Annotated[
     str | None, Option(metavar="N", help="Also the regret at up to N steps, evenly spaced in the logarithm.")
 ]
-Quick = Annotated[bool, Option("--quick", help="Shorter and with fewer runs: a few seconds.")]
-Out = Annotated[Path, Option(metavar="DIR", help="Where the report goes.")]
+Quick = Annotated[bool, Option("--quick", help="Shorter and with fewer runs: about ten seconds.")]
+Out = Annotated[Path, Option(metavar="DIR", help="Where the report goes, and results in a folder within.")]
 Column = Annotated[str | None, Option(metavar="NAME", help="The column of the totals, if the file has several.")]
 Decimal = Annotated[str | None, Option(metavar=". or ,", help="The decimal sign of the file, if it can't be told.")]
 Zone = Annotated[str | None, Option(metavar="NAME", help="Of times without an offset, such as Europe/Berlin.")]

@@ -39,8 +39,12 @@ EXAMPLES = {
     "token revoke": "afterglow token revoke 5f3a1c09d2e7",
 }
 NOTES = {
-    "compare": "Writes `index.html`, a page that needs no network, `results.json` with every number, setting and "
-    "version, and `figures/` as SVG and PNG. The same seed gives the same bytes.",
+    "compare": "A study like any other: stopped, it goes on where it was, and called again it plays nothing twice. Its "
+    "tables go to a folder of their own in `results/` for every seed, size and version, for `afterglow report` and "
+    "`Results`; `index.html`, the page of the study that was asked for last, needs no network. The same seed gives the "
+    "same bytes. The JSON object has what that of `afterglow run` has, `ranking` (`share` of random play's regret on "
+    "average, and where it is `worst`) and `bounds` beside the `regret` that comes closest to them. See the guide "
+    "[Reading a report](../guides/reading-a-report.md).",
     "simulate": "Give the arms in one of three ways: `--means`, `--arm` for each arm, or `--world`. `--window` and "
     "`--spread` take the place of the file's own. The JSON object has `policy`, `settings`, `options`, `rewards`, "
     "`means`, `horizon`, `window`, `spread`, `runs`, `seed`, `engine`, `threads`, `regret` (`mean`, `se`), "

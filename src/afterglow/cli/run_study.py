@@ -1,7 +1,7 @@
 """`afterglow run`: a study, into a folder that it goes on with if it was stopped."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
@@ -34,7 +34,7 @@ def command(
     number = None if seed is None else count("seed", seed, 0)
 
     from afterglow.cli.messages import one_line  # noqa: PLC0415
-    from afterglow.cli.study_progress import study_progress  # noqa: PLC0415
+    from afterglow.cli.study_progress import play  # noqa: PLC0415
     from afterglow.lab.study import Study  # noqa: PLC0415  Numba takes a second to load
 
     chosen = Study.read(study, number)
@@ -47,23 +47,17 @@ def command(
     if len(chosen.warned) > WARNINGS:
         one_line(f"warning: and {len(chosen.warned) - WARNINGS:,} cells more")
     one_line(f"{chosen.name}: {len(chosen.cells):,} cells, {runs:,} runs, seed {chosen.seed}")
-    try:
-        with study_progress() as tell:
-            results = chosen.run(folder, workers, dask, tell)
-    except KeyboardInterrupt:
-        one_line(f"stopped; what was finished is in {folder}, run again to go on")
-        raise
-    one_line(f"results: {folder}")
-    show(results, json)
-
-
-def show(results: "Results", json: bool) -> None:
-    """The summary."""
-    found = results.summary()
+    results = play(chosen, folder, workers, dask)
     if json:
         from afterglow.cli.output import print_json  # noqa: PLC0415
 
-        head = {"study": results.study, "versions": results.versions, "folder": str(results.folder)}
-        print_json(head | {"cells": found.rows, "caption": found.caption})
+        print_json(as_data(results))
     else:
-        print(found)
+        print(results.summary())
+
+
+def as_data(results: "Results") -> dict[str, Any]:
+    """The summary as plain data, with what was played."""
+    found = results.summary()
+    head = {"study": results.study, "versions": results.versions, "folder": str(results.folder)}
+    return head | {"cells": found.rows, "caption": found.caption}

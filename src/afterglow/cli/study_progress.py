@@ -4,14 +4,32 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from afterglow.cli.messages import one_line
 
 if TYPE_CHECKING:
+    from afterglow.lab.results import Results
     from afterglow.lab.schedule import Progress
+    from afterglow.lab.study import Study
 
 EVERY = 10.0  # seconds between plain lines
+
+
+def play(study: "Study", folder: Path, threads: int | None, dask: str | None = None) -> "Results":
+    """Play what the folder doesn't have yet of a study; stopped, it says how to go on."""
+    from afterglow.lab.runner import finished  # noqa: PLC0415
+
+    had = finished(folder)
+    try:
+        with study_progress() as tell:
+            results = study.run(folder, threads, dask, tell)
+    except KeyboardInterrupt:
+        one_line(f"stopped; what was finished is in {folder}, run again to go on")
+        raise
+    one_line(f"results: {folder}{', all there already' if had else ''}")
+    return results
 
 
 @contextmanager

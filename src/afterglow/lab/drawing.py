@@ -10,7 +10,7 @@ from typing import Any
 import matplotlib
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter, NullLocator
 
 from afterglow.lab.palette import BLUE, GREY, INK, ORANGE, PAPER, PINK, RED, RULE, Stroke
 
@@ -32,7 +32,18 @@ def svg(figure: Figure) -> str:
     text = io.StringIO()
     with matplotlib.rc_context(STYLE):
         figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-    return text.getvalue()
+    return numbered(text.getvalue())
+
+
+def numbered(drawn: str) -> str:
+    """Parts named by their place: Matplotlib names them by digests of numbers whose last digits its layout varies.
+
+    >>> numbered('<use href="#m0123456789"/><path id="m0123456789"/>')
+    '<use href="#n0"/><path id="n0"/>'
+    """
+    names = dict.fromkeys(re.findall(r'\bid="(\w*[0-9a-f]{10})"', drawn))
+    places = {name: f"n{place}" for place, name in enumerate(names)}
+    return re.sub(r'(?<=[#"])\w*[0-9a-f]{10}(?=[)"])', lambda found: places.get(found[0], found[0]), drawn)
 
 
 def png(figure: Figure) -> bytes:
@@ -89,8 +100,7 @@ def short_ticks(*all_axes: Any) -> None:
     """Numbers such as 10k at the powers of ten alone."""
     for axis in all_axes:
         axis.set_major_formatter(FuncFormatter(short))
-        axis.set_minor_formatter(NullFormatter())
-        axis.set_tick_params(which="minor", length=0)
+        axis.set_minor_locator(NullLocator())
 
 
 def dot(axes: Any, value: float, half: float, place: float, spread: str) -> None:

@@ -9,10 +9,10 @@ from matplotlib.figure import Figure
 
 from afterglow.lab import strip
 from afterglow.lab.drawing import STYLE, band_line, handle, save, sheet, short_ticks, slug, svg
+from afterglow.lab.identity import versions
 from afterglow.lab.lemmas import ADVERSARY, Observed
 from afterglow.lab.page import percent, placed, render, swatch
 from afterglow.lab.palette import BLUE, GREEN, GREY, INK, ORANGE, OTHERS, PAPER, PINK, RED, RULE, SKY, Stroke
-from afterglow.lab.report import versions
 from afterglow.lab.rotation import rotation
 from afterglow.worlds.world import World
 

@@ -4,10 +4,10 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from afterglow.lab.compare import LEVEL
 from afterglow.lab.inline import inline
 from afterglow.lab.palette import VARIABLES, Stroke
 from afterglow.lab.rounding import to_error
+from afterglow.lab.statistics import LEVEL
 
 
 def render(template: str, **given: Any) -> str:

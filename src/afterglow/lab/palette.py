@@ -39,11 +39,6 @@ OTHERS = Stroke(PALE, width=0.8)
 FREE = sorted(STROKES.values(), key=lambda look: look.colour in (SKY, INK))  # close to blue, and to dotted ink
 
 
-def stroke(label: str) -> Stroke:
-    """A policy's line; those not told apart are pale."""
-    return STROKES.get(label, OTHERS)
-
-
 def strokes(labels: Sequence[str]) -> dict[str, Stroke]:
     """A line for each label: its usual one if it has one, else one that is free; the first is always told apart.
 

@@ -12,11 +12,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from afterglow.lab.drawing import STYLE, short, svg
+from afterglow.lab.identity import versions
 from afterglow.lab.page import placed, render
 from afterglow.lab.palette import BLUE, GREY, INK
 from afterglow.lab.plan import LEVELS, Plan
 from afterglow.lab.plan_words import literal
-from afterglow.lab.report import versions
 from afterglow.lab.rounding import amount
 
 DESCRIBED = {

@@ -4,7 +4,6 @@ A scene is everything but the policy: rewards, spread, window, horizon and what 
 regret of choosing arms at random, so regret in scenes of any size can be averaged as a share of that.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,13 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from afterglow.errors import AfterglowError
 from afterglow.lab.answers import best_arms
-from afterglow.lab.compare import LEVEL
 from afterglow.lab.results import Results
 from afterglow.lab.sheet import PLACE
-from afterglow.lab.statistics import Interval, difference_interval, mean_interval
-from afterglow.theory import bounds
+from afterglow.lab.statistics import LEVEL, Interval, difference_interval, mean_interval
+from afterglow.worlds.spreads import NAMES
 
 Row = dict[str, Any]
 AXES = (
@@ -33,7 +30,6 @@ SAID = {
 }  # fmt: skip
 SAME_REWARDS = ("step", "hold")  # engines in which run r meets the same rewards whatever the policy
 LONG = 24  # letters of rewards that a title has room for
-THEOREMS = {"phased-elimination": "theorem_2_paper", "trim-ucb": "regret_as_set"}
 
 
 @dataclass(frozen=True)
@@ -58,6 +54,13 @@ class Scene:
         """Regret of always playing the worst arm, which nothing exceeds."""
         return float(self.place["horizon"] * max(self.gaps))
 
+    @property
+    def arrival(self) -> str:
+        """When a reward arrives, in words; nothing for a spread of a user's."""
+        known = {name.partition(":")[0]: text for name, text in NAMES.items()}
+        text = known.get(self.place["spread"].partition(":")[0], "")
+        return text.partition(" (")[0].partition(";")[0]
+
     def without(self, *axes: str) -> tuple[Any, ...]:
         """What it has in common with scenes that differ in these alone."""
         return tuple(value for name, value in self.place.items() if name not in axes)
@@ -79,6 +82,12 @@ class Standing:
     found: float  # how often it was recommended at the end, averaged
     needs: str
     reference: bool  # told what the setting denies
+
+    @property
+    def worst_share(self) -> Interval:
+        """Of random play's regret, where that is most."""
+        scale, regret = self.worst.at_random, self.worst_regret
+        return Interval(regret.value / scale, regret.low / scale, regret.high / scale)
 
 
 class Scenes:
@@ -160,30 +169,6 @@ class Scenes:
             label, self.share(label, scenes), worst, self.regret(worst, label), float(np.mean(best)),
             float(np.mean(hits)), cells[0]["needs"], cells[0]["privileged"],
         )  # fmt: skip
-
-    def bound(self, scene: Scene, label: str) -> float | None:
-        """The theorem's bound on the regret of a cell, where its assumptions hold."""
-        cell = scene.cells[label]
-        if (
-            cell["file"]
-            or cell["baseline"]
-            or cell["season"] > 1
-            or cell["told_window"] < cell["window"]
-            or not cell["told_horizon"]
-        ):
-            return None
-        options, theorem = json.loads(cell["options"]), THEOREMS.get(cell["policy"], "")
-        if cell["policy"] == "phased-ucb":
-            theorem = f"theorem_1_{options.get('constants', 'paper')}"
-        if not theorem:
-            return None
-        try:
-            place = (cell["arms"], cell["horizon"], cell["told_window"])
-            found = bounds(cell["policy"], *place, scene.gaps, options)
-        except AfterglowError:
-            return None
-        value: float | None = found.get(theorem)
-        return value
 
 
 def place_of(cell: Row) -> Row:

@@ -26,6 +26,7 @@ from afterglow.policies.checks import number
 from afterglow.policies.student import student_quantile
 
 Numbers = NDArray[np.float64]
+LEVEL = 0.95  # of every interval on a page
 DRAWS = 4_000  # of the simulated largest t statistic
 SEED = 20_190_501
 

@@ -11,7 +11,6 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from afterglow.lab import strip
-from afterglow.lab.compare import ADVERSARIAL, LEVEL
 from afterglow.lab.drawing import (
     STYLE,
     band_line,
@@ -26,10 +25,12 @@ from afterglow.lab.drawing import (
 )
 from afterglow.lab.page import percent
 from afterglow.lab.palette import GREY, OTHERS, RULE, Stroke, strokes
+from afterglow.lab.promises import bound
 from afterglow.lab.scenes import Scene, Scenes, picked
-from afterglow.lab.statistics import band_of_mean
+from afterglow.lab.statistics import LEVEL, band_of_mean
+from afterglow.worlds.spreads import ADVERSARIAL
 
-PANELS = 6  # of a kind on a page
+PANELS = 9  # of a kind on a page
 NUMERIC = {"horizon": "steps", "window": "window", "told": "window told, as a multiple of the true one"}
 WORDS = {"spread": "spread", "rewards": "rewards", "baseline": "baseline"} | NUMERIC
 DASHES = (0, (5, 2, 1, 2))
@@ -43,6 +44,7 @@ class Drawn:
     kind: str  # log, linear, share, along, dots, heat or strip
     title: str
     description: str
+    caption: str = ""
 
 
 class Gallery:
@@ -82,7 +84,9 @@ class Gallery:
                 figure = over_time(self, scene, kind, title)
                 what = "share of the steps on the best arm" if kind == "share" else "regret"
                 axes = "; both axes logarithmic" if kind == "log" else ""
-                self.keep(f"{kind}-{number}", Drawn(figure, kind, title, f"{what} over time, {title}{axes}"))
+                caption = scene.arrival if "spread" in self.scenes.varying and kind != "share" else ""
+                drawn = Drawn(figure, kind, title, f"{what} over time, {title}{axes}", caption)
+                self.keep(f"{kind}-{number}", drawn)
 
     def along_axes(self) -> None:
         for axis, what in NUMERIC.items():
@@ -159,9 +163,9 @@ def over_time(gallery: Gallery, scene: Scene, kind: str, title: str) -> Figure:
             f"line-{slug(label if known else 'the others')}", known,
         )  # fmt: skip
         ends.append(mean[-1])
-        bound = gallery.scenes.bound(scene, label) if kind == "log" else None
-        if bound is not None:
-            ceiling(axes, bound, horizon, widest, gallery.looks[label].colour)
+        most = bound(scene, label) if kind == "log" else None
+        if most is not None:
+            ceiling(axes, most, horizon, widest, gallery.looks[label].colour)
     if kind == "share":
         axes.set(xscale="log", xlim=(min(10, horizon / 10), horizon), ylim=(0, 1.02), ylabel="share of the best arm")
         axes.yaxis.set_major_formatter(lambda value, _: percent(value))
@@ -203,7 +207,7 @@ def along(gallery: Gallery, group: Sequence[Scene], axis: str, title: str) -> Fi
         low = [max(one.low, one.value / 10) if one.low == one.low else one.value for _, one in points]
         high = [one.high if one.high == one.high else one.value for _, one in points]
         band_line(axes, x, y, low, high, look, f"line-{slug(label if known else 'the others')}", known, "o")
-        draw_bounds(axes, gallery, scenes, label, axis, look)
+        draw_bounds(axes, scenes, label, axis, look)
     ceilings = [(at(scene, axis), scene.most) for scene in group]
     axes.plot(*zip(*ceilings, strict=True), color=GREY, linewidth=0.6, zorder=1)
     axes.set(xscale="log", yscale="log", xlabel=NUMERIC[axis], ylabel="final regret")
@@ -215,10 +219,10 @@ def along(gallery: Gallery, group: Sequence[Scene], axis: str, title: str) -> Fi
     return figure
 
 
-def draw_bounds(axes: Any, gallery: Gallery, scenes: Sequence[Scene], label: str, axis: str, look: Stroke) -> None:
+def draw_bounds(axes: Any, scenes: Sequence[Scene], label: str, axis: str, look: Stroke) -> None:
     """A policy's bounds along an axis, where they say more than that the worst arm is the worst."""
-    known = [(scene, gallery.scenes.bound(scene, label)) for scene in scenes]
-    told = [(at(scene, axis), bound) for scene, bound in known if bound is not None and bound < scene.most]
+    known = [(scene, bound(scene, label)) for scene in scenes]
+    told = [(at(scene, axis), most) for scene, most in known if most is not None and most < scene.most]
     if told:
         axes.plot(*zip(*told, strict=True), color=look.colour, linewidth=1.1, linestyle=DASHES, marker="_", zorder=1.5)
 
@@ -245,9 +249,9 @@ def dots(gallery: Gallery, group: Sequence[Scene], title: str, narrow: bool) -> 
         for spread, one in found.items():
             half = min(one.high - one.value, 0.9 * one.value) if one.high == one.high else 0.0
             dot(axes, max(one.value, 0.1), half, place, spread)
-        bound = gallery.scenes.bound(scenes[0], label)
-        if bound is not None and bound < scenes[0].most:
-            axes.plot(bound, place, marker="|", markersize=11, markeredgewidth=1.8, color=GREY, zorder=2)
+        most = bound(scenes[0], label)
+        if most is not None and most < scenes[0].most:
+            axes.plot(most, place, marker="|", markersize=11, markeredgewidth=1.8, color=GREY, zorder=2)
     dot_axes(axes, labels, group[0].at_random, group[0].place["horizon"])
     if title:
         axes.set_title(title, wrap=True, pad=18)

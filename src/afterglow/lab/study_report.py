@@ -4,7 +4,7 @@ The same results give the same page: nothing here knows the time, the machine or
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -12,16 +12,17 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from afterglow.errors import BadValue
-from afterglow.lab.compare import ADVERSARIAL, LEVEL
 from afterglow.lab.drawing import MADE, handle, save, slug, svg
 from afterglow.lab.page import placed, render, swatch
 from afterglow.lab.print import browser, print_figures, print_page
+from afterglow.lab.promises import promises
 from afterglow.lab.results import Results
 from afterglow.lab.scenes import Scenes, Standing
+from afterglow.lab.statistics import LEVEL
 from afterglow.lab.study_figures import PANELS, Gallery, legend
 from afterglow.lab.toml_text import toml_of
 from afterglow.policies.checks import choice
-from afterglow.worlds.spreads import NAMES
+from afterglow.worlds.spreads import ADVERSARIAL, NAMES
 
 FORMATS = ("html", "pdf", "png")
 LINES = ("log", "linear", "share", "along")  # kinds of figures that have a line for each policy
@@ -102,11 +103,14 @@ def page_of(gallery: Gallery) -> str:
         ranking=ranking,
         winner=rivals[0],
         tied=tied(scenes, rivals),
+        safest=safest(rivals),
+        at_random=same(scene.at_random for scene in scenes.shared),
         runs=(min(played), max(played)),
         unfinished=unfinished(results, scenes),
         missing=len(scenes.labels) * len(scenes.all) - sum(len(scene.cells) for scene in scenes.all),
         panels=min(PANELS, len(gallery.panels)),
         growth=growth(scenes),
+        promises=promises(scenes),
         benign=[spread for spread in spreads if spread not in ADVERSARIAL],
         adversarial=[spread for spread in spreads if spread in ADVERSARIAL],
         asked=asked(scenes),
@@ -164,6 +168,18 @@ def tied(scenes: Scenes, rivals: Sequence[Standing]) -> list[str]:
     return [one.label for one in rivals[1:] if not scenes.behind(one.label, rivals[0].label).low > 0]
 
 
+def safest(rivals: Sequence[Standing]) -> Standing | None:
+    """The one whose worst place is least bad, if it is another than the first and the intervals are apart."""
+    least = min(rivals, key=lambda one: one.worst_share.value)
+    return least if least.worst_share.high < rivals[0].worst_share.low else None
+
+
+def same(values: Iterable[Any]) -> Any:
+    """What all values are; None if they differ."""
+    found = set(values)
+    return found.pop() if len(found) == 1 else None
+
+
 def asked(scenes: Scenes) -> list[tuple[str, str]]:
     """What was played, axis by axis."""
     found = {"policies": ", ".join(scenes.labels)}
@@ -173,6 +189,8 @@ def asked(scenes: Scenes) -> list[tuple[str, str]]:
         values = [f"{value:,}" if isinstance(value, int) else value for value in scenes.values(axis) if value]
         if values:
             found[name] = ", ".join(values)
+    if "spread" not in scenes.varying and scenes.all[0].arrival:
+        found["spreads"] += f": {scenes.all[0].arrival}"
     if "told" in scenes.varying:
         found["window told"] = ", ".join(f"×{value}" for value in scenes.values("told"))
     if False in scenes.values("told_horizon"):

@@ -8,6 +8,8 @@ from typing import Any
 
 from afterglow.lab.study import Study
 
+WIDTH = 80  # of a list that stands on one line
+
 
 def toml_of(study: Mapping[str, Any]) -> str:
     """The fields that differ from what they are if left out.
@@ -50,5 +52,8 @@ def gathered(given: list[Any]) -> list[dict[str, Any]]:
 
 
 def value_of(value: Any) -> str:
-    """One value; TOML writes texts, numbers and lists of them as JSON does."""
-    return json.dumps(value, ensure_ascii=False)
+    """One value; TOML writes texts, numbers and lists of them as JSON does. A long list has a line for each item."""
+    text = json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, list) or len(text) <= WIDTH:
+        return text
+    return "".join(["[\n", *(f"    {value_of(one)},\n" for one in value), "]"])

@@ -28,6 +28,7 @@ NAMES = {
     "handicap": "the best arm pays in the last step of the window, all others at once",
     "chameleon": "the best arm pays at once early in a run and late later on, all others the other way round",
 }
+ADVERSARIAL = ("hoard", "handicap", "chameleon")  # those that work against the player
 
 
 @dataclass(frozen=True)
