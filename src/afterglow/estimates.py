@@ -85,8 +85,10 @@ class Estimates:
         return "\n".join([*lines, self.alarm] if self.alarm else lines)
 
 
-def read(ledger: Ledger, names: Sequence[Name], window: int, reward_max: float, confidence: float) -> Estimates:
-    """The ledger in the units of totals, arms by their names."""
+def read(
+    ledger: Ledger, names: Sequence[Name], window: int, reward_max: float, confidence: float, starts: int = 1
+) -> Estimates:
+    """The ledger in the units of totals, arms by their names; it has started so many times after an unknown past."""
     steps = sum(tally.pulls for tally in ledger.tallies)
     rows = []
     for arm, (name, tally) in enumerate(zip(names, ledger.tallies, strict=True)):
@@ -95,5 +97,6 @@ def read(ledger: Ledger, names: Sequence[Name], window: int, reward_max: float, 
         share = tally.pulls / steps if steps else 0.0
         rows.append(Estimate(name, mean, low * reward_max, high * reward_max, tally.pulls, tally.runs, share))
     seen = sum(tally.past + tally.seen for tally in ledger.tallies)
-    surplus = max(0.0, seen * (1 - ROUNDING) - steps - ledger.late) * reward_max  # the start may bring earlier effects
+    most = steps + starts * ledger.late  # a start may bring earlier effects
+    surplus = max(0.0, seen * (1 - ROUNDING) - most) * reward_max
     return Estimates(tuple(rows), confidence, window, surplus)

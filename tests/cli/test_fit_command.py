@@ -35,6 +35,17 @@ def test_the_decimal_sign_may_be_told(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "decimal" in capsys.readouterr().err
 
 
+def test_columns_may_be_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = as_csv(recorded(1, 600, 30)).replace("step,arm,total", "von,wie,was").splitlines()
+    path = tmp_path / "steps.csv"
+    path.write_text("\n".join(f"{row},{len(row)},{len(row)}" for row in rows).replace("was,11,11", "was,size,sum"))
+    assert run(["fit", str(path)]) == 1
+    assert "has no column for the arm; it has 'von', 'wie', 'was', 'size', 'sum'" in capsys.readouterr().err
+    named = ["--step", "von", "--arm", "wie", "--column", "was"]
+    assert run(["fit", str(path), *named, "--window", "6", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["means"] == fit(recorded(1, 600, 30), 6).as_data()["means"]
+
+
 def test_json_is_the_whole_fit_and_notes_go_to_stderr(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["fit", str(table), "--window", "24", "--json"]) == 0
     said = capsys.readouterr()

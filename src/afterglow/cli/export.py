@@ -10,6 +10,7 @@ from typer import Option
 
 from afterglow import live
 from afterglow.cli import live_options as options
+from afterglow.live.history import Step
 from afterglow.policies.checks import choice
 
 PAGE = 10_000  # rows at a time
@@ -39,13 +40,19 @@ def pages(experiment: live.Experiment, what: str) -> Iterator[dict[str, Any]]:
     while True:
         page: list[Any]
         if what == "steps":
-            page = experiment.steps(done, PAGE)
+            page = [honest(step) for step in experiment.steps(done, PAGE)]
         else:
             page = experiment.events(done - 1, PAGE)
         yield from (row._asdict() for row in page)
         done += len(page)
         if len(page) < PAGE:
             return
+
+
+def honest(step: Step) -> Step:
+    """A step without a total that nobody told: those missed, and those void for want of a report, are kept as 0."""
+    unknown = step.role == "missed" or (step.void and not step.total)
+    return step._replace(total=None) if unknown else step
 
 
 def write_csv(rows: Iterator[dict[str, Any]]) -> None:

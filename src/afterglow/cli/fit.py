@@ -19,6 +19,8 @@ Window = Annotated[
     str | None,
     Option("--window", metavar="D", help="Steps over which one pull pays; what the data suggest if not set."),
 ]
+Step = Annotated[str | None, Option("--step", metavar="NAME", help="The column of the steps: numbers, or times.")]
+Arm = Annotated[str | None, Option("--arm", metavar="NAME", help="The column of the arms.")]
 RewardMax = Annotated[
     str | None, Option(metavar="M", help="The most that one pull can bring in all; the largest total if not set.")
 ]
@@ -29,6 +31,9 @@ def command(
     data: Data,
     window: Window = None,
     reward_max: RewardMax = None,
+    step: Step = None,
+    arm: Arm = None,
+    column: options.Column = None,
     decimal: options.Decimal = None,
     zone: options.Zone = None,
     out: Folder = None,
@@ -42,7 +47,8 @@ def command(
     from afterglow.lab.csv_tables import read_steps  # noqa: PLC0415
     from afterglow.lab.fit import fit  # noqa: PLC0415
 
-    found = fit(read_steps(Path(data), zone=zone, decimal=decimal), steps, most)
+    read = read_steps(Path(data), step=step, arm=arm, column=column, zone=zone, decimal=decimal)
+    found = fit(read, steps, most)
     for note in found.notes:
         one_line(f"note: {note}")
     if json:

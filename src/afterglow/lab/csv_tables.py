@@ -5,12 +5,13 @@ are found by their names, else by what is in them, else by their place. Choices 
 `notes`; what can't be read is an error that names row, column and text.
 
 A step without a row, or with an empty cell, is *not a number*: whether nothing came in or nobody wrote it down can't
-be seen. `missing="zero"` takes it as 0. Rows for the same step are counted once if they are the same, else added up.
+be seen; so is a void or missed step of an export (`csv_void`). `missing="zero"` takes it as 0. Rows for the same step
+are counted once if they are the same, else added up.
 """
 
 import math
 from calendar import monthrange
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -20,6 +21,7 @@ from afterglow.lab.csv_columns import Table, number_column, table, time_column
 from afterglow.lab.csv_guess import guess_steps, guess_totals
 from afterglow.lab.csv_steps import Order, by_number, by_time
 from afterglow.lab.csv_text import Source
+from afterglow.lab.csv_void import without_void
 from afterglow.policies.checks import choice
 
 __all__ = ["Source", "Steps", "Totals", "read_steps", "read_totals"]
@@ -70,7 +72,7 @@ def read_totals(
     choice("missing", missing, ("nan", "zero"))
     found = table(source, ("time", "step", "total"), {"total": column, "time": time}, totals_alone=True)
     guess_totals(found)
-    values = number_column(found, "total", checked_decimal(decimal))
+    values, _ = without_void(found, number_column(found, "total", checked_decimal(decimal)))
     if "time" in found.places:
         times = time_column(found, "time", zone)
         order = by_time(found.grid, times)
@@ -102,17 +104,18 @@ def read_steps(
     roles = ("step", "arm", "total")
     found = table(source, roles, {"step": step, "arm": arm, "total": column})
     guess_steps(found, roles)
-    values = number_column(found, "total", checked_decimal(decimal))
+    values, missed = without_void(found, number_column(found, "total", checked_decimal(decimal)))
+    names = arms_of(found, missed)
     if "step" not in found.places:
         found.notes.append("no column tells the step; steps are the rows in their order")
-        return Steps(list(range(len(values))), arms_of(found), values, found.notes)
+        played = [row for row in range(len(values)) if row not in missed]
+        return Steps(played, [names[row] for row in played], [values[row] for row in played], found.notes)
     timed = time_column(found, "step", zone) if found.is_time("step") else None
     order = by_time(found.grid, timed) if timed else by_number(found.grid, whole_numbers(found))
-    names = arms_of(found)
     one_arm_a_step(found, order, names)
     values = added_up(found, order, values)
     note_gaps(found, order.gaps, "left out")
-    used = [place for place, rows in enumerate(order.rows) if rows]
+    used = [place for place, rows in enumerate(order.rows) if rows and rows[0] not in missed]
     numbers = [order.first + place for place in used]
     return Steps(
         numbers, [names[order.rows[place][0]] for place in used], [values[place] for place in used], found.notes
@@ -143,11 +146,11 @@ def whole_numbers(found: Table) -> list[int]:
     return [int(number) for number in numbers]
 
 
-def arms_of(found: Table) -> list[str]:
-    """The column of arms, each named as it was first written, whatever its capitals later."""
+def arms_of(found: Table, missed: Collection[int]) -> list[str]:
+    """The column of arms, each named as it was first written, whatever its capitals later; missed rows need none."""
     seen: dict[str, str] = {}
     for row, name in enumerate(found.cells("arm")):
-        if not name:
+        if not name and row not in missed:
             raise found.refuse(row, "arm", "names no arm; write the arm that was played in this step")
         seen.setdefault(name.casefold(), name)
     return [seen[name.casefold()] for name in found.cells("arm")]

@@ -1,7 +1,7 @@
 r"""What recorded steps tell: each arm's mean, when its pulls pay, and whether the window is long enough.
 
-*Means*, twice. Proved bounds for any spread within the window, from the `Ledger`; they need the largest reward of a
-pull. And estimates under the model that effects depend on arm and lag only, which are much sharper.
+*Means*, twice. Proved bounds for any spread within the window, from the `GapLedger`; they need the largest reward of
+a pull. And estimates under the model that effects depend on arm and lag only, which are much sharper.
 
 *Kernels*, under that model: ridge regression of each total on the share of each arm in the lags {0}, {1}, {2, 3},
 {4 .. 7}, … up to the window. Some arm is always played, so what the arms have in common can't be told from the level;
@@ -22,11 +22,11 @@ import numpy as np
 from afterglow import estimates
 from afterglow.arguments import ROUNDING
 from afterglow.errors import BadValue
+from afterglow.gap_ledger import GapLedger
 from afterglow.lab.blocks import Regression, quantile, regress
 from afterglow.lab.csv_tables import Source, Steps, read_steps
 from afterglow.lab.recorded import Array, Recorded, lag_edges
 from afterglow.lab.window_check import WindowCheck, check_window
-from afterglow.ledger import Ledger
 from afterglow.policies.checks import number, whole
 
 RUNS = 3  # of an arm, below which leaving one out says nothing
@@ -140,23 +140,25 @@ def most_of_a_pull(recorded: Recorded, reward_max: float | None, notes: list[str
 def proved(
     recorded: Recorded, window: int, reward_max: float, confidence: float, notes: list[str]
 ) -> tuple[str | None, list[tuple[float, float] | None]]:
-    """(contradiction, bounds on the means) by the ledger, from the longest stretch without a gap."""
-    start, end = max(recorded.stretches(), key=lambda stretch: stretch[1] - stretch[0])
-    if end - start < len(recorded):
+    """(contradiction, bounds on the means) by the ledger, which counts what may have come in unseen."""
+    totals = recorded.total / reward_max
+    least, most = float(np.nanmin(totals)), float(np.nanmax(totals))
+    if least < 0 or most > window * (1 + ROUNDING):
         notes.append(
-            f"proved bounds use the {end - start:,} steps from {recorded.first + start:,} on, which have no gap"
-        )
-    totals = recorded.total[start:end] / reward_max
-    if totals.min() < 0 or totals.max() > window * (1 + ROUNDING):
-        notes.append(
-            f"totals from {totals.min() * reward_max:,.4g} to {totals.max() * reward_max:,.4g} are not within 0 and "
+            f"totals from {least * reward_max:,.4g} to {most * reward_max:,.4g} are not within 0 and "
             f"window x reward_max = {window * reward_max:,.4g}; no bounds are proved"
         )
         return None, [None] * len(recorded.names)
-    ledger = Ledger(len(recorded.names), window, confidence)
-    for arm, total in zip(recorded.arm[start:end].tolist(), totals.tolist(), strict=True):
-        ledger.record(arm, total)
-    found = estimates.read(ledger, recorded.names, window, reward_max, confidence)
+    ledger, starts = GapLedger(len(recorded.names), window, confidence), 1
+    for arm, total in zip(recorded.arm.tolist(), totals.tolist(), strict=True):
+        if arm < 0:
+            starts += ledger.current >= 0
+            ledger.interrupt()
+        elif math.isnan(total):
+            ledger.lose(arm)
+        else:
+            ledger.record(arm, total)
+    found = estimates.read(ledger, recorded.names, window, reward_max, confidence, starts)
     return found.alarm, [None if one.contradiction else (one.low, one.high) for one in found]
 
 

@@ -60,12 +60,6 @@ class Recorded:
         counts[counts[:, 0] > 0] = np.nan
         return counts[:, 1:] / (end - first)
 
-    def stretches(self) -> list[tuple[int, int]]:
-        """(start, end) of the longest parts without a gap, in order."""
-        known = np.concatenate([[False], ~np.isnan(self.total) & (self.arm >= 0), [False]])
-        edges = np.flatnonzero(known[1:] != known[:-1])
-        return [(int(start), int(end)) for start, end in edges.reshape(-1, 2)]
-
 
 def natural(name: str) -> tuple[bool, float, str]:
     """Numbers by size, then texts by letters."""
