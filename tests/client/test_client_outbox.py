@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable
+from decimal import Decimal
 
 import pytest
 from hypothesis import given
@@ -208,7 +209,7 @@ def test_a_closed_outbox_takes_nothing_more() -> None:
         box.put("s", 1.0)
 
 
-@pytest.mark.parametrize("amount", [-0.1, math.nan, math.inf, True, "1", None])
+@pytest.mark.parametrize("amount", [-0.1, math.nan, math.inf, 10**400, Decimal("sNaN"), True, "1", None])
 def test_an_amount_that_is_none_is_refused_before_it_is_kept(amount: float) -> None:
     box = outbox(Hand())
     with pytest.raises(BadValue, match="amount must be a number of at least 0"):

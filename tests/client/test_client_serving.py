@@ -153,8 +153,15 @@ def test_refusals_are_the_errors_that_the_experiment_itself_would_raise(address:
 
 def test_experiments_are_created_ordered_about_and_explained(address: str) -> None:
     with Client(address, "any", current_timeout=START) as client:
-        made = client.create("new", ["A", "B", "C"], window=2, options={"C": 2.0}, policy="washout-ucb", start=False)
+        made = client.create("new", ["A", "B", "C"], window=2, C=2.0, policy="washout-ucb", start=False)
         assert (made["options"], made["status"]["phase"]) == ({"C": 2.0}, "draft")
+        hourly = {"step_seconds": 3600, "starts": 4_102_444_800.0}
+        made = client.create("later", ["A", "B"], window=2, policy="washout-ucb", options={"C": 2.0}, **hourly)
+        assert (made["starts"], made["status"]["phase"]) == ("2100-01-01T00:00:00.000Z", "scheduled")
+        with pytest.raises(BadValue, match="name: must be 1 to 100 letters, digits, '-' or '_', got 'a shop'"):
+            client.create("a shop", ["A", "B"], window=2)
+        with pytest.raises(BadValue, match="reason: must not be blank"):
+            client.experiment("later").pause(" ")
         new = client.experiment("new")
         assert new.start()["phase"] == "running"
         assert new.pin("B", "a sale")["pinned"] == "B"
@@ -169,7 +176,7 @@ def test_experiments_are_created_ordered_about_and_explained(address: str) -> No
         assert new.describe()["window"] == 2
         assert new.stop("enough", keep="C")["phase"] == "over"
         assert new.status()["variant"] == new.current() == "C"
-        assert [one["name"] for one in client.experiments(limit=1)] == ["manual", "hourly", "new"]
+        assert [one["name"] for one in client.experiments(limit=1)] == ["manual", "hourly", "new", "later"]
 
 
 def test_steps_and_events_come_page_by_page_and_from_where_one_was(address: str) -> None:

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -45,6 +46,13 @@ def test_a_reward_sent_again_with_its_key_counts_once(experiment: Experiment) ->
     assert [one.total for one in experiment.steps()] == [3.5, 0.0, None]
 
 
+def test_amounts_of_money_may_be_decimals(experiment: Experiment) -> None:
+    for _ in range(3):
+        experiment.reward(Decimal("0.10"))
+    experiment.close_step(Decimal("0.30"))
+    assert experiment.steps(count=1)[0].total == 0.3
+
+
 def test_a_batch_is_taken_whole_or_not_at_all(experiment: Experiment) -> None:
     experiment.reward(1.0, "known")
     for batch in ([("new", 1.0), ("known", 2.0)], [("new", 1.0), ("x", -1.0)], [("new", 1.0), ("", 1.0)]):
@@ -57,7 +65,10 @@ def test_a_batch_is_taken_whole_or_not_at_all(experiment: Experiment) -> None:
 @pytest.mark.parametrize(
     ("amount", "said"),
     [
-        (-0.5, "amount must not be negative, got -0.5"),
+        (-0.5, "amount must not be negative, got -0.5; report what is left after refunds"),
+        (Decimal("-0.5"), r"amount must not be negative, got Decimal\('-0.5'\)"),
+        (Decimal("NaN"), "amount must be a number, got"),
+        (Decimal("sNaN"), "amount must be a number, got"),
         (float("nan"), "amount must be a number, got nan"),
         (float("inf"), r"amount must be at most window x reward_max = 40, got inf"),
         (40.001, r"amount must be at most window x reward_max = 40, got 40.001"),

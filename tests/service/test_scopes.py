@@ -129,7 +129,11 @@ def test_an_expired_token_is_refused(serving: Serving) -> None:
         began = monotonic()
         while client.get("/v1/experiments").status_code == 200:
             assert monotonic() - began < START
-        assert slug(client.get("/v1/experiments")) == "unauthorized"
+        refused = client.get("/v1/experiments")
+        assert slug(refused) == "unauthorized"
+        assert refused.json()["detail"].startswith("the token expired at 20")
+    with serving.client(f"{token}x") as client:  # who doesn't have it is told nothing
+        assert "expired" not in client.get("/v1/experiments").text
 
 
 def test_a_new_token_works_at_once(serving: Serving) -> None:

@@ -2,11 +2,16 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
 from afterglow.client.calls import Call, of, order
 
 Given = TypeVar("Given")  # an answer, or an awaitable one
+SETTINGS = frozenset({
+    "reward_max", "policy", "options", "seed", "confidence", "season", "control", "step_seconds", "starts", "heartbeat",
+    "shadow", "remember", "start",
+})  # fmt: skip  # of an experiment; what else is given belongs to its policy
 
 
 class AskService(ABC, Generic[Given]):
@@ -23,8 +28,14 @@ class AskService(ABC, Generic[Given]):
         horizon: int | None = None,
         **settings: Any,
     ) -> Given:
-        """A new experiment, with the settings of `afterglow.live`; those of its policy go into `options`."""
-        body = {"name": name, "variants": list(variants), "window": window, **settings}
+        """A new experiment, with the settings of `afterglow.live` and those of its policy."""
+        own = {key: value for key, value in settings.items() if key in SETTINGS}
+        of_policy = {key: value for key, value in settings.items() if key not in SETTINGS}
+        if of_policy:
+            own["options"] = {**own.get("options", {}), **of_policy}
+        if isinstance(own.get("starts"), int | float):
+            own["starts"] = datetime.fromtimestamp(own["starts"], UTC).isoformat()
+        body = {"name": name, "variants": list(variants), "window": window, **own}
         return self._ask(Call("POST", "/v1/experiments", body if horizon is None else body | {"horizon": horizon}))
 
     def create_webhook(

@@ -11,6 +11,7 @@ import math
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import count
 from numbers import Real
 from typing import Any, NamedTuple
@@ -209,6 +210,11 @@ class Outbox:
 
 def checked(amount: Any) -> float:
     """An amount that can be written as JSON."""
-    if isinstance(amount, bool) or not isinstance(amount, Real) or not 0 <= float(amount) < math.inf:
+    numeric = isinstance(amount, Real | Decimal) and not isinstance(amount, bool)
+    try:
+        value = float(amount) if numeric else math.nan
+    except (ValueError, OverflowError):  # what has no value, and what no float holds
+        value = math.nan
+    if not 0 <= value < math.inf:
         raise BadValue(f"amount must be a number of at least 0, got {amount!r}")
-    return float(amount)
+    return value

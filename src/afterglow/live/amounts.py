@@ -1,5 +1,6 @@
 """Amounts as whole micro-units, so that a sum does not depend on the order of its parts."""
 
+from decimal import Decimal
 from numbers import Real
 from typing import Any
 
@@ -13,12 +14,18 @@ FULL = 2**63 - 1  # micro-units in the total of a step: a sum beyond is kept as 
 
 def micros(name: str, amount: object, most: int) -> int:
     """An amount in micro-units, if it lies between 0 and `most` micro-units."""
-    plain = type(amount) is float or type(amount) is int  # the others are asked at length
-    if (not plain and (isinstance(amount, bool) or not isinstance(amount, Real))) or amount != amount:
-        raise BadValue(f"{name} must be a number, got {amount!r}")
     value: Any = amount
+    if type(amount) is not float and type(amount) is not int:  # the others are asked at length
+        value = float(amount) if isinstance(amount, Decimal) and not amount.is_nan() else amount
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise BadValue(f"{name} must be a number, got {amount!r}")
+    if value != value:
+        raise BadValue(f"{name} must be a number, got {amount!r}")
     if value < 0:
-        raise BadValue(f"{name} must not be negative, got {amount!r}; shift rewards so that the least is 0")
+        raise BadValue(
+            f"{name} must not be negative, got {amount!r}; report what is left after refunds and costs, or shift "
+            "totals so that the least is 0"
+        )
     if value * MICRO > most + 0.5:
         raise BadValue(
             f"{name} must be at most window x reward_max = {units(most):,g}, got {amount!r}; "

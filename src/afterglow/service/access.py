@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
+from datetime import UTC, datetime
 from time import monotonic
 from typing import Any
 
@@ -54,7 +55,12 @@ class Door:
         scheme, _, sent = authorization.partition(b" ")
         if scheme.lower() != b"bearer" or not sent.isascii():
             return None
-        return await self.look_for(sent.strip().decode("ascii"))
+        text = sent.strip().decode("ascii")
+        token = await self.look_for(text)
+        if token is None and (late := self.book.held(text)) and late.expires is not None:
+            when = f"{datetime.fromtimestamp(late.expires, UTC):%Y-%m-%d %H:%M:%S} UTC"
+            raise Problem("unauthorized", f"the token expired at {when}; `afterglow token create` makes another")
+        return token
 
     async def look_for(self, text: str) -> Token | None:
         """A token by its text; one that is not known may have been made a moment ago."""

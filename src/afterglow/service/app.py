@@ -85,11 +85,20 @@ async def unreadable(request: Request, error: Any) -> Response:
     if any(one["type"] == "json_invalid" for one in found):
         return Problem("malformed", f"the body is not JSON: {found[0]['ctx']['error'].lower()}").response()
     errors = [
-        {"where": ".".join(str(part) for part in one["loc"]), "what": one["msg"].removeprefix("Value error, ")}
+        {"where": ".".join(str(part) for part in one["loc"]), "what": said_of(one).removeprefix("Value error, ")}
         for one in found
     ]
     said = "; ".join(f"{one['where']}: {one['what'][:1].lower()}{one['what'][1:]}" for one in errors)
     return Problem("bad-value", said, errors=errors).response()
+
+
+def said_of(error: dict[str, Any]) -> str:
+    """What is wrong with a value; a pattern says nothing to people."""
+    if error["type"] == "string_pattern_mismatch":
+        blank = error["ctx"]["pattern"] == r"\S"
+        rule = "must not be blank" if blank else "must be 1 to 100 letters, digits, '-' or '_'"
+        return f"{rule}, got {error['input']!r}"
+    return str(error["msg"])
 
 
 async def mistaken(request: Request, error: Any) -> Response:
