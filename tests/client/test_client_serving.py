@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -155,7 +156,7 @@ def test_experiments_are_created_ordered_about_and_explained(address: str) -> No
     with Client(address, "any", current_timeout=START) as client:
         made = client.create("new", ["A", "B", "C"], window=2, C=2.0, policy="washout-ucb", start=False)
         assert (made["options"], made["status"]["phase"]) == ({"C": 2.0}, "draft")
-        hourly = {"step_seconds": 3600, "starts": 4_102_444_800.0}
+        hourly: dict[str, Any] = {"step_seconds": 3600, "starts": 4_102_444_800.0}
         made = client.create("later", ["A", "B"], window=2, policy="washout-ucb", options={"C": 2.0}, **hourly)
         assert (made["starts"], made["status"]["phase"]) == ("2100-01-01T00:00:00.000Z", "scheduled")
         with pytest.raises(BadValue, match="name: must be 1 to 100 letters, digits, '-' or '_', got 'a shop'"):
@@ -165,7 +166,7 @@ def test_experiments_are_created_ordered_about_and_explained(address: str) -> No
         new = client.experiment("new")
         assert new.start()["phase"] == "running"
         assert new.pin("B", "a sale")["pinned"] == "B"
-        assert new.close_step(0.5, step=0)["next"]["variant"] == "B"
+        assert new.close_step(Decimal("0.5"), step=0)["next"]["variant"] == "B"
         assert new.unpin("over")["pinned"] is None
         assert new.disable("C", "broken")["disabled"] == ["C"]
         assert new.enable("C", "mended")["disabled"] == []

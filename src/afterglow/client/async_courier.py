@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from decimal import Decimal
 
 from afterglow.client import calls
 from afterglow.client.calls import Answer, Call
@@ -23,7 +24,7 @@ class AsyncCourier:
         self._settled = asyncio.Event()  # for those who wait for it
         self._stopping = False
 
-    def put(self, experiment: str, amount: float, key: str | None) -> str:
+    def put(self, experiment: str, amount: float | Decimal, key: str | None) -> str:
         loop = asyncio.get_running_loop()
         key = self._outbox.put(experiment, amount, key)
         if self._task is None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterable, Mapping
+from decimal import Decimal
 from typing import Any
 
 import httpx
@@ -134,7 +135,7 @@ class AsyncExperiment(AskExperiment[Awaitable[Json]]):
             return self._variant.failed(error)
         return self._variant.answered(answer, asked)
 
-    def reward(self, amount: float, key: str | None = None) -> str:
+    def reward(self, amount: float | Decimal, key: str | None = None) -> str:
         """Report an amount; the random key under which it is sent, again and again if need be, and counted once.
 
         Not awaited: it returns at once. It joins the step in which it arrives at the service.
@@ -146,11 +147,11 @@ class AsyncExperiment(AskExperiment[Awaitable[Json]]):
         for amount in amounts:
             self.reward(amount)
 
-    async def close_step(self, total: float | None, step: int) -> Json:
+    async def close_step(self, total: float | Decimal | None, step: int) -> Json:
         """End a step of an experiment without a clock; None takes the sum of its rewards, which are delivered first."""
         if self._client.delivery.waiting:
             await self._client.flush(self._link.timeout)
-        answer = await self._ask(Call("POST", calls.of(self.name, "steps", str(step)), {"total": total}))
+        answer = await self._ask(calls.close(self.name, step, total))
         self._variant.forget()
         return answer
 

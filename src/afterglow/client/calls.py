@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -141,6 +142,12 @@ def page(path: str, after: object | None, limit: int) -> Call:
 
 def order(name: str, verb: str, reason: str, **more: object) -> Call:
     return Call("POST", of(name, verb), {"reason": reason, **more})
+
+
+def close(name: str, step: int, total: float | Decimal | None) -> Call:
+    """The end of a step."""
+    told = float(total) if isinstance(total, Decimal) else total
+    return Call("POST", of(name, "steps", str(step)), {"total": told})
 
 
 def rewards(name: str, given: list[tuple[str, float]]) -> Call:

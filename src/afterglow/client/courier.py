@@ -1,6 +1,7 @@
 """Delivers rewards from a thread of its own, which starts with the first one."""
 
 from collections.abc import Callable
+from decimal import Decimal
 from threading import Condition, Thread, current_thread
 
 from afterglow.client import calls
@@ -22,7 +23,7 @@ class Courier:
         self._thread: Thread | None = None
         self._stopping = False
 
-    def put(self, experiment: str, amount: float, key: str | None) -> str:
+    def put(self, experiment: str, amount: float | Decimal, key: str | None) -> str:
         with self._changed:
             key = self._outbox.put(experiment, amount, key)
             if self._thread is None:

@@ -78,7 +78,7 @@ class Outbox:
         self.refused = deque[Refused](maxlen=room)  # since somebody has looked
         self.error: AfterglowError | None = None  # why rewards wait, if something is wrong
 
-    def put(self, experiment: str, amount: float, key: str | None = None) -> str:
+    def put(self, experiment: str, amount: float | Decimal, key: str | None = None) -> str:
         """Accept a reward; its key."""
         amount = checked(amount)
         if self._closed:

@@ -3,6 +3,7 @@
 import atexit
 import os
 from collections.abc import Generator, Iterable, Iterator, Mapping
+from decimal import Decimal
 from threading import Lock
 from typing import Any
 from weakref import WeakSet
@@ -142,7 +143,7 @@ class Experiment(AskExperiment[Json]):
             return self._variant.failed(error)
         return self._variant.answered(answer, asked)
 
-    def reward(self, amount: float, key: str | None = None) -> str:
+    def reward(self, amount: float | Decimal, key: str | None = None) -> str:
         """Report an amount; the random key under which it is sent, again and again if need be, and counted once.
 
         Returns at once. It joins the step in which it arrives at the service.
@@ -154,11 +155,11 @@ class Experiment(AskExperiment[Json]):
         for amount in amounts:
             self.reward(amount)
 
-    def close_step(self, total: float | None, step: int) -> Json:
+    def close_step(self, total: float | Decimal | None, step: int) -> Json:
         """End a step of an experiment without a clock; None takes the sum of its rewards, which are delivered first."""
         if self._client.delivery.waiting:
             self._client.flush(self._link.timeout)
-        answer = self._ask(Call("POST", calls.of(self.name, "steps", str(step)), {"total": total}))
+        answer = self._ask(calls.close(self.name, step, total))
         self._variant.forget()
         return answer
 

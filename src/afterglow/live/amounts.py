@@ -6,6 +6,7 @@ from typing import Any
 
 from afterglow.errors import BadValue
 
+Amount = float | Decimal
 MICRO = 1_000_000
 LEAST = 0.001  # of reward_max, so that rounding to micro-units doesn't matter
 MOST = 10**12  # of window x reward_max, so that it fits 64 bits in micro-units

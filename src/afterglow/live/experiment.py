@@ -6,7 +6,7 @@ from uuid import uuid4
 from afterglow.errors import AfterglowError, Conflict, OutOfTurn
 from afterglow.estimates import Estimates
 from afterglow.live import orders
-from afterglow.live.amounts import micros, units
+from afterglow.live.amounts import Amount, micros, units
 from afterglow.live.decision import Decision, Receipt, decided
 from afterglow.live.events import recommended
 from afterglow.live.history import Happening, Step, happenings, steps_of
@@ -41,18 +41,18 @@ class Experiment(Present):
         with self._present() as state:
             return decided(self.spec, state)
 
-    def reward(self, amount: float, key: str | None = None) -> Receipt:
+    def reward(self, amount: Amount, key: str | None = None) -> Receipt:
         """Add an amount to the total of this step. Sent again with its key, it counts once."""
         return self.rewards([(key or uuid4().hex, amount)])
 
-    def rewards(self, rewards: Iterable[tuple[str, float]]) -> Receipt:
+    def rewards(self, rewards: Iterable[tuple[str, Amount]]) -> Receipt:
         """Add amounts, each with a key of its own: all of them or, if one is refused, none."""
         (taken,) = self.report([list(rewards)])
         if isinstance(taken, AfterglowError):
             raise taken
         return taken
 
-    def report(self, batches: Sequence[Sequence[tuple[str, float]]]) -> list[Receipt | AfterglowError]:
+    def report(self, batches: Sequence[Sequence[tuple[str, Amount]]]) -> list[Receipt | AfterglowError]:
         """Many calls of `rewards` in one go to the disk: a receipt for each, or why it was refused."""
         suspect = False
         with self._turn:
@@ -68,7 +68,7 @@ class Experiment(Present):
                     self._catch_up(log)
 
     def _take(
-        self, log: Writing, batches: Sequence[Sequence[tuple[str, float]]], suspect: bool
+        self, log: Writing, batches: Sequence[Sequence[tuple[str, Amount]]], suspect: bool
     ) -> list[Receipt | AfterglowError]:
         spec, state = self.spec, self._copy.state
         try:
@@ -82,7 +82,7 @@ class Experiment(Present):
             for one, batch in zip(taken, batches, strict=True)
         ]
 
-    def close_step(self, total: float | None = None, step: int | None = None) -> None:
+    def close_step(self, total: Amount | None = None, step: int | None = None) -> None:
         """End the step in hand, or `step` if it is that one, with its total; None takes the sum of its rewards.
 
         Sent again with its step, it is harmless; with another total it is refused.
@@ -97,7 +97,7 @@ class Experiment(Present):
             orders.started(spec, state)
             self._happen(log, [orders.close(spec, state, total, Reported(*log.reported(state.step)))])
 
-    def _closed_before(self, log: Writing, step: int, total: float | None) -> None:
+    def _closed_before(self, log: Writing, step: int, total: Amount | None) -> None:
         spec, now = self.spec, self._copy.state.step
         row = next(log.steps(step, 1), None) if 0 <= step < now else None
         if row is None:
