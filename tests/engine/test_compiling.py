@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from afterglow.engine.compiling import KEPT_FILES, announce, digest, prune, read
+from afterglow.engine.compiling import announce, digest, read
 from afterglow.engine.layout import pack, unpack
 from afterglow.engine.simulate import simulate
 from afterglow.errors import BadValue, Disagreement
@@ -97,14 +97,6 @@ def test_a_renamed_policy_file_is_run_from_the_cache_too(tmp_path: Path) -> None
     assert done.stdout == "[100, 0] 10\n"
 
 
-def test_a_cache_that_cannot_be_written_costs_time_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    blocked = tmp_path / "file"
-    blocked.write_text("not a folder")
-    monkeypatch.setenv("AFTERGLOW_CACHE", str(blocked / "cache"))
-    policy = policy_with(lambda settings, state, draws: (1, 7, 0))
-    assert simulate(policy, WORLD, 70, 1).pulls.tolist() == [[0, 70]]
-
-
 @dataclass(frozen=True)
 class Settings:
     arms: int
@@ -182,19 +174,7 @@ def test_a_digest_tells_content_apart() -> None:
     assert digest(np.arange(3)) != digest(np.arange(4))
     assert digest(object()) is None
     assert digest(np.sqrt, len, range(3)) is not None
-
-
-def test_the_cache_is_pruned_from_its_oldest_end(tmp_path: Path) -> None:
-    for number in range(KEPT_FILES + 5):
-        marker = tmp_path / f"kernel_{number}.py"
-        marker.write_text("")
-        long_ago = time.time() - 10 * 86_400 + number
-        os.utime(marker, (long_ago, long_ago))
-    prune(tmp_path)
-    left = {file.stem for file in tmp_path.glob("*.py")}
-    assert len(left) == KEPT_FILES
-    assert "kernel_4" not in left
-    assert "kernel_5" in left
+    assert digest(slice(1, 4)) not in (None, digest(slice(1, 5)))  # a constant in code since Python 3.14
 
 
 LONG = """

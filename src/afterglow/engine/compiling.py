@@ -120,6 +120,8 @@ def describe(part: Any, seen: set[Any]) -> str:
         return repr((describe(part.__code__, seen), describe(part.__defaults__, seen), globals_))
     if isinstance(part, list | tuple | frozenset):
         return repr([describe(item, seen) for item in part])
+    if isinstance(part, slice):  # a constant in code since Python 3.14
+        return f"slice {describe((part.start, part.stop, part.step), seen)}"
     if isinstance(part, dict):
         return repr([(name, describe(value, seen)) for name, value in part.items()])
     if isinstance(part, np.ndarray):
@@ -139,7 +141,10 @@ def folder() -> Path:
     """Where machine code is kept: `AFTERGLOW_CACHE`, or the user's cache folder."""
     if chosen := os.environ.get("AFTERGLOW_CACHE"):
         return Path(chosen)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "afterglow" / "kernels"
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "afterglow" / "kernels"
+    except RuntimeError:  # a user without a home, as in containers
+        return Path(os.devnull) / "kernels"  # where nothing can be written
 
 
 def keep(function: Callable[..., Any], signature: Any, scope: Callable[[], dict[str, Any]], mark: str | None) -> Any:
@@ -150,22 +155,16 @@ def keep(function: Callable[..., Any], signature: Any, scope: Callable[[], dict[
     """
     plain: Any = function
     path = folder() / f"{plain.__name__}_{mark}.py"
-    stored, fresh = mark is not None, True
     with compiling:
-        if stored and path.name in loaded:
+        if path.name in loaded:
             return loaded[path.name]
-        try:
-            fresh = not path.exists()
-            if stored and fresh:
-                write_marker(path, f"# {mark}\n")
-        except OSError:
-            stored = False
-        if fresh:
-            announce()
         code = plain.__code__.replace(co_filename=str(path))
         whole = tagged(code, plain.__globals__ | scope(), plain.__name__, mark or unique())
+        fresh, stored = prepare(path, whole) if mark is not None else (True, False)
+        if fresh:
+            announce(stored or mark is None)
         made = njit(signature, nogil=True, cache=stored)(whole)
-        if stored:
+        if mark is not None:
             loaded[path.name] = made
         return made
 
@@ -173,10 +172,24 @@ def keep(function: Callable[..., Any], signature: Any, scope: Callable[[], dict[
 loaded: dict[str, Any] = {}  # machine code of this process, by the name of its content
 
 
+def prepare(path: Path, whole: FunctionType) -> tuple[bool, bool]:
+    """Whether there is something to compile, and whether it can be kept."""
+    try:
+        if fresh := not path.exists():
+            write_marker(path, f"# {path.stem}\n")
+        njit(cache=True)(whole)  # compiles nothing yet, but finds out
+    except (OSError, RuntimeError):
+        return True, False
+    return fresh, True
+
+
 @cache
-def announce() -> None:
+def announce(kept: bool) -> None:
     """Say once that compiling takes a while."""
-    log.info("compiling kernels: once for this version of the code, kept in %s", folder())
+    if kept:
+        log.info("compiling kernels: once for this version of the code, kept in %s", folder())
+    else:
+        log.info("compiling kernels, in every process anew: %s can't be written; set AFTERGLOW_CACHE", folder())
 
 
 def write_marker(path: Path, text: str) -> None:
@@ -184,7 +197,7 @@ def write_marker(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     prune(path.parent)
     part = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
-    part.write_text(text)
+    part.write_text(text, encoding="utf-8")
     part.replace(path)
 
 
@@ -201,4 +214,4 @@ def prune(place: Path) -> None:
 @cache
 def source_of(*modules: str) -> str:
     """The source of modules, for a digest: what they generate is not seen in any function's content."""
-    return "".join(Path(str(sys.modules[name].__file__)).read_text() for name in modules)
+    return "".join(Path(str(sys.modules[name].__file__)).read_text("utf-8") for name in modules)
