@@ -124,8 +124,10 @@ class Tab:
             self.troubles.append(str(told["exceptionDetails"]))
         elif event == "Network.loadingFailed" and told["errorText"] != "net::ERR_ABORTED":  # left behind, not failed
             self.troubles.append(f"{told['type']} failed: {told['errorText']}")
-        elif event == "Network.requestWillBeSent" and not told["request"]["url"].startswith(f"{self.address}/"):
-            self.troubles.append(f"asked elsewhere: {told['request']['url']}")
+        elif event == "Network.requestWillBeSent":
+            asked = told["request"]["url"]
+            if not asked.startswith((f"{self.address}/", "data:")):  # the browser draws its own icons as data
+                self.troubles.append(f"asked elsewhere: {asked}")
 
     def value(self, expression: str) -> Any:
         """What a line of script says."""

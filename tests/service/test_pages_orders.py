@@ -245,6 +245,24 @@ def test_manual_steps_a_late_start_and_settings_of_the_policy_can_be_chosen(
     assert made["options"] == {"C": 0.5}
 
 
+def test_a_time_to_begin_can_be_given(client: httpx.Client, visitor: Visitor) -> None:
+    assert "It is 15 Jan 2027, 08:00:00 UTC now." in visitor.read("/new").text
+    visitor.send("/new", **NEW, start="at", starts="2027-01-15T09:30")
+    made = client.get("/v1/experiments/fresh").json()
+    assert (made["starts"], made["status"]["phase"]) == ("2027-01-15T09:30:00.000Z", "scheduled")
+    for more, words in (
+        ({"starts": "soon"}, "write a date and a time such as 2026-11-16 09:00, got &#39;soon&#39;"),
+        ({"starts": "2027-01-15T09:30", "steps": "manual"}, "only steps by the clock can begin at a time"),
+        ({"starts": "1900-01-01T00:00"}, "starts must be"),
+        ({"starts": "2027-01-15T09:30", "start": "now"}, "a time is given but not chosen"),
+    ):
+        visitor.read("/new")
+        visitor.send("/new", **NEW | {"name": "other", "start": "at"} | more)
+        assert words in visitor.answer.text.partition('id="starts-refused"')[2].partition("</span>")[0]
+        assert visitor.form("/new").fields["start"] == more.get("start", "at")
+        assert visitor.form("/new").fields["starts"] == more["starts"]
+
+
 @pytest.mark.parametrize(
     ("field", "value", "words"),
     [

@@ -1,6 +1,7 @@
 """A form for a new experiment. What was typed stays; a refusal stands beside the field that it is about."""
 
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from starlette.responses import Response
@@ -15,7 +16,7 @@ UNITS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400}
 FRESH = {
     "name": "", "variants": "", "window": "", "horizon": "", "reward_max": "", "policy": "trim-ucb", "steps": "clock",
     "step_length": "1", "step_unit": "hours", "control": "", "season": "1", "confidence": "0.95", "seed": "0",
-    "heartbeat": "", "shadow": "", "options": "", "start": "now",
+    "heartbeat": "", "shadow": "", "options": "", "start": "now", "starts": "",
 }  # fmt: skip
 CALLED = {"arms": "variants", "arm": "variants"}  # fields by what refusals call them
 LARGEST = {
@@ -53,7 +54,7 @@ def read(typed: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
         "control": typed["control"].strip() or None,
         "heartbeat": bool(typed["heartbeat"]),
         "shadow": bool(typed["shadow"]),
-        "start": typed["start"] == "now",
+        "start": typed["start"] in ("now", "at"),
     }
     readers: dict[str, Callable[[Mapping[str, str], str], Any]] = {
         "name": lambda typed, name: experiment_name(typed[name].strip()), "variants": variants, "window": whole,
@@ -63,6 +64,8 @@ def read(typed: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
         readers["horizon"] = whole
     if typed["steps"] == "clock":
         readers["step_length"] = step_seconds
+    if typed["start"] == "at" or typed["starts"].strip():
+        readers["starts"] = beginning
     refused = dict[str, str]()
     for name, reader in readers.items():
         try:
@@ -125,6 +128,19 @@ def step_seconds(typed: Mapping[str, str], name: str) -> float:
         least, most = limits.SHORTEST, limits.LONGEST // 86400
         raise BadValue(f"a step lasts from {least:g} seconds to {most} days, got {typed[name]!r}")
     return seconds
+
+
+def beginning(typed: Mapping[str, str], name: str) -> float:
+    """The time that was typed, in UTC unless it says otherwise."""
+    if typed["start"] != "at":
+        raise BadValue("a time is given but not chosen; choose it, or clear it")
+    if typed["steps"] != "clock":
+        raise BadValue("only steps by the clock can begin at a time; choose them, or begin now")
+    try:
+        at = datetime.fromisoformat(typed[name].strip())
+        return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError) as error:
+        raise BadValue(f"write a date and a time such as 2026-11-16 09:00, got {typed[name]!r}") from error
 
 
 def beside(error: AfterglowError, typed: Mapping[str, str]) -> dict[str, str]:
