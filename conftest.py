@@ -15,6 +15,7 @@ pytest_plugins = ["pytester", "live_fixtures"]
 settings.register_profile(
     "repeatable", derandomize=True, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
+settings.register_profile("exploring", settings.get_profile("repeatable"), derandomize=False)  # see CONTRIBUTING.md
 settings.load_profile("repeatable")
 
 # A shell starts what goes to the background with Ctrl-C ignored, and its children inherit that; here it is tested.

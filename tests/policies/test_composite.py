@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as search
 from hypothesis import strategies as st
 
 from afterglow.errors import BadValue
@@ -20,8 +19,6 @@ from afterglow.policies.composite import (
     tsallis,
     tsallis_weights,
 )
-
-searching = search(derandomize=True, deadline=None)
 
 LOSSES = st.lists(st.floats(0, 1e12), min_size=2, max_size=40)
 
@@ -58,7 +55,6 @@ def test_rounding_never_draws_an_arm_without_a_chance() -> None:
     assert drawn([0.0, 1.0], 0.0) == 1
 
 
-@searching
 @given(LOSSES, st.floats(1e-6, 1))
 def test_exponential_weights_are_chances(losses: list[float], rate: float) -> None:
     chances = [0.0] * len(losses)
@@ -69,7 +65,6 @@ def test_exponential_weights_are_chances(losses: list[float], rate: float) -> No
         assert chance == pytest.approx(chances[best] * math.exp(-rate * (loss - losses[best])), rel=1e-9)
 
 
-@searching
 @given(LOSSES, st.integers(1, 10**9))
 def test_tsallis_weights_are_chances_of_the_stated_form(losses: list[float], updates: int) -> None:
     chances = [0.0] * len(losses)

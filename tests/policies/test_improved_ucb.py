@@ -5,13 +5,10 @@ from itertools import pairwise
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as search
 from hypothesis import strategies as st
 
 from afterglow.policies.improved_ucb import margins, policy, schedule
 from steady import steady
-
-searching = search(derandomize=True, deadline=None)
 
 
 def test_the_schedule_is_that_of_the_formula() -> None:
@@ -19,7 +16,6 @@ def test_the_schedule_is_that_of_the_formula() -> None:
     assert schedule(100_000) == [24, 82, 280, 942, 3_056, 9_383, 26_175, 59_273]
 
 
-@searching
 @given(st.integers(3, 10**13))
 def test_the_last_round_is_half_the_binary_logarithm_of_t_over_e(horizon: int) -> None:
     found = schedule(horizon)
@@ -27,7 +23,6 @@ def test_the_last_round_is_half_the_binary_logarithm_of_t_over_e(horizon: int) -
     assert all(before < after for before, after in pairwise(found))
 
 
-@searching
 @given(st.integers(3, 10**13))
 def test_the_margin_of_a_round_is_at_most_its_gap_and_little_less(horizon: int) -> None:
     for m, (margin, pulls) in enumerate(zip(margins(horizon), schedule(horizon), strict=True)):

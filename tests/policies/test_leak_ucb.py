@@ -50,7 +50,7 @@ def test_staying_asks_for_no_head_and_doubles_the_pulls() -> None:
     assert (state.pulls, state.leaks) == ([8, 32], [0.0, 0.0])
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     means=st.lists(st.floats(0, 1), min_size=2, max_size=4),
     window=st.integers(1, 9),

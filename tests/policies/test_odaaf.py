@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as search
 from hypothesis import strategies as st
 
 from afterglow.errors import BadValue
@@ -15,8 +14,6 @@ from afterglow.policies.elimination import gaps
 from afterglow.policies.odaaf import bounded, bounded_schedule, odaaf, pulls_for, schedule, variance, variance_schedule
 from afterglow.policies.phased_elimination import policy as phased_elimination
 from steady import steady
-
-searching = search(derandomize=True, deadline=None)
 
 
 def as_written(horizon: int, gap: float, last_term: float) -> float:
@@ -51,7 +48,6 @@ def test_the_first_phase_by_hand() -> None:
     assert variance_schedule(10_000, 3, 1)[0] == 398
 
 
-@searching
 @given(st.integers(11, 10**12), st.floats(0, 1000))
 def test_the_pulls_make_every_error_together_half_the_gap(horizon: int, leak: float) -> None:
     for gap in gaps(horizon, 0.5):
@@ -60,7 +56,6 @@ def test_the_pulls_make_every_error_together_half_the_gap(horizon: int, leak: fl
         assert error == pytest.approx(gap / 2, rel=1e-9)
 
 
-@searching
 @given(st.integers(1, 10**12), st.integers(1, 5000), st.floats(0, 1), st.floats(0, 1e6))
 def test_every_schedule_grows_from_phase_to_phase(horizon: int, window: int, share: float, var: float) -> None:
     mean = share * (window - 1)

@@ -6,15 +6,12 @@ from itertools import pairwise
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as search
 from hypothesis import strategies as st
 
 from afterglow.errors import BadValue
 from afterglow.policies.elimination import State, drop, gaps
 from afterglow.policies.phased_elimination import policy, pulls_needed, schedule
 from steady import steady
-
-searching = search(derandomize=True, deadline=None)
 
 
 def test_the_schedule_is_that_of_the_formula() -> None:
@@ -25,7 +22,6 @@ def test_the_schedule_is_that_of_the_formula() -> None:
     assert schedule(10_000, 10)[1] == 448
 
 
-@searching
 @given(st.integers(11, 10**12), st.integers(1, 10_000))
 def test_the_last_pulls_make_chance_and_leak_half_the_gap_and_one_less_would_not(horizon: int, window: int) -> None:
     for phase, gap in enumerate(gaps(horizon, 0.5), 1):
@@ -38,7 +34,6 @@ def test_the_last_pulls_make_chance_and_leak_half_the_gap_and_one_less_would_not
         assert error(pulls - 1) >= gap / 2 * (1 - 1e-12)
 
 
-@searching
 @given(st.integers(1, 10**13), st.integers(1, 100_000))
 def test_the_schedule_grows_from_phase_to_phase_until_the_policy_commits(horizon: int, window: int) -> None:
     found = schedule(horizon, window)

@@ -5,14 +5,11 @@ import warnings
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as search
 from hypothesis import strategies as st
 
 from afterglow.errors import AfterglowWarning, BadValue, UnknownName
 from afterglow.policies.phased_ucb import Settings, hold_length, largest_window, log_level, policy
 from steady import steady
-
-searching = search(derandomize=True, deadline=None)
 
 
 def configured(arms: int = 5, window: int = 10, horizon: int = 100_000, **options: object) -> Settings:
@@ -48,7 +45,6 @@ def test_delta_to_the_a_squared_is_one_over_t_squared(constants: str, a: float) 
     assert a**2 * made.log_delta == pytest.approx(2 * math.log(100_000), rel=1e-14)
 
 
-@searching
 @given(st.integers(1, 500), st.integers(2, 10**9), st.floats(0.05, 0.95), st.sampled_from(["paper", "corrected"]))
 def test_the_bias_stays_below_its_share_of_the_radius_up_to_the_horizon(
     window: int, horizon: int, a: float, constants: str
@@ -99,7 +95,6 @@ def test_a_plan_that_fits_is_not_warned_of() -> None:
     assert configured(5, 121, 10_000).hold * 5 <= 10_000
 
 
-@searching
 @given(st.integers(2, 50), st.integers(2, 10**7), st.floats(0.01, 0.99), st.sampled_from(["paper", "corrected"]))
 def test_the_largest_window_fits_and_the_next_does_not(arms: int, horizon: int, a: float, constants: str) -> None:
     window = largest_window(arms, horizon, constants, a)

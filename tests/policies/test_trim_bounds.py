@@ -12,7 +12,7 @@ from afterglow.policies.trim_ucb import intervals, policy
 from open_books import SPREADS, Books, play
 
 DUST = 1e-9
-searching = settings(derandomize=True, deadline=None, max_examples=50)
+searching = settings(max_examples=50)
 
 
 # ---- what the sums say, on every path

@@ -34,7 +34,7 @@ def test_every_new_run_washes_out_a_window_and_counts_half_as_many_steps_again()
         assert policy.next_hold(plan, grown, []) == (1, more, 0)
 
 
-@settings(derandomize=True, deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     means=st.lists(st.floats(0, 1), min_size=2, max_size=4),
     window=st.integers(1, 9),

@@ -75,7 +75,7 @@ def attempt(operation: Any, mode: GenerationMode, name: str | None, address: str
         return
     fixed = {"path_parameters": {"name": name}} if named and operation.path.count("{") == 1 else {}
 
-    @settings(max_examples=EXAMPLES, derandomize=True, database=None, deadline=None)
+    @settings(max_examples=EXAMPLES)
     @given(case=operation.as_strategy(generation_mode=mode, **fixed))
     def tried(case: Any) -> None:
         if case.path == "/v1/events":

@@ -11,7 +11,7 @@ from openfeature.evaluation_context import EvaluationContext
 from openfeature.exception import ErrorCode
 
 from live_fixtures import Clock
-from serving import Serving, in_thread, slug
+from serving import START, Serving, in_thread, slug
 
 FLAGS = "/ofrep/v1/evaluate/flags"
 HOURLY = {"name": "hourly", "variants": ["A", "B"], "window": 1, "step_seconds": 3600}
@@ -28,7 +28,8 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 
 
 def provider(serving: Serving, token: str) -> OFREPProvider:
-    return OFREPProvider(serving.address, headers_factory=lambda: {"Authorization": f"Bearer {token}"})
+    known = {"Authorization": f"Bearer {token}"}
+    return OFREPProvider(serving.address, headers_factory=lambda: known, timeout=START)
 
 
 def test_the_stock_provider_reads_the_variant_and_follows_a_switch(serving: Serving) -> None:

@@ -3,13 +3,11 @@
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from afterglow.policies.terms import kl
 from afterglow.theory import hoeffding, log_mixture, mixture_level, peeling
-
-searching = settings(derandomize=True, deadline=None)
 
 COUNT = 250
 LAWS = {  # probabilities of 0, 1/2, 1
@@ -61,7 +59,6 @@ def test_asking_for_evidence_at_one_count_is_not_enough_for_all() -> None:
     assert crossing(LAWS["bernoulli 0.5"], [math.inf] + [4.0] * (COUNT - 1), 1) > 2 * math.exp(-4)
 
 
-@searching
 @given(st.floats(0, 1), st.integers(1, 10**6), st.floats(0.001, 0.999))
 def test_the_mixture_exceeds_its_peak_over_n_plus_one_for_any_sum(share: float, count: int, mean: float) -> None:
     total = share * count

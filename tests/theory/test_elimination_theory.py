@@ -4,7 +4,7 @@ import math
 from itertools import pairwise
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from afterglow.policies.elimination import gaps as phase_gaps
@@ -22,13 +22,10 @@ from afterglow.theory import (
     theorem_2_sharper,
 )
 
-searching = settings(derandomize=True, deadline=None)
-
 horizons = st.integers(11, 10**12)
 windows = st.integers(1, 10**4)
 
 
-@searching
 @given(horizons, windows)
 def test_the_pulls_of_a_phase_solve_their_quadratic(horizon: int, window: int) -> None:
     for phase, gap in enumerate(phase_gaps(horizon, 0.5), 1):
@@ -39,7 +36,6 @@ def test_the_pulls_of_a_phase_solve_their_quadratic(horizon: int, window: int) -
         assert 2 * hoeffding(root, chance) == pytest.approx(lemma_3_paper(horizon, gap))
 
 
-@searching
 @given(horizons, windows)
 def test_the_schedule_grows_until_the_policy_commits(horizon: int, window: int) -> None:
     pulls = schedule(horizon, window)
@@ -51,7 +47,6 @@ def test_one_phase_later_it_would_fall() -> None:
     assert pulls_needed(10**5, 1, 8, 2.0**-8) == 55_388
 
 
-@searching
 @given(horizons, windows, st.floats(0.001, 1))
 def test_an_arm_is_dropped_within_the_stated_pulls(horizon: int, window: int, gap: float) -> None:
     assume(gap >= 4 * math.sqrt(math.e / horizon))
@@ -61,7 +56,6 @@ def test_an_arm_is_dropped_within_the_stated_pulls(horizon: int, window: int, ga
     assert schedule(horizon, window)[phase - 1] <= pulls_at_elimination(gap, horizon, window) * (1 + 1e-12)
 
 
-@searching
 @given(horizons, windows, st.lists(st.floats(0.001, 1), min_size=1, max_size=6))
 def test_the_sharper_theorem_is_below_the_printed_one(horizon: int, window: int, gaps: list[float]) -> None:
     assume(min(gaps) > 4 * math.sqrt(math.e / horizon))
@@ -69,7 +63,6 @@ def test_the_sharper_theorem_is_below_the_printed_one(horizon: int, window: int,
     assert theorem_2_sharper(arms, horizon, window, gaps) <= theorem_2_paper(arms, horizon, window, gaps)
 
 
-@searching
 @given(st.integers(2, 30), horizons, windows)
 def test_the_bound_for_any_gaps_is_above_that_for_some(arms: int, horizon: int, window: int) -> None:
     for bound in (theorem_2_paper, theorem_2_sharper):
@@ -99,7 +92,6 @@ def test_the_bound_of_improved_ucb_is_that_of_its_paper() -> None:
     assert auer_ortner(2, T, [0, gap]) == pytest.approx(gap + 32 * math.log(T * gap**2) / gap + 96 / gap)
 
 
-@searching
 @given(st.integers(2, 30), windows, st.integers(1000, 10**9))
 def test_bounds_grow_with_window_and_horizon(arms: int, window: int, horizon: int) -> None:
     for bound in (theorem_2_paper, theorem_2_sharper):

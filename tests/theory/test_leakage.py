@@ -4,12 +4,10 @@ from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from afterglow.theory import leak, lemma_1, lemma_1_paper, lemma_2_paper
-
-searching = settings(derandomize=True, deadline=None)
 
 UNIT = 64  # rewards are whole numbers of 64ths, so that sums are exact
 
@@ -43,7 +41,6 @@ def histories(draw: st.DrawFn) -> tuple[int, list[int], list[list[int]]]:
     return window, arms, cuts
 
 
-@searching
 @given(histories())
 def test_a_run_leaks_at_most_window_minus_one(history: tuple[int, list[int], list[list[int]]]) -> None:
     window, arms, cuts = history
@@ -54,7 +51,6 @@ def test_a_run_leaks_at_most_window_minus_one(history: tuple[int, list[int], lis
         assert abs(seen - generated) <= leak(window) * UNIT
 
 
-@searching
 @given(histories(), st.data())
 def test_so_does_any_stretch_of_steps_whole_hold_or_not(
     history: tuple[int, list[int], list[list[int]]], data: st.DataObject
@@ -67,7 +63,6 @@ def test_so_does_any_stretch_of_steps_whole_hold_or_not(
     assert abs(sum(totals[first:last]) - generated) <= leak(window) * UNIT
 
 
-@searching
 @given(histories())
 def test_an_arm_leaks_at_most_window_minus_one_per_run(history: tuple[int, list[int], list[list[int]]]) -> None:
     window, arms, cuts = history

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from afterglow.errors import BadValue
@@ -23,8 +23,6 @@ from afterglow.theory import (
     theorem_1_corrected,
     theorem_1_paper,
 )
-
-searching = settings(derandomize=True, deadline=None)
 
 horizons = st.integers(3, 10**12)
 windows = st.integers(1, 10**4)
@@ -48,7 +46,6 @@ def test_the_papers_split_leaves_a_power_of_the_horizon() -> None:
     assert leftover_exponent(1 / 9) == pytest.approx(0)  # as printed, 1/9 would have been needed
 
 
-@searching
 @given(windows, horizons, shares)
 def test_the_corrected_hold_keeps_the_bias_within_its_share_of_the_radius(window: int, horizon: int, a: float) -> None:
     bias = bias_scale(window, hold_length(window, horizon, "corrected", a), horizon)
@@ -57,7 +54,6 @@ def test_the_corrected_hold_keeps_the_bias_within_its_share_of_the_radius(window
     assert pulls_constant(1 / a, bias) <= corrected_constant(a) * (1 + 1e-9)
 
 
-@searching
 @given(windows, horizons, shares)
 def test_the_papers_hold_and_radius_are_within_the_theorem_too(window: int, horizon: int, a: float) -> None:
     radius = radius_scale(2 * log_level(horizon, a), horizon)
@@ -67,7 +63,6 @@ def test_the_papers_hold_and_radius_are_within_the_theorem_too(window: int, hori
     assert pulls_constant(radius, bias) <= (4 / a - 2 + 1 / math.sqrt(2)) ** 2 * (1 + 1e-9)
 
 
-@searching
 @given(windows, horizons, st.floats(1e-3, 1))
 def test_the_printed_pulls_follow_from_the_proved_ones(window: int, horizon: int, gap: float) -> None:
     hold = hold_length(window, horizon)
@@ -75,7 +70,6 @@ def test_the_printed_pulls_follow_from_the_proved_ones(window: int, horizon: int
     assert pulls_proved(gap, horizon, hold, constant) <= pulls_paper(gap, horizon, window)
 
 
-@searching
 @given(st.integers(2, 50), windows, horizons)
 def test_so_does_the_printed_regret(arms: int, window: int, horizon: int) -> None:
     hold = hold_length(window, horizon)
@@ -83,7 +77,6 @@ def test_so_does_the_printed_regret(arms: int, window: int, horizon: int) -> Non
     assert regret_proved(arms, horizon, hold, constant) <= theorem_1_paper(arms, horizon, window)
 
 
-@searching
 @given(horizons, st.floats(1e-2, 1), shares)
 def test_both_sides_of_the_proof_cost_what_it_says(horizon: int, gap: float, a: float) -> None:
     log_t = math.log(horizon)
@@ -95,7 +88,6 @@ def test_both_sides_of_the_proof_cost_what_it_says(horizon: int, gap: float, a: 
     assert pessimistic == pytest.approx(1 / horizon, rel=1e-6)
 
 
-@searching
 @given(st.integers(2, 30), windows, st.integers(3, 10**9))
 def test_bounds_grow_with_window_and_horizon(arms: int, window: int, horizon: int) -> None:
     for bound in (theorem_1_paper, theorem_1_corrected):

@@ -3,14 +3,12 @@
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from afterglow.errors import BadValue
 from afterglow.theory import peeling
 from afterglow.theory.trim import failure, log_evidence, pulls, regret_bound, settling
-
-searching = settings(derandomize=True, deadline=None)
 
 gaps = st.floats(0.001, 1)
 windows = st.integers(1, 10**4)
@@ -23,7 +21,6 @@ def excess(v: float, window: int, f: float) -> float:
     return 2 * w / v + (1 + math.sqrt(1 + w / v)) * math.sqrt(f / (2 * v))
 
 
-@searching
 @given(gaps, windows, evidences)
 def test_a_run_settles_within_the_closed_form(gap: float, window: int, f: float) -> None:
     closed = max(4 * (window - 1) / gap, 9 * f / gap**2)
@@ -34,13 +31,11 @@ def test_a_run_settles_within_the_closed_form(gap: float, window: int, f: float)
     assert excess(v * 0.999, window, f) > gap
 
 
-@searching
 @given(gaps, evidences)
 def test_without_delay_it_settles_where_two_radii_fill_the_gap(gap: float, f: float) -> None:
     assert settling(gap, 1, f) == pytest.approx(2 * f / gap**2)
 
 
-@searching
 @given(gaps, windows, evidences)
 def test_pulls_are_within_their_closed_form(gap: float, window: int, f: float) -> None:
     w = window - 1
@@ -58,7 +53,6 @@ def test_a_deviation_costs_a_constant_at_level_strict() -> None:
     assert log_evidence(10**6, "plain") == pytest.approx(math.log(10**6))
 
 
-@searching
 @given(st.integers(2, 20), windows, st.integers(100, 10**9), st.sampled_from(["plain", "strict"]))
 def test_the_bound_grows_with_window_and_horizon(arms: int, window: int, horizon: int, level: str) -> None:
     bound = regret_bound(arms, horizon, window, level=level, endgame=0)
