@@ -53,7 +53,7 @@ def tab(chromium: Chromium, serving: Serving) -> Tab:
     """A page of somebody who has signed in with the keyboard."""
     made = chromium.tab(serving.address)
     made.go(SHIPPING)
-    assert made.value("document.activeElement.id") == "token"
+    made.until("document.activeElement.id === 'token'")
     made.write(serving.token)
     made.press("Enter")
     made.until(f"location.pathname === '{SHIPPING}' && document.readyState === 'complete'")
@@ -97,7 +97,7 @@ def test_a_page_follows_its_experiment_while_an_operator_pins_a_variant_by_keybo
         tab.until(f"{LIVE} === '{after}' && document.getElementById('effect').textContent.includes('step {step + 1},')")
         tab.until(f"data.steps.at(-1) === {step} && chart.scales.x.max === 10")  # who looks closer stays there
         assert tab.value("document.before"), "the page was loaded again"
-        assert tab.value("document.getElementById('said').textContent").startswith(f"{after} is live.")
+        tab.until(f"document.getElementById('said').textContent.startsWith('{after} is live.')")
         tab.press("Escape")
         tab.until("!dialog.open && document.activeElement.id === 'order-pin'")
         tab.press("Enter")
