@@ -36,13 +36,15 @@ def line_to(client: httpx.Client) -> socket.socket:
 
 def said_to(client: httpx.Client, words: bytes) -> socket.socket:
     """A line on which something was said in time, however busy the machine is."""
-    while True:
+    end = monotonic() + WAIT
+    while monotonic() < end:
         began, line = monotonic(), line_to(client)
         with suppress(OSError):
             line.sendall(words)
             if monotonic() - began < LIMIT / 2:
                 return line
         line.close()
+    raise AssertionError("the machine is too busy")
 
 
 def heard(line: socket.socket) -> bytes:
