@@ -106,7 +106,8 @@ def test_a_page_follows_its_experiment_while_an_operator_pins_a_variant_by_keybo
         chosen = tab.value("document.querySelector('#sheet :checked').value")
         tab.write("a wrong price")
         tab.press("Enter")
-        tab.until("!document.before && document.querySelector('.done') === document.activeElement")
+        tab.until("!document.before && document.readyState === 'complete'")
+        tab.until("document.querySelector('.done') === document.activeElement")
         assert client.get("/v1/experiments/shipping").json()["status"]["pinned"] == chosen
         assert "a wrong price" in tab.value("document.getElementById('happened').textContent")
     quiet(tab)
