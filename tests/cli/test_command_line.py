@@ -1,14 +1,16 @@
 """What every command promises: one sentence, the right exit code, nothing on the wrong stream."""
 
+import os
 import signal
 import subprocess
 import sys
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
 
 import afterglow
-from afterglow.cli import run
+from afterglow.cli import run, speak
 from afterglow.cli.app import commands
 from afterglow.engine.work import Queue
 from afterglow.errors import MissingExtra
@@ -147,3 +149,24 @@ def test_a_reader_that_leaves_early_sees_no_traceback() -> None:
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("phased-ucb")
     assert done.stderr == ""
+
+
+def test_a_pipe_gets_utf_8_whatever_the_locale() -> None:
+    plain = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0"}
+    command = [sys.executable, "-m", "afterglow", "policies"]
+    done = subprocess.run(command, env=plain, capture_output=True, check=True)
+    assert "Szepesvári" in done.stdout.decode("utf-8")
+    assert done.stderr == b""
+
+
+def test_a_terminal_shows_a_question_mark_for_what_it_does_not_have() -> None:
+    class Terminal(TextIOWrapper):
+        def isatty(self) -> bool:
+            return True
+
+    shown = BytesIO()
+    terminal = Terminal(shown, encoding="ascii")
+    speak(terminal)
+    terminal.write("116 ± 3")
+    terminal.flush()
+    assert shown.getvalue() == b"116 ? 3"

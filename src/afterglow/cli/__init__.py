@@ -6,6 +6,7 @@ sentence and never with a traceback.
 
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 
 from afterglow.errors import MissingExtra
 
@@ -14,7 +15,17 @@ LAB = {"jinja2", "llvmlite", "matplotlib", "numba", "pyarrow", "rich", "scipy", 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command and exit."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        speak(sys.stdout)
     sys.exit(run(argv))
+
+
+def speak(stream: TextIOWrapper) -> None:
+    """UTF-8 into files and pipes, whatever the locale; on a terminal a ? for what it doesn't have."""
+    if stream.isatty():
+        stream.reconfigure(errors="replace")
+    else:
+        stream.reconfigure(encoding="utf-8")
 
 
 def run(argv: Sequence[str] | None = None) -> int:
