@@ -21,7 +21,7 @@ def test_the_verdict_comes_first_then_means_then_kernels(table: Path, capsys: py
     assert run(["fit", str(table), "--window", "24", "--reward-max", "1"]) == 0
     said = capsys.readouterr().out
     assert said.startswith("a window of 24 is long enough as far as can be seen")
-    assert [line[0] for line in said.splitlines() if line[:2] in ("A ", "B ", "C ")] == ["C", "B", "A"]
+    assert [line[0] for line in said.splitlines() if line[:3] in ("A  ", "B  ", "C  ")] == ["C", "B", "A"]
     assert "16–23" in said
 
 
@@ -33,6 +33,23 @@ def test_the_decimal_sign_may_be_told(tmp_path: Path, capsys: pytest.CaptureFixt
     assert told["window"] == 6
     assert run(["fit", str(path), "--decimal", "point"]) == 2
     assert "decimal" in capsys.readouterr().err
+
+
+def test_arms_are_compared_with_one_and_a_season_is_allowed_for(
+    table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["fit", str(table), "--window", "24", "--reward-max", "1"]) == 0
+    said = capsys.readouterr().out
+    assert "what a pull brings more or less than one of C" in said
+    assert "B - C" in said
+    assert "proved" in said
+    assert run(["fit", str(table), "--window", "24", "--season", "24", "--against", "A"]) == 0
+    said = capsys.readouterr().out
+    assert [line[:5] for line in said.splitlines() if " - " in line] == ["C - A", "B - A"]
+    assert "window 24, season 24; 95% intervals: differences hold together" in said
+    assert "proved" not in said
+    assert run(["fit", str(table), "--against", "D"]) == 2
+    assert "no arm named 'D'; the arms are A, B, C" in capsys.readouterr().err
 
 
 def test_columns_may_be_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -57,8 +74,8 @@ def test_figures_go_where_they_are_wanted(table: Path, tmp_path: Path, capsys: p
     folder = tmp_path / "new" / "figures"
     assert run(["fit", str(table), "--window", "24", "--out", str(folder)]) == 0
     assert sorted(path.name for path in folder.iterdir()) == [
-        "kernels.png", "kernels.svg", "means.png", "means.svg", "timeline.png", "timeline.svg",
-    ]  # fmt: skip
+        f"{name}.{kind}" for name in ("differences", "kernels", "means", "timeline") for kind in ("png", "svg")
+    ]
     assert f"figures: {folder}" in capsys.readouterr().err
 
 

@@ -10,8 +10,9 @@ import pytest
 
 from afterglow.errors import BadValue
 from afterglow.lab.csv_tables import Steps
-from afterglow.lab.fit import fit, regression
+from afterglow.lab.fit import fit
 from afterglow.lab.fit_figures import figures, write
+from afterglow.lab.fit_regression import regression
 from afterglow.lab.past_window import past
 from afterglow.lab.recorded import Recorded, lag_edges
 from afterglow.lab.window_check import check_window
@@ -25,12 +26,12 @@ def test_intervals_of_means_and_kernels_contain_the_truth() -> None:
     excess = truth - truth.mean(axis=0)
     means, lags = [], []
     for seed in range(40):
-        found, kernels = regression(Recorded.of(recorded(seed, 2000, 45)), 24, 0.95, [None] * 3, [])
-        means += [one.low <= MEANS[arm] <= one.high for arm, one in enumerate(found)]
+        found = regression(Recorded.of(recorded(seed, 2000, 45)), 24, 0.95)
+        means += [low <= MEANS[arm] <= high for arm, (_, low, high) in enumerate(map(found.mean, range(3)))]
         lags += [
             one.low <= excess[arm, one.first : one.last + 1].mean() <= one.high
-            for arm, row in enumerate(kernels.values())
-            for one in row
+            for arm in range(3)
+            for one in found.kernel(arm)
         ]
     assert len(means) == 120  # at a coverage of 92 % fewer than 90 have a chance of 1e-8
     assert sum(means) >= 90
@@ -221,7 +222,7 @@ def test_a_fit_reads_files_and_is_plain_data(tmp_path: Path) -> None:
 def test_figures_follow_the_screen_and_are_the_same_every_time(tmp_path: Path) -> None:
     first, second = write(FULL, tmp_path / "a"), write(FULL, tmp_path / "b")
     assert [path.name for path in first] == [
-        f"{name}.{kind}" for name in ("kernels", "means", "timeline") for kind in ("svg", "png")
+        f"{name}.{kind}" for name in ("differences", "kernels", "means", "timeline") for kind in ("svg", "png")
     ]
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
     drawn = first[0].read_text(encoding="utf-8")

@@ -24,6 +24,12 @@ Arm = Annotated[str | None, Option("--arm", metavar="NAME", help="The column of 
 RewardMax = Annotated[
     str | None, Option(metavar="M", help="The most that one pull can bring in all; the largest total if not set.")
 ]
+Season = Annotated[
+    str | None, Option(metavar="P", help="Length of a cycle in steps, such as 24: what its phases add is allowed for.")
+]
+Against = Annotated[
+    str | None, Option(metavar="ARM", help="The arm that the others are compared with; the best if not set.")
+]
 Folder = Annotated[Path | None, Option("--out", metavar="DIR", help="Where figures go, as SVG and PNG.")]
 
 
@@ -31,6 +37,8 @@ def command(
     data: Data,
     window: Window = None,
     reward_max: RewardMax = None,
+    season: Season = None,
+    against: Against = None,
     step: Step = None,
     arm: Arm = None,
     column: options.Column = None,
@@ -39,8 +47,9 @@ def command(
     out: Folder = None,
     json: options.Json = False,
 ) -> None:
-    """Fit recorded steps: means, when effects arrive, and whether the window is long enough."""
+    """Fit recorded steps: means, how arms differ, when effects arrive, whether the window is long enough."""
     steps = None if window is None else count("window", window)
+    cycle = 1 if season is None else count("season", season)
     most = None if reward_max is None else number("reward_max", number_of(reward_max), above=0.0)
 
     from afterglow.cli.messages import one_line  # noqa: PLC0415
@@ -48,7 +57,7 @@ def command(
     from afterglow.lab.fit import fit  # noqa: PLC0415
 
     read = read_steps(Path(data), step=step, arm=arm, column=column, zone=zone, decimal=decimal)
-    found = fit(read, steps, most)
+    found = fit(read, steps, most, season=cycle, against=against)
     for note in found.notes:
         one_line(f"note: {note}")
     if json:
@@ -65,16 +74,30 @@ def command(
 
 
 def show(found: "Fit") -> None:
+    from rich.markup import escape  # noqa: PLC0415
+
     from afterglow.cli.output import console  # noqa: PLC0415
 
     screen = console()
     screen.print(f"{found.check.sentence}\n")
     screen.print(means(found))
+    than = escape(found.differences[0].than)
+    screen.print(f"\nwhat a pull brings more or less than one of {than}")
+    screen.print(differences(found))
     screen.print("\nwhat a pull pays above the average arm, and when")
     screen.print(kernels(found))
-    screen.print(
-        f"\n[dim]{found.steps:,} steps, window {found.window:,}; intervals hold one by one with {found.confidence:.0%} "
-        "if effects depend on arm and lag only,\nproved bounds all together for any spread; * not zero[/dim]"
+    screen.print(f"\n[dim]{assumed(found)}[/dim]")
+
+
+def assumed(found: "Fit") -> str:
+    """What the figures rest on."""
+    cycle = f", season {found.season:,}" if found.season > 1 else ""
+    more = "; the season adds the same to all arms" if found.season > 1 else ""
+    if any(one.proved_low is not None for one in found.means):
+        more += "; proved bounds hold together for any spread"
+    return (
+        f"{found.steps:,} steps, window {found.window:,}{cycle}; {found.confidence:.0%} intervals: differences hold "
+        f"together, the others one by one,\nif effects depend on arm and lag only{more}; * not zero"
     )
 
 
@@ -95,14 +118,34 @@ def means(found: "Fit") -> "Table":
 
     from afterglow.cli.output import amount  # noqa: PLC0415
 
-    made = plain_table("arm", "mean", "interval", "proved", "pulls", "runs")
+    proved = any(one.proved_low is not None for one in found.means)
+    made = plain_table("arm", "mean", "interval", *(["proved"] if proved else []), "pulls", "runs")
     for one in sorted(found.means, key=lambda one: -one.mean):
-        bounds = "none"
+        bounds = ["none"] if proved else []
         if one.proved_low is not None and one.proved_high is not None:
-            bounds = f"{amount(one.proved_low)} to {amount(one.proved_high)}"
+            bounds = [f"{amount(one.proved_low)} to {amount(one.proved_high)}"]
         interval = f"{amount(one.low)} to {amount(one.high)}"
-        made.add_row(escape(one.arm), amount(one.mean), interval, bounds, f"{one.pulls:,}", f"{one.runs:,}")
+        made.add_row(escape(one.arm), amount(one.mean), interval, *bounds, f"{one.pulls:,}", f"{one.runs:,}")
     return made
+
+
+def differences(found: "Fit") -> "Table":
+    """How the arms differ from one of them."""
+    from rich.markup import escape  # noqa: PLC0415
+
+    made = plain_table("arms", "difference", "interval")
+    for one in found.differences:
+        sure = "*" if one.low > 0 or one.high < 0 else " "
+        interval = f"{signed(one.low)} to {signed(one.high)}{sure}"
+        made.add_row(escape(f"{one.arm} - {one.than}"), signed(one.difference), interval)
+    return made
+
+
+def signed(value: float) -> str:
+    """An amount with its sign."""
+    from afterglow.cli.output import amount  # noqa: PLC0415
+
+    return f"{'+' if value >= 0 else ''}{amount(value)}"
 
 
 def kernels(found: "Fit") -> "Table":
@@ -118,6 +161,6 @@ def kernels(found: "Fit") -> "Table":
         for row in rows:
             excess, low, high = row[place].over_all()
             sure = "*" if low > 0 or high < 0 else " "
-            cells.append(f"{'+' if excess >= 0 else ''}{amount(excess)} ± {amount(high - excess)}{sure}")
+            cells.append(f"{signed(excess)} ± {amount(high - excess)}{sure}")
         made.add_row(lags.text, *cells)
     return made

@@ -6,18 +6,42 @@ out once, and the errors are those of the jackknife: the variance of the estimat
 $\frac{G - 1}{G} \sum_g (\hat\theta_{(g)} - \hat\theta)(\hat\theta_{(g)} - \hat\theta)'$, with $G - 1$ degrees of
 freedom. It allows for unequal noise and for blocks that weigh a lot, and errs on the wide side (MacKinnon & White,
 Some Heteroskedasticity-Consistent Covariance Matrix Estimators, 1985; Bell & McCaffrey 2002 for blocks).
+
+*Season*: each phase of a cycle may add something of its own, the same in every cycle; over the cycle it adds nothing.
+With $n_p$ steps in phase $p$, in which columns add up to $S_p$ and totals to $s_p$, the phases are solved for and gone,
+
+$$X'X - \sum_p \frac{S_p S_p'}{n_p} + \frac{u u'}{c}, \quad X'y - \sum_p \frac{S_p s_p}{n_p} + \frac{u v}{c}, \quad
+u = \sum_p \frac{S_p}{n_p}, \quad v = \sum_p \frac{s_p}{n_p}, \quad c = \sum_p \frac{1}{n_p},$$
+
+so a long cycle costs no more than a short one. This is done anew without each block. Phases that lie in one block only
+are left out.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import fdtrc, stdtrit
 
 Array = NDArray[np.float64]
+Whole = NDArray[np.int64]
 MOST_BLOCKS = 50
 WINDOWS = 4  # of a block, at least
 TRACE = 1e-9  # of the mean square of a column
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Sums of products of all steps first, then without each block."""
+
+    grams: Array
+    rights: Array
+
+    @property
+    def gram(self) -> Array:
+        """That of all steps."""
+        return np.asarray(self.grams[0])
 
 
 @dataclass(frozen=True)
@@ -39,17 +63,54 @@ class Regression:
         return np.asarray((blocks - 1) / blocks * apart.T @ apart)
 
 
-def regress(columns: Array, totals: Array, places: NDArray[np.int64], window: int, ridge: float = 0.0) -> Regression:
-    """Totals on columns; `places` are the steps of the rows, in order."""
-    block = blocks_of(places, window)
-    starts = np.flatnonzero(np.concatenate([[True], block[1:] != block[:-1]]))
-    ends = np.append(starts[1:], len(block))
-    grams = np.array([columns[i:j].T @ columns[i:j] for i, j in zip(starts, ends, strict=True)])
-    sums = np.array([columns[i:j].T @ totals[i:j] for i, j in zip(starts, ends, strict=True)])
-    pull = ridge * np.eye(columns.shape[1])
-    gram, right = grams.sum(axis=0) + pull, sums.sum(axis=0)
-    without = solved(gram - grams, (right - sums)[..., None])[..., 0]
-    return Regression(solved(gram, right), without, solved(gram, pull))
+def moments(columns: Array, totals: Array, places: Whole, window: int, season: int = 1) -> Moments:
+    """What a regression of totals on columns needs; `places` are the steps of the rows, in order."""
+    block, phase = blocks_of(places, window), places % season
+    blocks = int(block[-1]) + 1
+    if season > 1:
+        known = np.zeros((blocks, season), dtype=bool)
+        known[block, phase] = True
+        kept = known.sum(axis=0)[phase] > 1
+        columns, totals, block, phase = columns[kept], totals[kept], block[kept], phase[kept]
+    both = np.column_stack([columns, totals])
+    edges = np.searchsorted(block, np.arange(blocks + 1))
+    products = np.array([columns[i:j].T @ both[i:j] for i, j in pairwise(edges)])
+    sums, counts = by_phase(both, block * season + phase, blocks, season)
+    parts = [without_season(products.sum(axis=0), sums.sum(axis=0), counts.sum(axis=0))]
+    parts += [
+        without_season(
+            products.sum(axis=0) - products[one], sums.sum(axis=0) - sums[one], counts.sum(axis=0) - counts[one]
+        )
+        for one in range(blocks)
+    ]
+    found = np.array(parts)
+    return Moments(found[..., :-1], found[..., -1])
+
+
+def by_phase(both: Array, cells: Whole, blocks: int, season: int) -> tuple[Array, Whole]:
+    """(sums, numbers) of rows by block and phase."""
+    order = np.argsort(cells, kind="stable")
+    filled, starts = np.unique(cells[order], return_index=True)
+    sums = np.zeros((blocks * season, both.shape[1]))
+    sums[filled] = np.add.reduceat(both[order], starts, axis=0)
+    counts = np.bincount(cells, minlength=blocks * season)
+    return sums.reshape(blocks, season, -1), counts.reshape(blocks, season)
+
+
+def without_season(products: Array, sums: Array, counts: Whole) -> Array:
+    """Products of columns with columns and totals, what the phases explain taken out, the level kept."""
+    weights = np.divide(1.0, counts, out=np.zeros(len(counts)), where=counts > 0)
+    level = weights @ sums
+    return np.asarray(
+        products - (weights[:, None] * sums[:, :-1]).T @ sums + np.outer(level[:-1], level) / weights.sum()
+    )
+
+
+def regress(found: Moments, ridge: float = 0.0) -> Regression:
+    """The coefficients."""
+    pull = ridge * np.eye(found.grams.shape[-1])
+    values = solved(found.grams + pull, found.rights[..., None])[..., 0]
+    return Regression(values[0], values[1:], solved(found.gram + pull, pull))
 
 
 def solved(gram: Array, right: Array) -> Array:
@@ -59,7 +120,7 @@ def solved(gram: Array, right: Array) -> Array:
     return np.linalg.solve(gram + TRACE * trace * np.eye(size), right)
 
 
-def blocks_of(places: NDArray[np.int64], window: int) -> NDArray[np.int64]:
+def blocks_of(places: Whole, window: int) -> Whole:
     """The block of each row: equal parts of the rows, none shorter than some windows."""
     count = max(2, min(MOST_BLOCKS, len(places) // (WINDOWS * window)))
     return np.arange(len(places)) * count // len(places)

@@ -1,4 +1,4 @@
-"""The figures of a fit: kernels with bands, means with intervals, what was played and what came in.
+"""The figures of a fit: kernels with bands, means and differences with intervals, what was played and what came in.
 
 The SVGs carry their colours for light and dark and follow the reader's screen; the PNGs are on white.
 """
@@ -38,7 +38,9 @@ def write(fit: Fit, folder: Path) -> list[Path]:
 def figures(fit: Fit) -> dict[str, Figure]:
     """Every figure by name."""
     with matplotlib.rc_context(STYLE):
-        return {"kernels": kernels(fit), "means": means(fit), "timeline": timeline(fit)}
+        return {
+            "differences": differences(fit), "kernels": kernels(fit), "means": means(fit), "timeline": timeline(fit),
+        }  # fmt: skip
 
 
 def adaptive(drawn: str) -> str:
@@ -89,8 +91,31 @@ def means(fit: Fit) -> Figure:
         axes.plot(one.mean, place, marker="o", color=colour_of(place), markersize=8, markeredgecolor=PAPER)
     axes.set_yticks(range(len(fit.means)), [one.arm for one in fit.means])
     axes.set(ylim=(len(fit.means) - 0.5, -0.5))
+    line = ", line: proved" if any(one.proved_low is not None for one in fit.means) else ""
+    axes.set_xlabel(f"a pull brings on average; bar: {fit.confidence:.0%} if effects depend on arm and lag only{line}")
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    axes.grid(True, axis="x")
+    return figure
+
+
+def differences(fit: Fit) -> Figure:
+    """Every arm's difference to one, with its interval; those that hold no zero are full."""
+    rows, order = fit.differences, [one.arm for one in fit.means]
+    figure = Figure(figsize=(7.2, 0.75 + 0.42 * len(rows)), layout="constrained")
+    axes = figure.add_subplot()
+    axes.axvline(0, color=GREY, linewidth=0.9)
+    for place, one in enumerate(rows):
+        colour = colour_of(order.index(one.arm))
+        sure = one.low > 0 or one.high < 0
+        axes.plot([one.low, one.high], [place, place], color=colour, linewidth=5, solid_capstyle="butt")
+        axes.plot(
+            one.difference, place, marker="o", color=colour if sure else PAPER, markersize=8, markeredgecolor=colour
+        )
+    axes.set_yticks(range(len(rows)), [f"{one.arm} − {one.than}" for one in rows])
+    axes.set(ylim=(len(rows) - 0.5, -0.5))
     axes.set_xlabel(
-        f"a pull brings on average; thick: {fit.confidence:.0%} if effects depend on lag only, thin: proved"
+        f"a pull brings more on average; intervals hold together with {fit.confidence:.0%}; full dot: not zero"
     )
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)

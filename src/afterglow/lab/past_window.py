@@ -4,7 +4,8 @@ Take the steps whose last $d$ steps were all on one arm. If $d$ is long enough, 
 only, their expected total is that arm's mean, whatever came before and however rewards are spread. So these totals
 are regressed on the arms' means and on the shares of the arms at lags from $d$ on, in two groups, up to $4d$ or $2d$;
 if the shares matter, the window is too short. Where runs are too short to leave such steps, all steps are taken, and
-every lag within the window gets a coefficient of its own instead. Seen is only what differs between the arms.
+every lag within the window gets a coefficient of its own instead. Seen is only what differs between the arms. A season
+that was told is allowed for.
 
 The test is joint over arms and groups, with errors that allow for correlated steps (`blocks`). A window is called
 too short at p < 1 %.
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from afterglow.lab.blocks import joint_p, quantile, regress, solved
+from afterglow.lab.blocks import joint_p, moments, quantile, regress, solved
 from afterglow.lab.recorded import Array, Mask, Recorded, contrasts
 
 LEVEL = 0.01
@@ -97,13 +98,15 @@ def measured(recorded: Recorded, design: Design, window: int, until: int, confid
     """The joint test, and how much there can be; None if too few changes of arm could tell."""
     size = design.tested.shape[1]
     columns = np.hstack([design.known, design.tested])
-    if design.changes < 2 * size + 4 or len(columns) < 4 * columns.shape[1]:
+    if design.changes < 2 * size + 4 or len(columns) < 4 * columns.shape[1] + recorded.season - 1:
         return None
-    across = design.known.T @ design.tested
-    rest = design.tested.T @ design.tested - across.T @ solved(design.known.T @ design.known, across)
+    totals, places = recorded.total[design.rows], np.flatnonzero(design.rows)
+    products = moments(columns, totals, places, window, recorded.season)
+    within, across = products.gram[:-size, :-size], products.gram[:-size, -size:]
+    rest = products.gram[-size:, -size:] - across.T @ solved(within, across)
     if np.linalg.eigvalsh(rest)[0] < 1.0:  # a step's worth, after all that is allowed for
         return None
-    found = regress(columns, recorded.total[design.rows], np.flatnonzero(design.rows), window)
+    found = regress(products)
     if found.freedom < size + 3:
         return None
     values, variance = found.values[-size:], found.variance()[-size:, -size:]

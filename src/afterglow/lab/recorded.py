@@ -21,6 +21,7 @@ class Recorded:
     arm: NDArray[np.int64]
     total: Array
     first: int  # number of the first step
+    season: int = 1  # steps of a cycle; 1 = none
     played: NDArray[np.int64] = field(init=False)  # times an arm was played before each step, a row for each arm
 
     def __post_init__(self) -> None:
@@ -28,7 +29,7 @@ class Recorded:
         self.played = np.hstack([np.zeros((len(marks), 1), dtype=np.int64), marks.cumsum(axis=1)])
 
     @classmethod
-    def of(cls, steps: Steps) -> "Recorded":
+    def of(cls, steps: Steps, season: int = 1) -> "Recorded":
         """The rows put on their line."""
         names = tuple(sorted(set(steps.arm), key=natural))
         if len(names) < 2:
@@ -40,7 +41,7 @@ class Recorded:
         total = np.full(len(arm), np.nan)
         arm[line] = [names.index(name) for name in steps.arm]
         total[line] = steps.total
-        return cls(names, arm, total, min(steps.step))
+        return cls(names, arm, total, min(steps.step), season)
 
     def __len__(self) -> int:
         return len(self.arm)
