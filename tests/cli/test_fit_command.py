@@ -67,7 +67,8 @@ def test_json_is_the_whole_fit_and_notes_go_to_stderr(table: Path, capsys: pytes
     assert run(["fit", str(table), "--window", "24", "--json"]) == 0
     said = capsys.readouterr()
     assert json.loads(said.out) == json.loads(json.dumps(fit(table, 24).as_data()))
-    assert "note: reward_max is not given" in said.err
+    assert "if you know better" in said.err
+    assert "bounds rest on it; say --reward-max M" in said.err
 
 
 def test_figures_go_where_they_are_wanted(table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

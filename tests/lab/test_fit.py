@@ -195,7 +195,7 @@ def test_an_arm_that_was_played_once_or_twice_is_not_trusted() -> None:
 
 def test_without_reward_max_the_largest_total_is_taken_and_said() -> None:
     found = fit(recorded(1, 1000, 60), window=24)
-    assert any(note.startswith("reward_max is not given") for note in found.notes)
+    assert any(note.startswith("the most that one pull can bring is not told") for note in found.notes)
 
 
 def test_what_cant_be_fitted_is_refused_with_the_numbers() -> None:

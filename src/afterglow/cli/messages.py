@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from afterglow.cli.wording import spoken
 from afterglow.errors import AfterglowWarning
 
 
 def one_line(text: str) -> None:
-    """A sentence on stderr, whatever line breaks it came with."""
-    print(" ".join(text.split()), file=sys.stderr, flush=True)
+    """A sentence on stderr, whatever line breaks it came with, in the words of the command line."""
+    print(" ".join(spoken(text).split()), file=sys.stderr, flush=True)
 
 
 class Once(logging.Handler):

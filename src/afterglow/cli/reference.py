@@ -69,12 +69,13 @@ NOTES = {
     "`smallest_gap` and `shortest_horizon` (by probability), `longest_tried`, `gap_curve`, `horizon_curve`, `rule`, "
     "`why`, `advice`, `candidates`, what was planned, `history`, its `source` and `notes`. With `--out` it writes "
     "`index.html`, a page that needs no network, and `plan.json`.",
-    "fit": "Columns may have other names that say the same, any order, or no header; see the guide "
-    "[Look into recorded steps](../guides/fit.md). With `--out` it writes `differences`, `kernels`, `means` "
-    "and `timeline` as SVG and PNG. The JSON object has `window`, `season`, `reward_max`, `confidence`, `means` (`mean` "
-    "with `low` and `high`, `proved_low` and `proved_high`, `pulls`, `runs`), `differences` (of each `arm` to the arm "
-    "`than`, `difference` with `low` and `high`; these hold together), `kernels` (by arm and lags the `excess` over the "
-    "average arm at each lag), `check` (`verdict`, `p`, `most`, `suggested`, `sentence`, `tests`, `alarm`), `steps` and `notes`.",
+    "fit": "Columns may have other names that say the same, any order, or no header; see the guide [Look into recorded "
+    "steps](../guides/fit.md). With `--out` it writes `differences`, `kernels`, `means` and `timeline` as SVG and "
+    "PNG. The JSON object has `window`, `season`, `reward_max`, `confidence`, `means` (`mean` with `low` and "
+    "`high`, `proved_low` and `proved_high`, `pulls`, `runs`), `differences` (of each `arm` to the arm `than`, "
+    "`difference` with `low` and `high`; these hold together), `kernels` (by arm and lags the `excess` over the "
+    "average arm at each lag), `check` (`verdict`, `p`, `most`, `suggested`, `sentence`, `tests`, `alarm`), "
+    "`steps` and `notes`.",
     "verify": "Exits 1 if anything differs. The database may be in use. The JSON list has for each experiment "
     "`records`, `steps`, `snapshots`, `faults` and `ok`.",
     "backup": "The copy is of one moment, and a database like any other. An existing file is left alone; a PostgreSQL "

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from shlex import quote
 
 from afterglow.errors import BadFormat
 from afterglow.lab.csv_columns import Table, column, counts_up, mostly_times
@@ -105,7 +106,7 @@ def unclear(found: Table, role: str, free: Sequence[int]) -> BadFormat:
 def way_out(role: str, name: str) -> str:
     """How to name a column, in Python and on the command line."""
     option = OPTIONS[role]
-    return f"say which, such as {option}={name!r} (--{option} {name})"
+    return f"say which, such as {option}={name!r} (--{option} {quote(name)})"
 
 
 def times_of(found: Table) -> list[int]:
