@@ -20,8 +20,8 @@ def most_of_a_pull(recorded: Recorded, reward_max: float | None, notes: list[str
         return 1.0
     if recorded.season == 1:
         notes.append(
-            f"the most that one pull can bring is not told; {largest:,.4g}, the largest total, is taken, and the proved "
-            "bounds rest on it; say reward_max=M (--reward-max M) if you know better"
+            f"the most that one pull can bring is not told; {largest:,.4g}, the largest total, is taken, and the "
+            "proved bounds rest on it; say reward_max=M (--reward-max M) if you know better"
         )
     return largest
 
