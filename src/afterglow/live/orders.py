@@ -1,6 +1,5 @@
 """What may be asked of an experiment, and the event that it becomes. A refusal changes nothing."""
 
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from afterglow.errors import BadValue, Conflict, HorizonReached, OutOfTurn
@@ -31,7 +30,7 @@ def started(spec: Spec, state: State) -> None:
     """Refuse what needs a step in hand."""
     if state.phase in WAITING:
         by_itself = state.phase is Phase.SCHEDULED
-        way_out = f"it starts by itself at {clock_time(state.starts)}" if by_itself else "call start()"
+        way_out = "it starts by itself when the decision of now ends" if by_itself else "call start()"
         raise OutOfTurn(f"experiment {spec.name!r} is not started; {way_out}")
     if state.phase is Phase.OVER:
         if state.step == spec.horizon:
@@ -94,11 +93,6 @@ def passed(spec: Spec, state: State, now: int, reported: Reported) -> list[Event
 def step_at(spec: Spec, state: State, now: int) -> int:
     """The number of the step at a time, by the clock: computed, never counted."""
     return (now - state.starts) // spec.step_ms
-
-
-def clock_time(ms: int) -> str:
-    """A time for people, in UTC."""
-    return f"{datetime.fromtimestamp(ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def void(spec: Spec, state: State, step: object, why: str) -> list[Event]:
