@@ -71,13 +71,16 @@ def test_json_is_the_whole_fit_and_notes_go_to_stderr(table: Path, capsys: pytes
     assert "bounds rest on it; say --reward-max M" in said.err
 
 
-def test_figures_go_where_they_are_wanted(table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = tmp_path / "new" / "figures"
-    assert run(["fit", str(table), "--window", "24", "--out", str(folder)]) == 0
-    assert sorted(path.name for path in folder.iterdir()) == [
-        f"{name}.{kind}" for name in ("differences", "kernels", "means", "timeline") for kind in ("png", "svg")
-    ]
-    assert f"figures: {folder}" in capsys.readouterr().err
+def test_the_page_and_the_figures_go_where_they_are_wanted(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "new" / "folder"
+    assert run(["fit", str(table), "--window", "24", "--json", "--out", str(folder)]) == 0
+    drawn = [f"{name}.{kind}" for name in ("differences", "kernels", "means", "timeline") for kind in ("png", "svg")]
+    assert sorted(path.name for path in folder.iterdir()) == sorted([*drawn, "fit.json", "index.html"])
+    said = capsys.readouterr()
+    assert f"report: {folder / 'index.html'}" in said.err
+    assert json.loads((folder / "fit.json").read_text(encoding="utf-8")) == json.loads(said.out)
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,9 @@ Season = Annotated[
 Against = Annotated[
     str | None, Option(metavar="ARM", help="The arm that the others are compared with; the best if not set.")
 ]
-Folder = Annotated[Path | None, Option("--out", metavar="DIR", help="Where figures go, as SVG and PNG.")]
+Folder = Annotated[
+    Path | None, Option("--out", metavar="DIR", help="Also write a page to read, fit.json and figures there.")
+]
 
 
 def command(
@@ -67,10 +69,10 @@ def command(
     else:
         show(found)
     if out is not None:
-        from afterglow.lab.fit_figures import write  # noqa: PLC0415
+        from afterglow.lab import fit_figures, fit_page  # noqa: PLC0415
 
-        write(found, out)
-        one_line(f"figures: {out}")
+        fit_figures.write(found, out)
+        one_line(f"report: {fit_page.write(found, out)}")
 
 
 def show(found: "Fit") -> None:

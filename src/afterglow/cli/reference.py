@@ -70,8 +70,9 @@ NOTES = {
     "`why`, `advice`, `candidates`, what was planned, `history`, its `source` and `notes`. With `--out` it writes "
     "`index.html`, a page that needs no network, and `plan.json`.",
     "fit": "Columns may have other names that say the same, any order, or no header; see the guide [Look into recorded "
-    "steps](../guides/fit.md). With `--out` it writes `differences`, `kernels`, `means` and `timeline` as SVG and "
-    "PNG. The JSON object has `window`, `season`, `reward_max`, `confidence`, `means` (`mean` with `low` and "
+    "steps](../guides/fit.md). With `--out` it writes `index.html`, a page that needs no network, `fit.json`, and the "
+    "figures `differences`, `kernels`, `means` and `timeline` as SVG and PNG. The JSON object has "
+    "`window`, `season`, `reward_max`, `confidence`, `means` (`mean` with `low` and "
     "`high`, `proved_low` and `proved_high`, `pulls`, `runs`), `differences` (of each `arm` to the arm `than`, "
     "`difference` with `low` and `high`; these hold together), `kernels` (by arm and lags the `excess` over the "
     "average arm at each lag), `check` (`verdict`, `p`, `most`, `suggested`, `sentence`, `tests`, `alarm`), "

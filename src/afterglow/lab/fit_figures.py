@@ -21,6 +21,7 @@ DARK = {
     "ink": "#e8e9ec", "grey": "#8d939f", "pale": "#565c68", "rule": "#31353d", "page": "#14161a", "blue": "#4aa8ea",
     "sky": "#9ad6f8", "green": "#2cc59b", "orange": "#f0b03f", "red": "#ff8140", "pink": "#e08fbd",
 }  # fmt: skip
+WIDE, NARROW = 7.2, 4.6  # inches: a drawing by itself, and half of a page, which says the rest in words
 MOST_POINTS = 2000  # of the timeline; longer ones are averaged
 
 
@@ -35,12 +36,11 @@ def write(fit: Fit, folder: Path) -> list[Path]:
     return paths
 
 
-def figures(fit: Fit) -> dict[str, Figure]:
+def figures(fit: Fit, width: float = WIDE) -> dict[str, Figure]:
     """Every figure by name."""
+    made = {"differences": differences, "kernels": kernels, "means": means, "timeline": timeline}
     with matplotlib.rc_context(STYLE):
-        return {
-            "differences": differences(fit), "kernels": kernels(fit), "means": means(fit), "timeline": timeline(fit),
-        }  # fmt: skip
+        return {name: draw(fit, width) for name, draw in made.items()}
 
 
 def adaptive(drawn: str) -> str:
@@ -57,10 +57,10 @@ def colour_of(place: int) -> str:
     return COLOURS[place % len(COLOURS)]
 
 
-def kernels(fit: Fit) -> Figure:
+def kernels(fit: Fit, width: float) -> Figure:
     """What each arm pays above the average arm in each group of lags, one panel below the other, with bands."""
     arms = list(fit.kernels)
-    figure = Figure(figsize=(7.2, 0.5 + 1.25 * len(arms)), layout="constrained")
+    figure = Figure(figsize=(width, 0.5 + 1.25 * len(arms)), layout="constrained")
     panels = figure.subplots(len(arms), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
     for place, (arm, axes) in enumerate(zip(arms, panels, strict=True)):
         row = fit.kernels[arm]
@@ -80,29 +80,30 @@ def kernels(fit: Fit) -> Figure:
     return figure
 
 
-def means(fit: Fit) -> Figure:
+def means(fit: Fit, width: float) -> Figure:
     """Means: the estimate with its interval, and the proved bounds as a thin line."""
-    figure = Figure(figsize=(7.2, 0.75 + 0.42 * len(fit.means)), layout="constrained")
+    figure = Figure(figsize=(width, 0.75 + 0.42 * len(fit.means)), layout="constrained")
     axes = figure.add_subplot()
     for place, one in enumerate(fit.means):
         if one.proved_low is not None and one.proved_high is not None:
             axes.plot([one.proved_low, one.proved_high], [place, place], color=colour_of(place), linewidth=1, alpha=0.6)
         axes.plot([one.low, one.high], [place, place], color=colour_of(place), linewidth=5, solid_capstyle="butt")
-        axes.plot(one.mean, place, marker="o", color=colour_of(place), markersize=8, markeredgecolor=PAPER)
+        axes.plot(one.mean, place, marker="o", color=colour_of(place), markersize=6, markeredgecolor=PAPER)
     axes.set_yticks(range(len(fit.means)), [one.arm for one in fit.means])
     axes.set(ylim=(len(fit.means) - 0.5, -0.5))
     line = ", line: proved" if any(one.proved_low is not None for one in fit.means) else ""
-    axes.set_xlabel(f"a pull brings on average; bar: {fit.confidence:.0%} if effects depend on arm and lag only{line}")
+    bars = f"; bar: {fit.confidence:.0%} if effects depend on arm and lag only{line}" if width == WIDE else ""
+    axes.set_xlabel(f"a pull brings on average{bars}")
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     axes.grid(True, axis="x")
     return figure
 
 
-def differences(fit: Fit) -> Figure:
+def differences(fit: Fit, width: float) -> Figure:
     """Every arm's difference to one, with its interval; those that hold no zero are full."""
     rows, order = fit.differences, [one.arm for one in fit.means]
-    figure = Figure(figsize=(7.2, 0.75 + 0.42 * len(rows)), layout="constrained")
+    figure = Figure(figsize=(width, 0.75 + 0.42 * len(rows)), layout="constrained")
     axes = figure.add_subplot()
     axes.axvline(0, color=GREY, linewidth=0.9)
     for place, one in enumerate(rows):
@@ -114,19 +115,18 @@ def differences(fit: Fit) -> Figure:
         )
     axes.set_yticks(range(len(rows)), [f"{one.arm} − {one.than}" for one in rows])
     axes.set(ylim=(len(rows) - 0.5, -0.5))
-    axes.set_xlabel(
-        f"a pull brings more on average; intervals hold together with {fit.confidence:.0%}; full dot: not zero"
-    )
+    bars = f"; intervals hold together with {fit.confidence:.0%}; full dot: not zero" if width == WIDE else ""
+    axes.set_xlabel(f"a pull brings more on average{bars}")
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     axes.grid(True, axis="x")
     return figure
 
 
-def timeline(fit: Fit) -> Figure:
+def timeline(fit: Fit, width: float) -> Figure:
     """Totals over time, and below them the arm in play."""
     recorded = fit.recorded
-    figure = Figure(figsize=(7.2, 3.0), layout="constrained")
+    figure = Figure(figsize=(width, 3.0), layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(5, 0.22 * len(recorded.names) + 0.4))
     size = -(-len(recorded) // MOST_POINTS)
     at, totals = thinned(recorded.total, size)
