@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from afterglow import Agent, Estimate, Estimates, Policy, errors, theory
+from afterglow import Agent, Difference, Estimate, Estimates, Policy, errors, theory
 from afterglow.cli.app import commands
 from afterglow.engine.outcome import Outcome
 from afterglow.engine.simulate import TIERS, simulate
@@ -165,7 +165,8 @@ def test_the_reference_of_the_agent_has_all_its_methods() -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "kind"), [("agent", Estimate), ("agent", Estimates), ("policy", Policy), ("simulate", Outcome)]
+    ("page", "kind"),
+    [("agent", Difference), ("agent", Estimate), ("agent", Estimates), ("policy", Policy), ("simulate", Outcome)],
 )
 def test_every_field_is_in_the_reference(page: str, kind: type) -> None:
     assert public(kind) - set(PLACES) <= names_in_tables(REFERENCE / f"{page}.md")

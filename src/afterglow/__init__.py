@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from afterglow.agent import Agent
 from afterglow.errors import AfterglowError, MissingExtra
-from afterglow.estimates import Estimate, Estimates
+from afterglow.estimates import Difference, Estimate, Estimates
 from afterglow.policies.policy import Policy
 from afterglow.release import __version__
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from afterglow.worlds.world import World
 
 __all__ = [
-    "AfterglowError", "Agent", "Estimate", "Estimates", "Policy", "Results", "Study", "World", "__version__", "fit",
-    "plan", "simulate",
+    "AfterglowError", "Agent", "Difference", "Estimate", "Estimates", "Policy", "Results", "Study", "World",
+    "__version__", "fit", "plan", "simulate",
 ]  # fmt: skip
 
 LATER = {

@@ -93,7 +93,7 @@ class Agent:
             stored.plain(record, f"{what} of {self.policy.name}:")
         stream = key(self.seed, self.run, POLICY)
         self._holding = Holding(played, self.settings, state, len(self.arms), stream)
-        self._ledger = Ledger(len(self.arms), self.window, self.confidence)
+        self._ledger = Ledger(len(self.arms), self.window, self.confidence, self.season)
         self._selected = False  # whether the arm of this step was asked for
 
     @property
@@ -156,6 +156,7 @@ class Agent:
             "progress": stored.plain(progress, "progress:"),
             "hold": holding.hold and stored.plain(holding.hold, "hold:"),
             "tallies": [stored.plain(tally, "tally:") for tally in ledger.tallies],
+            "batches": ledger.batches.values(),
         }
         return stored.write(values)
 
@@ -186,6 +187,8 @@ class Agent:
         if progress.step != sum(tally.pulls for tally in tallies) or progress.selected > (holding.hold is not None):
             raise BadFormat(f"step {progress.step:,} contradicts the tallies or the hold; the text was changed by hand")
         ledger.resume(tallies, progress.current, progress.look)
+        if "batches" in values:  # a text from before they were kept begins them now
+            ledger.batches.restore(values["batches"])
         holding.opened = progress.holds
         self.step, self._selected = progress.step, bool(progress.selected)
 

@@ -1,10 +1,17 @@
-"""What an experiment knows about its arms, in the units of its totals."""
+"""What an experiment knows about its arms, in the units of its totals.
 
+There are two kinds of evidence. The bounds of every arm are proved for whatever effects do within the window, at all
+times, and are wide for it. The *ordinary* difference between two arms is what a statistician would say who trusts that
+effects arrive alike all the time, and looks once: `afterglow.evidence` has what it leans on.
+"""
+
+import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from afterglow.arguments import Name
 from afterglow.errors import UnknownName
+from afterglow.evidence import ENOUGH, Evidence
 from afterglow.ledger import Ledger
 
 
@@ -26,6 +33,28 @@ class Estimate:
         return self.low > self.high
 
 
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What a step on `arm` brings more than one on `other`, by ordinary statistics, for one look.
+
+    Either `mean`, `low` and `high` are numbers or `missing` says why there are none.
+    """
+
+    arm: Name
+    other: Name
+    mean: float | None
+    low: float | None
+    high: float | None
+    missing: str | None = None
+
+    def __str__(self) -> str:
+        names = f"{self.arm} over {self.other}"
+        if self.mean is None:
+            return f"{names:<12} {'–':>8}  {self.missing}"
+        return f"{names:<12} {self.mean:>+8.4g}  [{self.low:+.4g}, {self.high:+.4g}]  ordinary, for one look"
+
+
+NOTHING = Evidence((), (), (), None)
 ROUNDING = 1e-9  # of sums of totals
 
 
@@ -36,12 +65,17 @@ class Estimates:
     All bounds hold together, at every step, with probability `confidence`, for rewards of constant mean and
     any spread within the window. `alarm` is a sentence when bounds contradict each other, which a right window
     does with probability 1 - `confidence` at most; None proves nothing, for short runs hide a lot.
+
+    `against` compares two arms by ordinary statistics: narrower, for one look, and only if effects arrive alike all the
+    time, steps of different batches vary independently and with one variance, and arms keep their means.
     """
 
     arms: tuple[Estimate, ...]
     confidence: float
     window: int
     surplus: float = 0.0  # what came in beyond all that the pulls can have brought
+    evidence: Evidence = field(default=NOTHING, repr=False)
+    reward_max: float = 1.0
 
     def __iter__(self) -> Iterator[Estimate]:
         return iter(self.arms)
@@ -55,6 +89,37 @@ class Estimates:
                 return estimate
         known = [str(estimate.arm) for estimate in self.arms]
         raise UnknownName("arm", str(arm), known, f"the arms are {', '.join(known)}")
+
+    @property
+    def best(self) -> Name | None:
+        """The arm of the largest mean among those that outlasted the window; None if none did."""
+        means = [(mean, -arm) for arm, mean in enumerate(self.evidence.means) if not math.isnan(mean)]
+        return self.arms[-max(means)[1]].arm if means else None
+
+    def against(self, arm: Name) -> tuple[Difference, ...]:
+        """What the arm brings more than each of the others, in their order: intervals of level `confidence`, each on
+        its own."""
+        names = [estimate.arm for estimate in self.arms]
+        place = names.index(self[arm].arm)
+        return tuple(self._difference(place, other) for other in range(len(names)) if other != place)
+
+    def _difference(self, arm: int, other: int) -> Difference:
+        names = (self.arms[arm].arm, self.arms[other].arm)
+        missing = self._missing(arm, other)
+        if missing:
+            return Difference(*names, None, None, None, missing)
+        mean, off = (self.reward_max * value for value in self.evidence.difference(arm, other, self.confidence))
+        return Difference(*names, mean, mean - off, mean + off)
+
+    def _missing(self, *arms: int) -> str | None:
+        """Why two arms can't be compared."""
+        known = self.evidence
+        for arm in arms:
+            if not known.steps or not known.steps[arm]:
+                return f"no run of {self.arms[arm].arm} has outlasted the window"
+        if known.pooled is None:
+            return f"fewer than {ENOUGH} batches of a window are there to tell the noise from"
+        return None if known.pooled.value > 0 else "totals don't vary"
 
     @property
     def alarm(self) -> str | None:
@@ -82,6 +147,8 @@ class Estimates:
             f"{one.pulls:,} pull{'' if one.pulls == 1 else 's'} ({one.share:.0%})"
             for one in self.arms
         ]
+        if self.best is not None and self.evidence.pooled is not None:
+            lines += [str(one) for one in self.against(self.best)]
         return "\n".join([*lines, self.alarm] if self.alarm else lines)
 
 
@@ -99,4 +166,4 @@ def read(
     seen = sum(tally.past + tally.seen for tally in ledger.tallies)
     most = steps + starts * ledger.late  # a start may bring earlier effects
     surplus = max(0.0, seen * (1 - ROUNDING) - most) * reward_max
-    return Estimates(tuple(rows), confidence, window, surplus)
+    return Estimates(tuple(rows), confidence, window, surplus, ledger.evidence(), reward_max)

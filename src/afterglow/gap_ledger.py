@@ -19,8 +19,8 @@ NEVER = -1
 class GapLedger(Ledger):
     """A ledger with `lose` and `interrupt`."""
 
-    def __init__(self, arms: int, window: int, confidence: float) -> None:
-        super().__init__(arms, window, confidence)
+    def __init__(self, arms: int, window: int, confidence: float, season: int = 1) -> None:
+        super().__init__(arms, window, confidence, season)
         self.lost = [0.0] * arms  # what may have arrived in lost steps of the last run
         self.lost_before = [0.0] * arms  # and of earlier ones
         self.lost_at = NEVER  # age of the run in play when it last lost a step
@@ -46,6 +46,12 @@ class GapLedger(Ledger):
         self.lost_at = tally.age
         if self.look == tally.age:
             self.look += 1  # at the next step that is known
+        if tally.age > self.late:
+            self.leave_out()
+
+    def leave_out(self) -> None:
+        """A washed step of the run in play has no total."""
+        self.batches.skip()
 
     def interrupt(self) -> None:
         """End the run: what follows is not known. What anybody is owed counts in full."""
@@ -55,6 +61,7 @@ class GapLedger(Ledger):
             tally.gap = self.late
         self.owing = []
         self.current = -1
+        self.batches.end()
 
     def claims(self, arm: int) -> list[tuple[int, float, int, float, float]]:
         history, run = super().claims(arm)

@@ -34,6 +34,8 @@ mixture is that of Blum & Kalai (Universal Portfolios With and Without Transacti
 import math
 from dataclasses import dataclass
 
+from afterglow.batches import Batches
+from afterglow.evidence import Evidence, evidence
 from afterglow.policies.terms import kldown, klup
 
 FIRST_LOOK = 8
@@ -61,15 +63,19 @@ class Tally:
 
 
 class Ledger:
-    """Tallies of all arms; `record` each step, then read `interval` and `mean`. Memory does not grow."""
+    """Tallies of all arms; `record` each step, then read `interval` and `mean`. Memory does not grow.
 
-    def __init__(self, arms: int, window: int, confidence: float) -> None:
+    Beside what is proved, batches of washed totals are kept: `evidence` is what ordinary statistics make of them.
+    """
+
+    def __init__(self, arms: int, window: int, confidence: float, season: int = 1) -> None:
         self.late = window - 1  # w
         self.tallies = [Tally() for _ in range(arms)]
         self.current = -1  # the arm in play
         self.look = 0  # age at which its run is looked at next
         self.owing: list[Tally] = []  # arms whose tail is open, the earliest first
         self.level = math.log(2 * arms / (1 - confidence))
+        self.batches = Batches(arms, window, season)
 
     def record(self, arm: int, total: float) -> None:
         """Count one step: the arm played and the total seen."""
@@ -86,13 +92,19 @@ class Ledger:
         else:
             tally.washed += total
             tally.washed_steps += 1
+            self.wash(arm, total)
         if tally.age == self.look:
             tally.floor, tally.ceiling = self.interval(arm)
             self.look = self.late + math.ceil(LATER_LOOKS * (tally.age - self.late))
 
+    def wash(self, arm: int, total: float) -> None:
+        """Count a total to which only the arm's own pulls paid."""
+        self.batches.add(arm, total)
+
     def begin(self, arm: int, tally: Tally) -> None:
         """Start a run: the arm's last run joins its history."""
         late = self.late
+        self.batches.end()
         if tally.age >= late + FIRST_LOOK:
             tally.floor, tally.ceiling = self.interval(arm)
         tally.past += tally.seen
@@ -160,3 +172,7 @@ class Ledger:
             mean = (tally.past + tally.seen) / tally.pulls
         low, high = self.interval(arm)
         return min(max(mean, low), high) if low <= high else mean
+
+    def evidence(self) -> Evidence:
+        """What washed totals tell about differences between arms, by ordinary statistics."""
+        return evidence(self.batches)

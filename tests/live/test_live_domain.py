@@ -141,3 +141,33 @@ def test_a_step_alone_says_nothing_and_explains_itself() -> None:
     assert (shown.variant, shown.role, shown.hold) == ("A", "plan", (0, 19))
     assert status(spec, state).status == "exploring"
     assert status(spec, state).leader is None
+
+
+def test_what_is_over_and_not_proved_says_how_far_the_recommended_variant_is_ahead() -> None:
+    spec, state = make(window=4, horizon=600, policy="lean-ucb", reward_max=100.0)
+    random, world = Random(3), {"A": 20.0, "B": 26.0, "C": 20.0}
+    known = [status(spec, state)]
+    while state.phase is not Phase.OVER:
+        close(spec, state, world[spec.variants[state.served]] + random.gauss(0, 4))
+        known.append(status(spec, state))
+    assert known[0].recommended is None
+    assert known[0].lead is None
+    end = known[-1]
+    assert (end.status, end.recommended) == ("inconclusive", "B")
+    assert end.lead is not None
+    assert end.lead.arm == "B"
+    assert end.lead == min(estimates(spec, state).against("B"), key=lambda one: one.mean or 0.0)
+    assert 0 < (end.lead.low or 0) < 6 < (end.lead.high or 0) < 12
+
+
+def test_a_disabled_variant_is_not_the_runner_up() -> None:
+    spec, state = make(window=2, horizon=400, policy="lean-ucb")
+    random, world = Random(3), {"A": 0.5, "B": 0.4, "C": 0.1}
+    for step in range(400):
+        if step == 300:
+            happen(spec, state, orders.disable(spec, state, "B", "a test"))
+        close(spec, state, world[spec.variants[state.served]] + random.uniform(0, 0.1))
+    end = status(spec, state)
+    assert end.recommended == "A"
+    assert end.lead is not None
+    assert end.lead.other == "C"

@@ -116,6 +116,7 @@ def test_at_its_horizon_an_experiment_keeps_what_it_recommends(experiments: Expe
         experiment.close_step(40.0 if experiment.current() == "59" else 0.0)
     assert experiment.current() == experiment.recommend()
     assert experiment.status().status == "inconclusive"
+    assert experiment.status().recommended == experiment.current()
     for call in (lambda: experiment.close_step(1.0), lambda: experiment.reward(1.0), lambda: experiment.pin("49", "x")):
         with pytest.raises(HorizonReached, match=r"all 40 steps of 'short' are played; recommend\(\)"):
             call()

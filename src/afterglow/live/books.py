@@ -4,13 +4,16 @@ r"""The ledger of a running experiment: steps that are void, or played outside t
 before them: see `afterglow.gap_ledger`. That people chose them does no harm, as the choice is made before the step.
 
 Looks, which keep the best bounds found, are taken only when a hold has been learned: until then its steps can be
-voided.
+voided. For the same reason washed totals join their batches then, and wait in `fresh` meanwhile.
 """
 
 import math
+from copy import deepcopy
 from typing import Any
 
 from afterglow import stored
+from afterglow.batches import Batches
+from afterglow.evidence import Evidence, evidence
 from afterglow.gap_ledger import NEVER, GapLedger
 from afterglow.ledger import FIRST_LOOK, LATER_LOOKS, Tally
 
@@ -18,12 +21,33 @@ from afterglow.ledger import FIRST_LOOK, LATER_LOOKS, Tally
 class Books(GapLedger):
     """A ledger with gaps whose last steps can be taken back."""
 
-    def __init__(self, arms: int, window: int, confidence: float) -> None:
-        super().__init__(arms, window, confidence)
+    def __init__(self, arms: int, window: int, confidence: float, season: int = 1) -> None:
+        super().__init__(arms, window, confidence, season)
         self.look = NEVER
         self.due = 0  # age at which a settled run is looked at next
+        self.fresh = list[float | None]()  # washed totals of the run in play that can be taken back, None if void
+
+    def wash(self, arm: int, total: float) -> None:
+        self.fresh.append(total)
+
+    def leave_out(self) -> None:
+        self.fresh.append(None)
+
+    def sort_in(self, batches: Batches) -> None:
+        """Bring what is fresh to its batches."""
+        for total in self.fresh:
+            if total is None:
+                batches.skip()
+            else:
+                batches.add(self.current, total)
+
+    def evidence(self) -> Evidence:
+        batches = deepcopy(self.batches)
+        self.sort_in(batches)
+        return evidence(batches)
 
     def begin(self, arm: int, tally: Tally) -> None:
+        self.finish()
         super().begin(arm, tally)
         self.look = NEVER
         self.due = self.late + FIRST_LOOK
@@ -41,10 +65,21 @@ class Books(GapLedger):
         else:
             tally.washed -= total
             tally.washed_steps -= 1
+            self.fresh[-back] = None
         self.lost[arm] += self.late + 1.0
+
+    def interrupt(self) -> None:
+        self.finish()
+        super().interrupt()
+
+    def finish(self) -> None:
+        """What was fresh can't be taken back any more."""
+        self.sort_in(self.batches)
+        self.fresh = []
 
     def settle(self) -> None:
         """Look at the run in play: all its steps are final."""
+        self.finish()
         arm = self.current
         if arm < 0:
             return
@@ -62,6 +97,8 @@ class Books(GapLedger):
             "lost": self.lost[:],
             "lost_before": self.lost_before[:],
             "lost_at": self.lost_at,
+            "batches": self.batches.values(),
+            "fresh": self.fresh[:],
         }
 
     def restore(self, values: dict[str, Any]) -> None:
@@ -70,3 +107,7 @@ class Books(GapLedger):
         self.resume(tallies, values["current"], NEVER)
         self.due, self.lost_at = values["due"], values["lost_at"]
         self.lost, self.lost_before = values["lost"][:], values["lost_before"][:]
+        self.batches = Batches(len(tallies), self.late + 1, self.batches.season)
+        if "batches" in values:  # what was written before they were kept begins them now
+            self.batches.restore(values["batches"])
+        self.fresh = list(values.get("fresh", ()))

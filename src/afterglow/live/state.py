@@ -52,11 +52,12 @@ class State:
     learned: int = 0  # steps that the policy was told or will be
     excluded: int = 0  # steps that it won't
 
-    def text(self) -> str:
-        """All of it, to go on from later."""
+    def text(self, batches: bool = True) -> str:
+        """All of it, to go on from later; without `batches` as it was written before they were kept."""
+        books = self.books.values()
         values = {
             "plan": self.plan.values(),
-            "books": self.books.values(),
+            "books": books if batches else {name: books[name] for name in books if name not in ("batches", "fresh")},
             **{name: getattr(self, name) for name in PLAIN},
         }
         return json.dumps(values, separators=(",", ":"), sort_keys=True)
@@ -71,15 +72,20 @@ PLAIN = (
 def initial(spec: Spec) -> State:
     """Before anything has happened."""
     everyone = list(range(len(spec.variants)))
-    books = Books(len(spec.variants), spec.window, spec.confidence)
+    books = Books(len(spec.variants), spec.window, spec.confidence, spec.season)
     plan = plans.fresh(spec, everyone, 0, 0, spec.control)
     return State(plan, books, served=spec.control, planned=spec.control, shadow=spec.shadow)
+
+
+def has_batches(text: str) -> bool:
+    """Whether `State.text` wrote batches; where it didn't yet, the log has to be replayed to know them."""
+    return "batches" in json.loads(text)["books"]
 
 
 def restored(spec: Spec, text: str) -> State:
     """The state that `State.text` wrote down."""
     values: dict[str, Any] = json.loads(text)
-    books = Books(len(spec.variants), spec.window, spec.confidence)
+    books = Books(len(spec.variants), spec.window, spec.confidence, spec.season)
     books.restore(values["books"])
     plain = {name: values[name] for name in PLAIN}
     plain |= {

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from afterglow.estimates import Estimate, Estimates, read
+from afterglow.estimates import Difference, Estimate, Estimates, read
 from afterglow.live.events import recommended
 from afterglow.live.spec import Spec
 from afterglow.live.state import Phase, Role, State
@@ -20,7 +20,7 @@ REASONS = {
 @dataclass(frozen=True, slots=True)
 class Status:
     """`status` is one of exploring, leading, decided (bounds are apart), finished (over and decided), inconclusive
-    (over and not decided)."""
+    (over, and the bounds that hold whatever effects do overlap; `lead` is what ordinary statistics say)."""
 
     status: str
     phase: str  # draft, scheduled, running, paused, over
@@ -35,6 +35,8 @@ class Status:
     learned: int  # steps
     excluded: int  # steps
     alarm: str | None
+    recommended: str | None  # the variant to keep, as things stand; None while nothing is learned
+    lead: Difference | None  # of that variant over the next best, by ordinary statistics, for one look
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +68,25 @@ def status(spec: Spec, state: State) -> Status:
     if not over and leader is None:
         leader = separated(allowed, halfway=True)
         word = "leading" if leader else word
-    if over and leader is None and state.learned:
-        leader = known[spec.variants[recommended(state)]]
+    best = spec.variants[recommended(state)] if state.learned else None
+    if over and leader is None and best is not None:
+        leader = known[best]
     return Status(
         word, str(state.phase), state.step, spec.horizon, spec.variants[state.served],
         str(leader.arm) if leader else None, spec.variants[state.pinned] if state.pinned >= 0 else None,
         tuple(spec.variants[arm] for arm in state.disabled), state.shadow, state.washout, state.learned,
-        state.excluded, alarm(spec, state, known),
+        state.excluded, alarm(spec, state, known), best, None if best is None else lead(known, best, allowed),
     )  # fmt: skip
+
+
+def lead(known: Estimates, best: str, allowed: list[Estimate]) -> Difference | None:
+    """How far the best is ahead of the next among those that are allowed; of one with a number, if there is any."""
+    names = {one.arm for one in allowed}
+    others = [one for one in known.against(best) if one.other in names]
+    told = [(one.mean, place) for place, one in enumerate(others) if one.mean is not None]
+    if told:
+        return others[min(told)[1]]
+    return others[0] if others else None
 
 
 def separated(allowed: list[Estimate], halfway: bool) -> Estimate | None:

@@ -3,9 +3,13 @@
 from typing import Any
 
 BECAUSE = {"reason": "the shop asked for it"}
+DIFFERENCE: dict[str, Any] = {
+    "variant": "59", "over": "49", "mean": 43.1, "low": 12.2, "high": 74.0, "missing": None
+}  # fmt: skip
 STATUS: dict[str, Any] = {
     "status": "leading", "phase": "running", "step": 412, "horizon": 2000, "variant": "59", "leader": "59",
     "pinned": None, "disabled": [], "shadow": False, "washout": 0, "learned": 412, "excluded": 0, "alarm": None,
+    "recommended": "59", "lead": DIFFERENCE,
 }  # fmt: skip
 EXPERIMENT: dict[str, Any] = {
     "name": "shipping", "variants": ["49", "59", "69"], "window": 24, "horizon": 2000, "reward_max": 1200.0,
@@ -24,7 +28,9 @@ EVENT: dict[str, Any] = {
     "hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
 }  # fmt: skip
 ESTIMATE = {"variant": "59", "mean": 412.5, "low": 301.2, "high": 498.7, "pulls": 240, "runs": 9, "share": 0.58}
-ESTIMATES: dict[str, Any] = {"confidence": 0.95, "alarm": None, "items": [ESTIMATE]}
+ESTIMATES: dict[str, Any] = {
+    "confidence": 0.95, "alarm": None, "items": [ESTIMATE], "differences": [DIFFERENCE],
+}  # fmt: skip
 REWARD = {"key": "2f1c0b1e-6d0c-4f0e-9a57-6c8e1e1f3b52", "amount": 12.5}
 FLAG: dict[str, Any] = {
     "key": "shipping", "value": "59", "variant": "59", "reason": "SPLIT",
@@ -46,6 +52,7 @@ EXAMPLES: dict[str, Any] = {
     "Stop": BECAUSE | {"keep": "59"},
     "Void": BECAUSE | {"step": 411},
     "Total": {"total": 310.0},
+    "Difference": DIFFERENCE,
     "Status": STATUS,
     "Experiment": EXPERIMENT,
     "Unusable": {

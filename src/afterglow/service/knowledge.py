@@ -21,7 +21,8 @@ router = APIRouter(prefix="/v1/experiments/{name}", tags=["knowledge"])
     responses=answers("unknown-experiment"),
 )
 async def estimates(name: str, call: Reads) -> Any:
-    """Valid together, at any step, whatever was voided or pinned."""
+    """`low` and `high` are valid together, at any step, however effects are spread, whatever was voided or pinned.
+    `differences` are ordinary intervals for one look, which lean on more."""
     return await call.ask(lambda experiment: estimates_view(experiment.estimates()))
 
 

@@ -93,6 +93,18 @@ class Total(Sent):
     ] = None
 
 
+class Difference(Answered):
+    """What a step on one variant brings more than on another, by ordinary statistics: an interval for one look, if
+    effects arrive alike all the time and steps of different batches vary independently with one variance."""
+
+    variant: str
+    over: str
+    mean: Annotated[float | None, Field(description="Null if there are too few steps yet.")]
+    low: float | None
+    high: float | None
+    missing: Annotated[str | None, Field(description="Why there are no numbers.")]
+
+
 class Status(Answered):
     status: Literal["exploring", "leading", "decided", "finished", "inconclusive"]
     phase: Literal["draft", "scheduled", "running", "paused", "over"]
@@ -107,6 +119,10 @@ class Status(Answered):
     learned: Annotated[int, Field(description="Steps.")]
     excluded: Annotated[int, Field(description="Steps.")]
     alarm: str | None
+    recommended: Annotated[
+        str | None, Field(description="The variant to keep, as things stand; null while nothing is learned.")
+    ]
+    lead: Annotated[Difference | None, Field(description="Of that variant over the next best.")]
 
 
 class Experiment(Answered):
@@ -190,7 +206,7 @@ class Events(Answered):
 class Estimate(Answered):
     variant: str
     mean: Annotated[float | None, Field(description="Of a pull; null for a variant that was never played.")]
-    low: float
+    low: Annotated[float, Field(description="The mean is between `low` and `high`, whatever effects do, at all times.")]
     high: float
     pulls: int
     runs: Annotated[int, Field(description="Stretches of consecutive steps.")]
@@ -201,6 +217,9 @@ class Estimates(Answered):
     confidence: float
     alarm: str | None
     items: list[Estimate]
+    differences: Annotated[
+        list[Difference], Field(description="Of the variant with the largest mean over each of the others.")
+    ]
 
 
 class Explanation(Answered):

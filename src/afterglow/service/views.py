@@ -7,7 +7,7 @@ from typing import Any
 
 from afterglow import live
 from afterglow.errors import BadValue
-from afterglow.estimates import Estimates
+from afterglow.estimates import Difference, Estimates
 from afterglow.live.history import Happening, Step
 from afterglow.live.limits import LATEST
 from afterglow.live.status import Explanation, Status
@@ -34,7 +34,15 @@ def seconds_of(text: str) -> float:
 
 
 def status_view(status: Status) -> dict[str, Any]:
-    return asdict(status) | {"disabled": list(status.disabled)}
+    lead = None if status.lead is None else difference_view(status.lead)
+    return asdict(status) | {"disabled": list(status.disabled), "lead": lead}
+
+
+def difference_view(one: Difference) -> dict[str, Any]:
+    return {
+        "variant": one.arm, "over": one.other, "mean": one.mean, "low": one.low, "high": one.high,
+        "missing": one.missing,
+    }  # fmt: skip
 
 
 def experiment_view(experiment: live.Experiment) -> dict[str, Any]:
@@ -75,7 +83,11 @@ def estimates_view(estimates: Estimates) -> dict[str, Any]:
     items = [{"variant": one.arm, **finite(asdict(one))} for one in estimates]
     for item in items:
         del item["arm"]
-    return {"confidence": estimates.confidence, "alarm": estimates.alarm, "items": items}
+    compared = () if estimates.best is None else estimates.against(estimates.best)
+    return {
+        "confidence": estimates.confidence, "alarm": estimates.alarm, "items": items,
+        "differences": [difference_view(one) for one in compared],
+    }  # fmt: skip
 
 
 def explanation_view(one: Explanation) -> dict[str, Any]:

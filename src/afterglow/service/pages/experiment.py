@@ -10,6 +10,7 @@ from afterglow.live import Decision, Experiment
 from afterglow.live.history import Happening
 from afterglow.live.status import Status
 from afterglow.service.pages import words
+from afterglow.service.pages.comparison import comparison
 from afterglow.service.pages.curve import curve, known
 from afterglow.service.pages.intervals import picture
 from afterglow.service.pages.log import RecentLog
@@ -71,7 +72,8 @@ def facts(visit: Visit, experiment: Experiment, stands: Standing) -> dict[str, A
         "status": status,
         "decision": decision,
         "picture": picture(estimates, decision.variant, status.leader, status.disabled),
-        "known": words.known(status, estimates),
+        "known": words.known(spec, status, estimates),
+        "compared": comparison(estimates, status.recommended, status.disabled),
         "planned": planned(visit, experiment, status),
         "conditions": words.conditions(spec, status),
         "strip": held,

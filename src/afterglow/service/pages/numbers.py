@@ -31,6 +31,20 @@ def even(value: float, largest: float) -> str:
     return f"{value:,.{max(0, 2 - math.floor(math.log10(largest))) if largest > 0 else 0}f}"
 
 
+def signed(value: float, largest: float) -> str:
+    """A difference with its sign, among others that reach up to the largest.
+
+    >>> signed(43.2, 74.0), signed(-0.41, 2.5), signed(0.0, 2.5)
+    ('+43.2', '−0.41', '0.00')
+    """
+    text = even(abs(value), largest)
+    return sign(value) + text if any(digit in "123456789" for digit in text) else text
+
+
+def sign(value: float) -> str:
+    return "+" if value > 0 else "−" if value < 0 else ""
+
+
 def percent(share: float) -> str:
     return f"{100 * share:.0f} %" if share >= 0.01 or share == 0 else "< 1 %"
 

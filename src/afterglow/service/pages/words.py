@@ -8,7 +8,7 @@ from afterglow.live.history import Happening
 from afterglow.live.spec import Spec
 from afterglow.live.status import Explanation, Status
 from afterglow.service.pages.intervals import largest
-from afterglow.service.pages.numbers import counted, even, length
+from afterglow.service.pages.numbers import counted, even, length, signed
 
 ROLES = {
     "plan": "as planned",
@@ -21,7 +21,10 @@ ROLES = {
 }
 
 
-def known(status: Status, estimates: Estimates) -> str:
+UNITS = {60_000: "a minute", 3_600_000: "an hour", 86_400_000: "a day", 604_800_000: "a week"}  # by milliseconds
+
+
+def known(spec: Spec, status: Status, estimates: Estimates) -> str:
     """Which variant is best, as far as it is known."""
     leader = status.leader
     low = even(estimates[leader].low, largest(estimates)) if leader is not None else ""
@@ -30,13 +33,28 @@ def known(status: Status, estimates: Estimates) -> str:
     if status.status == "finished":
         return f"It is over and decided: {leader} brings at least {low} a step, more than any other can."
     if status.status == "inconclusive":
-        best = f" {leader} looked best." if leader is not None else ""
-        return f"It is over without a decision: intervals still overlap.{best}"
+        return f"It is over. {ahead(spec, status)}The bounds that hold whatever effects do still overlap."
     if status.status == "decided":
         return f"Decided: {leader} brings at least {low} a step, more than any other can."
     if status.status == "leading":
         return f"{leader} leads: it brings at least {low} a step, more than the others do on average; not decided yet."
     return "No variant is ahead for certain yet: their intervals overlap."
+
+
+def ahead(spec: Spec, status: Status) -> str:
+    """What is recommended, and how far it is ahead by ordinary statistics."""
+    lead = status.lead
+    if status.recommended is None:
+        return ""
+    if lead is None or lead.mean is None or lead.low is None or lead.high is None:
+        return f"{status.recommended} is recommended. "
+    unit, largest = UNITS.get(spec.step_ms, "a step"), max(abs(lead.low), abs(lead.high))
+    mean, low, high = (signed(value, largest) for value in (lead.mean, lead.low, lead.high))
+    steps, doubt = unit.split()[-1] + "s", ", so it may be no better" if lead.low <= 0 else ""
+    return (
+        f"{status.recommended} is recommended: {mean} {unit} over {lead.other} ({100 * spec.confidence:.4g} % interval "
+        f"{low} to {high}, read once, if {steps} vary independently){doubt}. "
+    )
 
 
 def conditions(spec: Spec, status: Status) -> list[str]:

@@ -1,0 +1,106 @@
+r"""Washed totals in batches, from which ordinary statistics learn how much means vary.
+
+From step `window` of a run on, only the arm's own pulls pay: such totals are *washed*, and under any spread whose law
+stays the same their mean is that of the arm. Neighbouring totals are alike, so their scatter says little about that
+of a mean; the means of long enough batches do. A run's washed steps are cut into batches of $b$ steps, the window
+rounded up to whole seasons, and pairs of neighbouring batches make batches of $2b$, $4b$, … None spans two runs, and
+each length is summed up by three numbers (Welford 1962), so memory doesn't grow. Which length is read, `evidence` says.
+
+With a season, only whole ones of a run count, in the mean too: a cycle adds the same to all of them. A step whose total
+is not known is left out, and with it what its season had begun.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from afterglow import stored
+
+LENGTHS = 8  # b, 2 b, ..., 128 b
+
+
+@dataclass(slots=True)
+class Washed:
+    """One arm: washed steps and their sum, and for each length the batches, their mean and scatter around it."""
+
+    steps: int = 0
+    total: float = 0.0
+    counts: list[int] = field(default_factory=lambda: [0] * LENGTHS)
+    means: list[float] = field(default_factory=lambda: [0.0] * LENGTHS)
+    scatters: list[float] = field(default_factory=lambda: [0.0] * LENGTHS)  # sum of squared deviations
+
+    def count(self, length: int, mean: float) -> None:
+        """A batch has ended."""
+        self.counts[length] += 1
+        off = mean - self.means[length]
+        self.means[length] += off / self.counts[length]
+        self.scatters[length] += off * (mean - self.means[length])
+
+
+@dataclass(slots=True)
+class Open:
+    """The run in play: what is not a whole season, or a whole batch, yet."""
+
+    season_steps: int = 0
+    season_total: float = 0.0
+    batch_steps: int = 0
+    batch_total: float = 0.0
+    batches: int = 0  # shortest ones that have ended
+    halves: list[float] = field(default_factory=lambda: [0.0] * LENGTHS)  # means that wait for the next of their length
+
+
+class Batches:
+    """`add` each washed total of a run, `skip` those that are not known, `end` the run."""
+
+    def __init__(self, arms: int, window: int, season: int = 1) -> None:
+        self.season = season
+        self.size = season * -(-window // season)  # b
+        self.arms = [Washed() for _ in range(arms)]
+        self.open = Open()
+
+    def add(self, arm: int, total: float) -> None:
+        now = self.open
+        now.season_total += total
+        now.season_steps += 1
+        if now.season_steps < self.season:
+            return
+        washed = self.arms[arm]
+        washed.steps += self.season
+        washed.total += now.season_total
+        now.batch_steps += self.season
+        now.batch_total += now.season_total
+        self.skip()
+        if now.batch_steps == self.size:
+            self.close(washed, now)
+
+    def close(self, washed: Washed, now: Open) -> None:
+        """A batch of the shortest length is full; each second one ends a longer one."""
+        mean = now.batch_total / self.size
+        now.batch_steps, now.batch_total = 0, 0.0
+        for length in range(LENGTHS):
+            washed.count(length, mean)
+            if not now.batches >> length & 1:
+                now.halves[length] = mean
+                break
+            mean = 0.5 * (now.halves[length] + mean)
+        now.batches += 1
+
+    def skip(self) -> None:
+        """Begin a new season: the last one is over or broken."""
+        self.open.season_steps, self.open.season_total = 0, 0.0
+
+    def end(self) -> None:
+        """The run is over."""
+        self.open = Open()
+
+    def values(self) -> dict[str, Any]:
+        """All of it as JSON values."""
+        return {
+            "arms": [stored.plain(washed, "batches:") for washed in self.arms],
+            "open": stored.plain(self.open, "open batches:"),
+        }
+
+    def restore(self, values: dict[str, Any]) -> None:
+        """Go on from what `values` gave."""
+        pairs = zip(self.arms, values["arms"], strict=True)
+        self.arms = [stored.like(washed, value, "batches") for washed, value in pairs]
+        self.open = stored.like(self.open, values["open"], "open batches")

@@ -1,0 +1,77 @@
+"""What the dashboard says of variants that are compared by ordinary statistics."""
+
+from random import Random
+from typing import Any
+
+import pytest
+
+from afterglow.estimates import Estimates
+from afterglow.live import orders
+from afterglow.live.events import apply
+from afterglow.live.orders import Reported
+from afterglow.live.spec import Spec, specify
+from afterglow.live.state import Phase, initial
+from afterglow.live.status import Status, estimates, status
+from afterglow.service.pages.comparison import comparison
+from afterglow.service.pages.rendering import ENVIRONMENT
+from afterglow.service.pages.words import known
+
+
+def played(means: dict[str, float], horizon: int = 600, **settings: Any) -> tuple[Spec, Status, Estimates]:
+    """An experiment that is over."""
+    spec = specify("shipping", list(means), 4, horizon, policy="lean-ucb", reward_max=100.0, **settings)
+    state, random = initial(spec), Random(3)
+    for event in orders.start(spec, state, 0):
+        apply(spec, state, *event)
+    while state.phase is not Phase.OVER:
+        total = means[spec.variants[state.served]] + random.gauss(0, 4)
+        apply(spec, state, *orders.close(spec, state, total, Reported(0, 0)))
+    return spec, status(spec, state), estimates(spec, state)
+
+
+def test_an_end_without_a_proof_has_a_sentence_to_go_by() -> None:
+    said = known(*played({"49": 20.0, "59": 26.0, "69": 20.0}))
+    assert said.startswith("It is over. 59 is recommended: +")
+    assert " a step over " in said
+    assert "(95 % interval +" in said
+    assert said.endswith(
+        "read once, if steps vary independently). The bounds that hold whatever effects do still overlap."
+    )
+
+
+def test_what_may_be_no_better_is_not_praised() -> None:
+    spec, now, found = played({"A": 20.0, "B": 20.0}, step_seconds=3600, starts=0)
+    said = known(spec, now, found)
+    assert " an hour over " in said
+    assert "if hours vary independently), so it may be no better. The bounds" in said
+
+
+def test_without_numbers_the_recommendation_stands_alone() -> None:
+    spec, now, found = played({"A": 20.0, "B": 20.0}, horizon=16)
+    assert now.lead is not None
+    assert now.lead.mean is None
+    said = known(spec, now, found)
+    assert (
+        said == f"It is over. {now.recommended} is recommended. The bounds that hold whatever effects do still overlap."
+    )
+    assert comparison(found, now.recommended) is None
+
+
+def test_the_picture_has_a_row_for_each_other_variant_around_zero() -> None:
+    _, now, found = played({"49": 20.0, "59": 26.0, "69": 20.0})
+    picture = comparison(found, now.recommended, ("49",))
+    assert picture is not None
+    assert [(row.variant, row.number) for row in picture.rows] == [("69", 2)]
+    (row,) = picture.rows
+    assert row.mean is not None
+    assert picture.zero <= row.low < row.mean < row.low + row.width
+    assert row.text.startswith("+")
+    assert comparison(found, None) is None
+
+
+@pytest.mark.parametrize("reads", ["59 over the others", "−", "ordinary statistics", "one\nlook at the end"])
+def test_the_table_says_what_kind_of_interval_it_has(reads: str) -> None:
+    _, _, found = played({"49": 20.0, "59": 21.0, "69": 20.0})
+    parts: Any = ENVIRONMENT.get_template("parts.html").module
+    shown = parts.differences(comparison(found, "59"))
+    assert reads in shown
