@@ -4,6 +4,7 @@ import logging
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
+from itertools import cycle
 from pathlib import Path
 from time import monotonic
 
@@ -119,9 +120,11 @@ def test_a_stream_whose_reader_does_not_read_is_cut_off(client: httpx.Client) ->
         head = b""
         while b"retry: 1000" not in head:  # it has begun, and nobody reads on
             head += line.recv(1)
-        began = monotonic()
+        began, variants = monotonic(), cycle(["49", "59"])
         while streams(client):
             assert monotonic() - began < WAIT
+            pin = {"variant": next(variants), "reason": "it looks again, if it could not read all in time"}
+            client.post(f"/v1/experiments/{0:060}/pin", json=pin)
 
 
 def streams(client: httpx.Client) -> bool:
