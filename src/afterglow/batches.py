@@ -10,6 +10,7 @@ With a season, only whole ones of a run count, in the mean too: a cycle adds the
 is not known is left out, and with it what its season had begun.
 """
 
+from copy import copy, deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -91,6 +92,13 @@ class Batches:
     def end(self) -> None:
         """The run is over."""
         self.open = Open()
+
+    def forked(self, arm: int) -> "Batches":
+        """A copy to which steps of this arm can be added, the one in play."""
+        other = copy(self)
+        other.arms = self.arms[:]
+        other.arms[arm], other.open = deepcopy((self.arms[arm], self.open))
+        return other
 
     def values(self) -> dict[str, Any]:
         """All of it as JSON values."""

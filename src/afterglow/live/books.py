@@ -8,7 +8,6 @@ voided. For the same reason washed totals join their batches then, and wait in `
 """
 
 import math
-from copy import deepcopy
 from typing import Any
 
 from afterglow import stored
@@ -42,7 +41,9 @@ class Books(GapLedger):
                 batches.add(self.current, total)
 
     def evidence(self) -> Evidence:
-        batches = deepcopy(self.batches)
+        if not self.fresh:
+            return super().evidence()
+        batches = self.batches.forked(self.current)
         self.sort_in(batches)
         return evidence(batches)
 
