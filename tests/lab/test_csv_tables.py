@@ -283,6 +283,7 @@ TWO_COLUMNS = {
     "american": ("Date,Time,Orders,Revenue", "2/{day}/2026,{half},7,{total}.5"),
     "from and to": ("total,time,date", "{total}.5,{hour:02}:00 - {later:02}:00,2026-02-{day}"),
     "midnights of a spreadsheet": ("date,hour,revenue", "2026-02-{day} 00:00:00,{hour},{total}.5"),
+    "year, month and day": ("year,month,day,hour,sales", "2026,2,{day},{hour},{total}.5"),
     "without a header": ("", "{day}.02.2026;{hour}:00;{total},5"),
 }
 
@@ -304,7 +305,7 @@ def test_a_date_and_its_time_of_day_are_read_together_in_any_order_of_rows(form:
         found = read_totals("\n".join([header, *rows] if header else rows))
         assert found.values == [place + 0.5 for place in range(len(HOURS))]
         assert found.step == timedelta(hours=1)
-        assert any("are read together, as date and time" in note for note in found.notes)
+        assert any("are read together, as date and time" in note for note in found.notes), found.notes
 
 
 @pytest.mark.parametrize("named", [None, "Datum", "uhrzeit"])
@@ -327,6 +328,28 @@ def test_times_beside_daily_totals_leave_them_daily() -> None:
 def test_a_time_of_day_that_cant_be_read_beside_its_date_is_named() -> None:
     with pytest.raises(BadFormat, match=r"row 3, column 'time': 'noon' is no time of day, and 'date' has dates more"):
         read_totals("date,time,total\n2026-01-01,11:00,3\n2026-01-01,noon,4\n2026-01-01,13:00,5\n")
+
+
+def test_days_and_hours_may_be_numbered_but_not_begin_anew() -> None:
+    rows = [f"{day},{hour},{place}" for place, (day, hour) in enumerate(HOURS)]
+    for lines in (rows, rows[::-1]):
+        found = read_totals("\n".join(["day,hour,sales", *lines]))
+        assert found.values == list(range(72))
+        assert any("'day' and 'hour' are read together, as numbered hours" in note for note in found.notes)
+    with pytest.raises(BadFormat, match="has days without their month: 'day' begins anew; write dates such as 2026"):
+        read_totals("\n".join(["day,hour,sales", *rows, "1,0,5", "1,1,6"]))
+    with pytest.raises(BadFormat, match="row 3, column 'day': '2026-2-30' is no date"):
+        read_totals("year,month,day,sales\n2026,2,28,1\n2026,2,30,2\n")
+
+
+def test_times_that_are_whole_stand_beside_dates_and_times_of_day_need_one() -> None:
+    rows = [f"2026-02-{day},2026-02-{day} {hour:02}:00,A,{hour}" for day, hour in HOURS]
+    assert read_steps("\n".join(["date,time,arm,total", *rows])).step == list(range(72))
+    assert read_steps("\n".join(["date,hour,arm,total", *rows])).total == [hour for _, hour in HOURS]
+    with pytest.raises(
+        BadFormat, match="row 2, column 'time': '00:00' is a time of day without its date; put the date"
+    ):
+        read_steps("time,arm,total\n00:00,A,1\n01:00,B,2\n")
 
 
 def test_rows_are_taken_as_steps_only_with_a_note_and_never_where_times_are_seen() -> None:

@@ -12,21 +12,8 @@ from afterglow.lab.csv_text import Grid
 from afterglow.lab.csv_times import day_comes_first, evenness, moment
 
 NAMES = {
-    "time",
-    "clock",
-    "hour",
-    "hours",
-    "hr",
-    "h",
-    "uhrzeit",
-    "uhr",
-    "zeit",
-    "stunde",
-    "stunden",
-    "std",
-    "heure",
-    "hora",
-}
+    "time", "clock", "hour", "hours", "hr", "h", "uhrzeit", "uhr", "zeit", "stunde", "stunden", "std", "heure", "hora",
+}  # fmt: skip
 TIME = r"(?P<hour>\d{1,2})(?:[:.h](?P<minute>\d{2}))?(?::(?P<second>\d{2})(?:[.,]\d+)?)?"
 CLOCK = re.compile(rf"{TIME}\s*(?:h|uhr)?\s*(?:(?P<half>[ap])\.?m\.?)?", re.IGNORECASE)
 RANGE = re.compile(r"\s*(?:-|–|to|bis)\s*(?=\d)")
@@ -113,9 +100,10 @@ def clock(text: str) -> str | None:
 
 
 def refuse_odd_clock(found: Grid, header: Sequence[str], date: int, taken: Collection[int]) -> None:
-    """Refuse a column that is called a time of day beside dates that repeat, if a cell of it can't be read."""
+    """Refuse a time of day that can't be read beside dates that repeat, unless times are in another column."""
     days = [row[date] for row in found.rows]
-    if len(set(days)) == len(days):
+    others = [[row[place] for row in found.rows] for place in range(len(header)) if place != date]
+    if len(set(days)) == len(days) or any(all(map(moment, cells)) for cells in others):
         return
     for place, name in enumerate(header):
         if place in taken or place == date or likeness(name) != 0:

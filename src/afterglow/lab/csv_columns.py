@@ -8,6 +8,7 @@ from datetime import datetime
 from itertools import pairwise
 
 from afterglow.errors import BadFormat, UnknownName
+from afterglow.lab.csv_calendar import join_date, join_hours
 from afterglow.lab.csv_clock import join_clock
 from afterglow.lab.csv_numbers import apart, decimal_sign, is_missing, is_whole, value
 from afterglow.lab.csv_text import DIGITS, Grid, Source, grid
@@ -34,6 +35,7 @@ class Table:
     grid: Grid
     header: list[str]  # names of all columns, those of a table without a header are 1, 2, …
     places: dict[str, int]
+    told: frozenset[str] = frozenset()  # roles whose column the caller has named
     spent: frozenset[int] = frozenset()  # columns that are part of another, as a time of day is of its date
 
     @property
@@ -68,15 +70,16 @@ def table(source: Source, roles: Sequence[str], named: Mapping[str, str | None],
     if not found.rows:
         raise BadFormat(f"{found.name} has a header and no rows; export it again with its totals")
     said = {role: column_named(found, header, name) for role, name in named.items() if name is not None}
-    joined = join_clock(found, header, {place for role, place in said.items() if role not in TIMES})
-    names = header or [str(place + 1) for place in range(len(found.rows[0]))]
-    spent: frozenset[int] = frozenset()
+    taken = {place for role, place in said.items() if role not in TIMES}
+    spent = join_date(found, header, taken)
+    joined = join_clock(found, header, taken | spent) or join_hours(found, header, taken | spent)
     if joined:
         date, clock = joined
-        spent = frozenset({clock})
+        spent.add(clock)
         said = {role: date if place == clock else place for role, place in said.items()}
+    names = header or [str(place + 1) for place in range(len(found.rows[0]))]
     places = by_name(header, [role for role in roles if role not in said], {*said.values(), *spent})
-    return Table(found, names, places | said, spent)
+    return Table(found, names, places | said, frozenset(said), frozenset(spent))
 
 
 def mend(found: Grid) -> None:

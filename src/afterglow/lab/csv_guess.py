@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from shlex import quote
 
 from afterglow.errors import BadFormat
+from afterglow.lab.csv_clock import clock
 from afterglow.lab.csv_columns import Table, column, counts_up, mostly_times
 from afterglow.lab.csv_numbers import apart, is_missing
 from afterglow.lab.csv_text import DIGITS
@@ -27,6 +28,7 @@ def guess_totals(found: Table) -> None:
     if "time" not in places:
         timed = times_of(found)
         places |= {"time": timed[0]} if timed else {}
+    finest_times(found, "time")
     if "time" in places:
         places.pop("step", None)
     if "total" not in places:
@@ -43,6 +45,11 @@ def guess_steps(found: Table, roles: Sequence[str]) -> None:
     places = found.places
     if "step" in places and not found.is_time("step") and not all_whole(found.cells("step")) and times_of(found):
         del places["step"]  # such as names of weekdays beside times
+    finest_times(found, "step")
+    if "step" in places and all(map(clock, found.cells("step"))) and not all_whole(found.cells("step")):
+        raise found.refuse(
+            0, "step", "is a time of day without its date; put the date before it, or into another column"
+        )
     if not places and len(found.free) in (2, 3):
         places |= dict(zip(roles[-len(found.free) :], found.free, strict=True))
     if "step" not in places:
@@ -107,6 +114,13 @@ def way_out(role: str, name: str) -> str:
     """How to name a column, in Python and on the command line."""
     option = OPTIONS[role]
     return f"say which, such as {option}={name!r} (--{option} {quote(name)})"
+
+
+def finest_times(found: Table, role: str) -> None:
+    """Of several columns of times, of which none was named, take the one that tells most rows apart."""
+    if role in found.places and role not in found.told and found.is_time(role):
+        sorts = {place: len(set(column(found, place))) for place in [found.places[role], *times_of(found)]}
+        found.places[role] = max(sorts, key=lambda place: sorts[place])
 
 
 def times_of(found: Table) -> list[int]:
