@@ -29,7 +29,16 @@ def test_the_answer_comes_first_and_every_candidate_is_shown(capsys: pytest.Capt
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("Yes: the best of 2 arms is found in ")
     text = "\n".join(lines)
-    for word in ("whole cycles of 6 steps", "smallest gap", "shortest run", "trim-ucb", "lean-ucb", "rotation", "q = "):
+    for word in (
+        "whole cycles of 6 steps",
+        "smallest gap",
+        "shortest run",
+        "trim-ucb",
+        "lean-ucb",
+        "rotation",
+        "proof",
+        "± is a 95 % interval",
+    ):
         assert word in text
 
 
@@ -44,7 +53,7 @@ def test_what_was_planned_is_said_with_its_cycle_and_the_agent_can_be_copied(
     assert eval(line, {"Agent": Agent}).reward_max == 1000
     assert run([*KNOWN, "--season", "6", "--swing", "30%", "--spread", "last"]) == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert "noise of one pull 0.1, a cycle of 6 steps that swings by 30 %, spread last" in text
+    assert "mean 0.4, give or take 0.1 by chance, a cycle of 6 steps that swings by 30 %, spread last" in text
 
 
 def test_a_hopeless_plan_says_what_would_help(capsys: pytest.CaptureFixture[str]) -> None:
@@ -60,7 +69,23 @@ def test_a_history_is_read_and_shown(capsys: pytest.CaptureFixture[str], tmp_pat
     rows = [f"2026-01-{1 + hour // 24:02d} {hour % 24:02d}:00;{500 + (hour * 37) % 41}" for hour in range(240)]
     path.write_text("hour;sales\n" + "\n".join(rows) + "\n", encoding="utf-8")
     assert run([*PLACE, "--gap", "0.1", "--history", str(path)]) == 0
-    assert "240 totals: level 520, noise " in capsys.readouterr().out
+    text = " ".join(capsys.readouterr().out.split())
+    assert (
+        "history 240 totals of an hour from column 'sales', 1 Jan 2026 to 10 Jan 2026 23:00 level 520, noise " in text
+    )
+    assert "window 4 (4 hours), 400 steps (about 2 weeks), gap 10 %" in text
+
+
+def test_a_history_with_several_rows_for_each_step_is_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "totals.csv"
+    rows = [f"2026-01-{1 + hour // 24:02d};{500 + (hour * 37) % 41}" for hour in range(24 * 28)]
+    path.write_text("day;sales\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    assert run([*PLACE, "--gap", "0.1", "--history", str(path)]) == 1
+    assert "28 of 28 steps (1 Jan 2026 to 28 Jan 2026) have several; give each row its own time" in (
+        capsys.readouterr().err
+    )
 
 
 def test_a_history_with_several_columns_is_read_as_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -69,9 +94,9 @@ def test_a_history_with_several_columns_is_read_as_told(capsys: pytest.CaptureFi
     path.write_text("hour;blue;green\n" + "\n".join(rows) + "\n", encoding="utf-8")
     call = [*PLACE, "--gap", "0.1", "--history", str(path)]
     assert run(call) == 1
-    assert "(blue, green); say which, such as column='blue' (--column blue)" in capsys.readouterr().err
+    assert "(blue, green); say which, such as --column blue" in capsys.readouterr().err
     assert run([*call, "--column", "green", "--decimal", ".", "--zone", "Europe/Berlin"]) == 0
-    assert "24 totals: level 1.21, noise " in capsys.readouterr().out
+    assert "24 totals of an hour from column 'green' (not 'blue'), 1 Jan 2026" in capsys.readouterr().out
 
 
 @pytest.fixture
@@ -89,10 +114,12 @@ def test_a_shop_that_is_closed_on_sundays_has_a_plan(
     call = [*PLACE, "--gap", "0.1", "--history", closed_on_sundays]
     assert run(call) == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert "280 totals, 40 missing: level 1,070, " in text
+    assert "240 totals of a day from column 'sales', 1 Jan 2025 to 7 Oct 2025, 40 missing level 1,070, " in text
     assert "note: 1 of 7 phases of the cycle have no total at all and are taken to be like the mean of the oth" in text
     assert run([*call, "--missing", "zero"]) == 0
-    assert "280 totals: level 917, " in capsys.readouterr().out
+    assert "280 totals of a day from column 'sales', 1 Jan 2025 to 7 Oct 2025\n" in "\n".join(
+        line.rstrip() for line in capsys.readouterr().out.splitlines()
+    )
     assert run([*call, "--missing", "mean"]) == 2
     assert "it is one of nan, zero" in capsys.readouterr().err
 
@@ -101,6 +128,11 @@ def test_a_shop_that_is_closed_on_sundays_has_a_plan(
     ("wrong", "sentence"),
     [
         (["--gap", "much"], "gap must be a number, got 'much'"),
+        (["--gap", "50"], "gap must be a share, such as 0.05 or 5%, got 50; did you mean 50%?"),
+        (["--gap", "0,05"], "gap must be a number, got '0,05'; the decimal sign is a point"),
+        (["--gap", "5%", "--horizon", "1.000"], "without thousands signs, got '1.000'; write 1000"),
+        (["--gap", "5%", "--mean", "1300"], "must stay below reward_max, the most that one pull can bring, which is 1"),
+        (["--gap", "5%", "--window", "900"], "window must be at most the horizon, got a window of 900 and 400 steps"),
         (["--gap", "0"], "gap must be a number above 0 (relative to the mean, 0.05 = 5 %), got 0.0"),
         (["--gap", "0.1", "--arms", "1"], "arms must be a whole number of at least 2, got 1"),
         (["--gap", "0.1", "--history", "none.csv"], "none.csv"),

@@ -80,17 +80,72 @@ def test_noise_of_single_totals_that_share_pulls_is_that_of_the_pulls() -> None:
     assert past.pull_noise == pytest.approx(5, rel=0.25)
 
 
-def test_missing_totals_and_outliers_do_little() -> None:
+def test_missing_totals_and_outliers_bend_no_cycle_and_stay_in_the_noise() -> None:
     values = totals(24 * 60, 3, 0.3, 20, 60)
     clean = estimate(values, 24)
     for place in range(5, len(values), 97):
         values[place] = math.nan
-    values[100] = 1e6
+    values[100] = 5_000.0
     past = estimate(values, 24)
-    assert (past.missing, past.outliers) == (15, 1)
-    assert past.level == pytest.approx(clean.level, rel=0.005)
-    assert past.noise == pytest.approx(clean.noise, rel=0.1)
+    assert (past.missing, past.apart, past.largest) == (15, [100], 5_000)
+    assert past.profile == pytest.approx(clean.profile, abs=8)
+    known = [value for value in values if not math.isnan(value)]
+    assert past.level == pytest.approx(sum(known) / len(known), rel=0.005)
+    assert max(past.rest) == past.rest[100] > 4_500
+    assert sum(past.rest) == pytest.approx(0, abs=1e-6)
     assert len(past.rest) == past.steps == 24 * 60
+
+
+def test_busy_hours_that_vary_more_do_not_stand_out() -> None:
+    values = shop(8, 1.0, seed=2)
+    assert estimate(values).apart == []
+    values[500:548] = [3.2 * value for value in values[500:548]]  # a promotion
+    assert set(estimate(values).apart) <= set(range(500, 548))
+    assert len(estimate(values).apart) > 40
+
+
+def shop(weeks: int, weekly: float, seed: int) -> list[float]:
+    """Hours of a shop: a day that swings by 60 %, busier weekends, noise that is a share of it and lingers."""
+    random = np.random.default_rng(seed)
+    hours = np.arange(168 * weeks)
+    week = 1 + weekly * np.array([0, -0.05, -0.05, 0, 0.1, 0.3, 0.25])
+    noise = np.zeros(hours.size)
+    for t in hours[1:]:
+        noise[t] = 0.5 * noise[t - 1] + random.normal(0, 0.08)
+    swing = 1 + 0.6 * np.sin(2 * np.pi * (hours % 24 - 9) / 24)
+    return list((1200 * swing * week[hours // 24 % 7] * (1 + noise)).tolist())
+
+
+@pytest.mark.parametrize("weeks", [4, 8])
+def test_a_week_around_a_day_is_found_in_four_of_it(weeks: int) -> None:
+    for seed in range(3):
+        past = estimate(shop(weeks, 1.0, seed))
+        assert (past.season, past.inner) == (168, 24)
+        assert past.noises[168] < 0.5 * past.noises[24]
+        assert past.noises[1] == past.noises[24]
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.95])
+def test_a_day_alone_is_not_taken_for_a_week(correlation: float) -> None:
+    found = [estimate(totals(24 * 35, seed, correlation, 20, 60)) for seed in range(8)]
+    assert [(past.season, past.inner) for past in found] == [(24, 1)] * 8
+
+
+def test_a_given_season_is_asked_for_the_cycle_inside_it() -> None:
+    past = estimate(shop(4, 0.0, 1), season=168)
+    assert (past.season, past.inner) == (168, 24)
+
+
+def test_a_straight_trend_is_no_cycle() -> None:
+    values = [100 + 0.1 * t + float(e) for t, e in enumerate(np.random.default_rng(1).normal(0, 3, 720))]
+    assert estimate(values).season == 1
+
+
+def test_the_length_of_a_step_tells_of_days_and_weeks() -> None:
+    turn, rest = 2 * math.pi / 48, np.random.default_rng(3).normal(0, 20, 48 * 20)
+    values = [300 + 60 * math.sin(turn * t) + float(e) for t, e in enumerate(rest)]
+    assert estimate(values).season == 1
+    assert estimate(values, step_seconds=1_800).season == 48
 
 
 def test_a_trend_is_taken_out_and_told() -> None:

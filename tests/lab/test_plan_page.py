@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from afterglow.cli import run
-from afterglow.lab.plan import Plan, plan
+from afterglow.lab.plan import plan
+from afterglow.lab.plan_answer import Plan
 from afterglow.lab.plan_page import call, figures, page, write
 
 
@@ -54,7 +55,7 @@ def test_no_line_crosses_the_word_guessing(found: Plan, planned: float) -> None:
 
 
 def test_what_rounding_leaves_is_no_error(found: Plan) -> None:
-    tried = [replace(found.candidates[0], lost=1_166.7, lost_error=4e-14)]
+    tried = [replace(found.candidates[0], lost=1_166.7, lost_interval=(1_166.7, 1_166.7 + 4e-14))]
     assert '<td class="half">± 0</td>' in page(replace(found, candidates=tried))
 
 
@@ -94,6 +95,8 @@ def test_the_page_says_the_cycle_and_how_to_begin(found: Plan) -> None:
     text = html.unescape(page(found))
     assert "a cycle of 6 steps that swings by 20 %" in text
     assert f"from afterglow import Agent\n\nagent = {found.agent}</pre>" in text
+    assert f"from afterglow import live\n\nexperiment = {found.live}</pre>" in text
+    assert f"{found.proof[0].upper()}{found.proof[1:]}." in text
     assert "<h2>Begin</h2>" in text
     assert "<h2>If you begin all the same</h2>" in page(replace(found, verdict="hopeless"))
     assert "noise is a share of reward_max, 0.1 in the unit of the totals" in page(replace(found, reward_max=7.0))

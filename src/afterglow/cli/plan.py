@@ -1,16 +1,13 @@
 """`afterglow plan`: will my experiment work?"""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from typer import Option
 
 from afterglow.cli import options
 from afterglow.cli.values import count, number_of
 from afterglow.errors import BadValue
-
-if TYPE_CHECKING:
-    from afterglow.lab.plan import Plan
 
 Gap = Annotated[str, Option(metavar="G", help="How much better the best arm is, relative to the mean: 0.05 or 5%.")]
 Mean = Annotated[str | None, Option(metavar="M", help="Mean total of a step today; half of --reward-max unless set.")]
@@ -83,6 +80,8 @@ def command(
 
         print_json(found.as_dict())
     else:
+        from afterglow.cli.plan_shown import show  # noqa: PLC0415
+
         show(found)
     if out is not None:
         from afterglow.cli.messages import one_line  # noqa: PLC0415
@@ -93,9 +92,12 @@ def command(
 
 def share(name: str, text: str) -> float:
     """A share as a number or in percent."""
-    percent = text.strip().endswith("%")
-    value = amount_of(name, text.strip().removesuffix("%"))
-    return (value or 0.0) / (100 if percent else 1)
+    plain = text.strip()
+    percent = plain.endswith("%")
+    value = amount_of(name, plain.removesuffix("%").strip()) or 0.0
+    if value >= 1 and not percent:
+        raise BadValue(f"{name} must be a share, such as 0.05 or 5%, got {plain}; did you mean {plain}%?")
+    return value / (100 if percent else 1)
 
 
 def amount_of(name: str, text: str | None) -> float | None:
@@ -103,117 +105,6 @@ def amount_of(name: str, text: str | None) -> float | None:
         return None
     value = number_of(text.strip())
     if isinstance(value, str):
-        raise BadValue(f"{name} must be a number, got {text!r}")
+        way_out = "; the decimal sign is a point, and there are no thousands signs" if "," in value else ""
+        raise BadValue(f"{name} must be a number, got {text!r}{way_out}")
     return float(value)
-
-
-def show(plan: "Plan") -> None:
-    from rich.table import Table  # noqa: PLC0415
-
-    from afterglow.cli.output import console  # noqa: PLC0415
-
-    screen = console()
-    colour = {"yes": "green", "probably": "green", "gamble": "yellow", "hopeless": "red"}[plan.verdict]
-    screen.print(f"[bold {colour}]{plan.answer[0].upper()}{plan.answer[1:]}.[/bold {colour}]\n")
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column()
-    for label, text in facts(plan):
-        table.add_row(label, text)
-    screen.print(table)
-    screen.print()
-    screen.print(compared(plan))
-    for note in plan.notes:
-        screen.print(f"[dim]note: {note}[/dim]")
-    screen.print(f"[dim]{plan.runs:,} runs a candidate, seed {plan.seed}[/dim]")
-
-
-def facts(plan: "Plan") -> list[tuple[str, str]]:
-    """The lines below the answer."""
-    from rich.markup import escape  # noqa: PLC0415
-
-    from afterglow.cli.output import amount  # noqa: PLC0415
-
-    settings = "".join(f" {name}={short(value)}" for name, value in plan.settings.items())
-    settings += " (as a share of reward_max)" if "noise" in plan.settings and plan.reward_max != 1 else ""
-    whole = f", counting whole cycles of {plan.season:,} steps" if plan.season > 1 else ""
-    lines = [
-        ("planned", planned(plan)),
-        ("least bad" if plan.verdict == "hopeless" else "use", f"[bold]{plan.policy}[/bold]{settings}{whole}"),
-        ("", escape(plan.agent)),
-        ("", f"first hold {plan.first_hold:,} steps, changes of arm in all: {plan.switches:.0f}"),
-        ("why", plan.why),
-        ("lost", f"{amount(plan.lost)}, {plan.lost_share:.1%} of what the best arm brings".replace("%", " %")),
-        ("", f"a fixed rotation to the end loses {amount(plan.lost_by_rotation)}"),
-        ("smallest gap", reached(plan.smallest_gap, "") + f" in {plan.horizon:,} steps"),
-        ("shortest run", reached(plan.shortest_horizon, " steps", plan.longest_tried) + f" for {percent(plan.gap)}"),
-        ("rule", f"q = {plan.rule.q:.3g}: {plan.rule.says}; s = {plan.rule.s:.3g}: {plan.rule.policy}, "
-         + ("confirmed" if plan.rule.confirmed else "corrected by simulation")),
-    ]  # fmt: skip
-    if plan.history:
-        lines.insert(1, ("history", past(plan.history)))
-    return lines + [("would help" if not place else "", text) for place, text in enumerate(plan.advice)]
-
-
-def planned(plan: "Plan") -> str:
-    """What was asked, in a line."""
-    from afterglow.cli.output import amount  # noqa: PLC0415
-
-    unit = f", reward_max {amount(plan.reward_max)}" if plan.reward_max != 1 else ""
-    if plan.season > 1:
-        unit += f", a cycle of {plan.season:,} steps"
-        unit += "" if plan.swing is None else f" that swings by {percent(plan.swing)}"
-    unit += f", spread {plan.spread}" if plan.spread != "uniform" else ""
-    return (
-        f"{plan.arms} arms, window {plan.window:,}, {plan.horizon:,} steps, gap {percent(plan.gap)}, "
-        f"mean {amount(plan.mean)}, noise of one pull {amount(plan.noise)}{unit}"
-    )
-
-
-def past(history: dict[str, Any]) -> str:
-    """What the history told."""
-    from afterglow.cli.output import amount  # noqa: PLC0415
-
-    cycle = f"a cycle of {history['season']} steps" if history["season"] > 1 else "no cycle"
-    missing = f", {history['missing']:,} missing" if history["missing"] else ""
-    return (
-        f"{history['steps']:,} totals{missing}: level {amount(history['level'])}, noise {amount(history['noise'])}, "
-        f"correlation {history['correlation']:.2f}, {cycle}"
-    )
-
-
-def reached(values: dict[str, Any], unit: str, longest: int | None = None) -> str:
-    """Values by probability."""
-    parts = []
-    for level, value in values.items():
-        if value is None:
-            parts.append(f"none found at {level}" if longest is None else f"more than {longest:,}{unit} at {level}")
-        else:
-            parts.append(f"{value:,}{unit} at {level}" if unit else f"{percent(value)} at {level}")
-    return ", ".join(parts)
-
-
-def percent(value: float) -> str:
-    return f"{100 * value:.2g} %"
-
-
-def short(value: Any) -> str:
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
-
-
-def compared(plan: "Plan") -> Any:
-    """The candidates as a table."""
-    from rich.table import Table  # noqa: PLC0415
-
-    from afterglow.lab.rounding import to_error  # noqa: PLC0415
-
-    table = Table("candidate", "best arm found", "lost", "changes", "first hold", box=None, header_style="dim")
-    for column in table.columns[1:]:
-        column.justify = "right"
-    for each in sorted(plan.candidates, key=lambda one: one.lost):
-        name = f"[bold]{each.policy}[/bold]" if each.policy == plan.policy else each.policy
-        table.add_row(
-            name, f"{each.found:.0%}".replace("%", " %"), " ± ".join(to_error(each.lost, each.lost_error)),
-            f"{each.switches:.0f}", f"{each.first_hold:,}",
-        )  # fmt: skip
-    return table

@@ -64,10 +64,13 @@ NOTES = {
     "`--format png` writes the figures alone. The same results give the same page. See the guide [Reading a "
     "report](../guides/reading-a-report.md).",
     "plan": "See the guide [Plan an experiment](../guides/plan.md). The JSON object has the fields of "
-    "`afterglow.lab.plan.Plan`: `verdict`, `answer`, `policy`, `settings`, `agent` (Python that makes it), "
-    "`season`, `swing`, `first_hold`, `found`, `found_interval`, `lost`, `lost_share`, `lost_by_rotation`, `switches`, "
-    "`smallest_gap` and `shortest_horizon` (by probability), `longest_tried`, `gap_curve`, `horizon_curve`, `rule`, "
-    "`why`, `advice`, `candidates`, what was planned, `history`, its `source` and `notes`. With `--out` it writes "
+    "`afterglow.lab.plan.Plan`: `verdict`, `answer`, `policy`, `settings`, `season` (the cycles that holds "
+    "count whole), `agent` and `live` (Python that makes them), `first_hold`, `found`, `found_interval`, `confidence` "
+    "(of all intervals of the simulation), `proved`, `proved_runs`, `proof`, `lost`, `lost_share`, "
+    "`lost_by_rotation`, `switches`, `smallest_gap` and `shortest_horizon` (by probability), `longest_tried`, "
+    "`gap_curve`, `horizon_curve`, `rule`, `why`, `why_season`, `advice`, `candidates` and `seasons` (each with "
+    "`found_interval` and `lost_interval`), what was planned, `cycle`, `swing`, `history`, what was `read` of it, "
+    "`step_seconds`, `stands_out`, its `source` and `notes`. With `--out` it writes "
     "`index.html`, a page that needs no network, and `plan.json`.",
     "fit": "Columns may have other names that say the same, any order, or no header; see the guide [Look into recorded "
     "steps](../guides/fit.md). With `--out` it writes `index.html`, a page that needs no network, `fit.json`, and the "

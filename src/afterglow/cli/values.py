@@ -1,6 +1,7 @@
 """Texts of the command line as values: the name, the rule, the value, the way out."""
 
 import inspect
+import re
 from collections.abc import Sequence
 from types import NoneType
 from typing import Any, get_args
@@ -8,6 +9,8 @@ from typing import Any, get_args
 from afterglow.errors import BadValue
 from afterglow.policies.checks import between, whole
 from afterglow.policies.policy import PLACE, Policy
+
+THOUSANDS = re.compile(r"[1-9]\d{0,2}([.,']\d{3})+")
 
 
 def number_of(text: str) -> int | float | str:
@@ -21,7 +24,10 @@ def number_of(text: str) -> int | float | str:
 
 
 def count(name: str, text: str, least: int = 1) -> int:
-    """A whole number; `1e6` is one."""
+    """A whole number; `1e6` is one, and 1.000 might be a thousand or one."""
+    if THOUSANDS.fullmatch(text.strip()):
+        plain = "".join(filter(str.isdigit, text))
+        raise BadValue(f"{name} must be a whole number without thousands signs, got {text!r}; write {plain}")
     return whole(name, number_of(text), least)
 
 

@@ -17,8 +17,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 from afterglow.errors import BadFormat, BadValue
-from afterglow.lab.csv_columns import Table, number_column, table, time_column
-from afterglow.lab.csv_guess import guess_steps, guess_totals
+from afterglow.lab.csv_columns import Table, column, number_column, table, time_column
+from afterglow.lab.csv_guess import guess_steps, guess_totals, mostly_numbers
 from afterglow.lab.csv_steps import Order, by_number, by_time
 from afterglow.lab.csv_text import Source
 from afterglow.lab.csv_void import without_void
@@ -35,6 +35,9 @@ class Totals:
     times: list[datetime] | None  # of the steps that have a row, else that of the row before plus a step; None without
     step: timedelta | str | None  # from one total to the next; "month" for months
     notes: list[str]  # what was chosen, mended or left out
+    column: str = ""  # that the totals come from
+    others: tuple[str, ...] = ()  # columns that might have been it
+    added: int = 0  # steps whose rows were added up
 
     @property
     def gaps(self) -> list[int]:
@@ -187,7 +190,11 @@ def totals(
         values = [0.0 if math.isnan(value) else value for value in values]
     if times and all(time.tzinfo is None for time in times):
         found.notes.append("times have no zone; taken as they are written")
-    return Totals(values, times, order.length if order else None, found.notes)
+    rows = found.grid.rows
+    added = sum(len({tuple(rows[row]) for row in each}) > 1 for each in order.rows) if order else 0
+    others = tuple(found.header[place] for place in found.free if mostly_numbers(column(found, place)))
+    chosen = found.header[found.places["total"]]
+    return Totals(values, times, order.length if order else None, found.notes, chosen, others, added)
 
 
 def note_gaps(found: Table, gaps: Sequence[int], fate: str, times: Sequence[datetime] | None = None) -> None:

@@ -1,9 +1,9 @@
 r"""Will my experiment work? A plan simulates it before it starts.
 
-It begins with a rule of thumb (`plan_rule`), builds a world with the level, noise and season to be expected
-(`scenario`), plays the candidates in it with every arm as the best in turn (`trials`), and lets the simulation have the
-last word. The smallest gap and the shortest horizon are searched for by halving, every point played with the same
-random numbers.
+It begins with a rule of thumb (`plan_rule`), builds a world with the level, noise and cycle to be expected
+(`scenario`), plays the candidates in it with every arm as the best in turn (`trials`) and holds of whole cycles of all
+lengths that might do (`plan_align`), and lets the simulation have the last word. The smallest gap and the shortest
+horizon are searched for by halving (`plan_search`), every point played with the same random numbers.
 
 >>> from afterglow.lab.plan import plan
 >>> small = plan(arms=2, window=4, horizon=400, gap=0.2, mean=0.5, noise=0.1, runs=60)
@@ -13,84 +13,30 @@ random numbers.
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, replace
 from typing import Any
 
-from afterglow.errors import BadValue
 from afterglow.lab.history import History
-from afterglow.lab.plan_inputs import Past, estimated, scenario_of, source_of
-from afterglow.lab.plan_rule import Rule, decide
-from afterglow.lab.plan_words import agent_of, answer, reason, what_helps
+from afterglow.lab.plan_align import Weighed, best_found, best_trial, weigh
+from afterglow.lab.plan_answer import CONFIDENCE, Plan, StandsOut, Tried
+from afterglow.lab.plan_history import Past, Told, source_of, told
+from afterglow.lab.plan_inputs import Asked, scenario_of
+from afterglow.lab.plan_proof import proof_of
+from afterglow.lab.plan_search import gap_search, horizon_search
+from afterglow.lab.plan_words import agent_of, answer, calmer, live_of, reason, what_helps, what_is_proved, why_season
 from afterglow.lab.scenario import Scenario
-from afterglow.lab.trials import Candidate, Effort, Trial, candidates, gap_search, horizon_search, trial
-from afterglow.policies.checks import number, whole
+from afterglow.lab.trials import Effort, Trial
+from afterglow.policies.checks import whole
+
+__all__ = ["LEVELS", "Plan", "plan"]
 
 LEVELS = {"80 %": 0.8, "95 %": 0.95}
+SKILL = 1 / 3  # of the way from guessing to knowing, below which a plan is hopeless
 WORK = 16_000_000  # steps that a single point of a search may play, over all its runs
 SEARCH_RUNS = 300
 LONG = 10_000_000  # steps that a candidate plays over all its runs
 FEWEST = 40  # runs all the same
-
-
-@dataclass(frozen=True)
-class Tried:
-    """One candidate."""
-
-    policy: str
-    settings: dict[str, Any]
-    found: float  # probability that the best arm is recommended
-    found_interval: tuple[float, float]  # 95 %, of the simulation
-    lost: float  # expected reward lost against knowing the best arm
-    lost_error: float  # standard error of the simulation
-    switches: float
-    first_hold: int  # steps on the first arm
-
-
-@dataclass(frozen=True)
-class Plan:
-    """The answer. Amounts are in the unit of the totals, gaps relative to the mean."""
-
-    verdict: str  # yes, probably, gamble or hopeless
-    answer: str  # in a sentence
-    policy: str
-    settings: dict[str, Any]
-    agent: str  # Python that makes the agent to use
-    season: int
-    swing: float | None  # half the height of the cycle that was assumed, relative to the mean; None with a history
-    first_hold: int
-    found: float
-    found_interval: tuple[float, float]
-    lost: float
-    lost_share: float  # of what the best arm would bring
-    lost_by_rotation: float  # by giving every arm the same time to the end
-    switches: float
-    smallest_gap: dict[str, float | None]  # by probability: "80 %", "95 %"
-    shortest_horizon: dict[str, int | None]
-    longest_tried: int  # horizon
-    gap_curve: list[tuple[float, float]]  # gaps that were tried, with the probability that the best arm is found
-    horizon_curve: list[tuple[int, float]]
-    rule: Rule
-    why: str
-    advice: list[str]
-    candidates: list[Tried]
-    arms: int
-    window: int
-    horizon: int
-    gap: float
-    mean: float
-    noise: float
-    noise_known: bool
-    reward_max: float
-    spread: str
-    history: dict[str, Any] | None
-    source: dict[str, str] | None  # the history's file and how it was read
-    notes: list[str]
-    runs: int
-    seed: int
-
-    def as_dict(self) -> dict[str, Any]:
-        """All of it as plain data."""
-        return asdict(self)
+UNSHOWN = ("rest", "maybe")  # of a history: the noise itself, and what a note tells
 
 
 def plan(
@@ -118,19 +64,17 @@ def plan(
     `history` has past totals, as a list, a CSV file or `Totals`, and tells mean, noise and season itself; `reading`
     says how to read a file: `column`, `decimal`, `zone` and `missing` of `read_totals`.
     """
-    notes: list[str] = []
-    source = source_of(history, reading)
-    past = None if history is None else estimated(history, season, window, notes, reading or {})
-    scenario = scenario_of(
-        whole("arms", arms, 2), whole("window", window, 1, "1 = paid at once"), whole("horizon", horizon, 1),
-        number("gap", gap, 0, note="relative to the mean, 0.05 = 5 %"), mean, noise, season, swing, past, reward_max,
-        spread, notes,
+    asked = Asked(
+        whole("arms", arms, 2), whole("window", window, 1, "1 = paid at once"), whole("horizon", horizon, 1), gap,
+        mean, noise, season, swing, reward_max, spread,
     )  # fmt: skip
+    source = source_of(history, reading)
+    past = None if history is None else told(history, season, window, reading or {})
+    notes = [] if past is None else list(past.notes)
+    scenario = scenario_of(asked, None if past is None else past.history, notes)
     times = fewer(whole("runs", runs, 2), scenario.horizon, notes)
     effort = Effort(times, whole("seed", seed, 0), threads, Counted(progress))
-    known = past is not None or noise is not None
-    trials = played(candidates(scenario, known), scenario, effort, notes)
-    return decided(scenario, effort, trials, known, source, notes)
+    return decided(scenario, effort, past is not None or noise is not None, past, source, notes)
 
 
 def fewer(runs: int, horizon: int, notes: list[str]) -> int:
@@ -142,44 +86,71 @@ def fewer(runs: int, horizon: int, notes: list[str]) -> int:
 
 
 def decided(
-    scenario: Scenario, effort: Effort, trials: list[Trial], known: bool, source: dict[str, str] | None,
-    notes: list[str],
-) -> Plan:  # fmt: skip
+    asked: Scenario, effort: Effort, known: bool, past: Told | None, source: dict[str, str] | None, notes: list[str]
+) -> Plan:
     """The answer that the trials give."""
-    chosen, rule = decide(scenario, trials)
-    unit, past = scenario.reward_max, scenario.history
-    coarse = Effort(min(effort.runs, SEARCH_RUNS), effort.seed, effort.threads, effort.tell)
-    tried_out = max(scenario.horizon, 2 * scenario.arms * scenario.window)
-    longest = max(scenario.horizon, min(64 * tried_out, WORK // coarse.runs))
-    gaps, horizons = gap_search(chosen, scenario, coarse), horizon_search(chosen, scenario, coarse, longest)
-    smallest = {name: gaps.least(level) for name, level in LEVELS.items()}
-    steps = {name: horizons.least(level) for name, level in LEVELS.items()}
-    shortest = {name: None if value is None else round(value) for name, value in steps.items()}
-    verdict = verdict_of(chosen.found, scenario.arms)
+    best, weighed, refused = weigh(asked, known, effort)
+    chosen, scenario, unit = best.chosen, best.scenario, asked.reward_max
+    seconds = None if past is None else past.step_seconds
+    verdict, proof = verdict_of(chosen.found, scenario.arms), proof_of(chosen, scenario, effort)
+    others = [each.chosen for each in weighed if each is not best]
+    out = None if past is None else standing_out(past, chosen, scenario, effort)
     return Plan(
         verdict=verdict, answer=answer(verdict, scenario, chosen), policy=chosen.candidate.name,
-        settings=chosen.candidate.options, agent=agent_of(scenario, chosen.candidate), season=scenario.season,
-        swing=scenario.swing if past is None and scenario.season > 1 else None, first_hold=chosen.first_hold,
-        found=chosen.found,
-        found_interval=chosen.interval(), lost=chosen.lost * unit,
+        settings=chosen.candidate.options, season=scenario.align, agent=agent_of(scenario, chosen.candidate),
+        live=live_of(scenario, chosen.candidate), first_hold=chosen.first_hold, found=chosen.found,
+        found_interval=chosen.interval(), confidence=CONFIDENCE, proved=proof.share, proved_runs=proof.runs,
+        proof=what_is_proved(proof, chosen.found), lost=chosen.lost * unit,
         lost_share=chosen.lost / (scenario.horizon * (scenario.mean + scenario.gain)),
         lost_by_rotation=scenario.gain * scenario.horizon * (scenario.arms - 1) / scenario.arms * unit,
-        switches=chosen.switches, smallest_gap=smallest, shortest_horizon=shortest, longest_tried=longest,
-        gap_curve=gaps.curve(), horizon_curve=[(round(value), share) for value, share in horizons.curve()], rule=rule,
-        why=reason(chosen, trials, rule, unit),
-        advice=what_helps(verdict, scenario, chosen, smallest, shortest, longest, coarse),
-        candidates=[tried(each, unit) for each in trials], arms=scenario.arms, window=scenario.window,
+        switches=chosen.switches, **searched(best, verdict, effort, seconds, calmer(out, chosen.found)), rule=best.rule,
+        why=reason(chosen, best.trials, best.rule, unit), why_season=why_season(chosen, others, unit, seconds),
+        candidates=[tried(each, unit) for each in best.trials],
+        seasons=[tried(each.chosen, unit) for each in weighed], arms=scenario.arms, window=scenario.window,
         horizon=scenario.horizon, gap=scenario.gap, mean=scenario.mean * unit, noise=scenario.noise * unit,
-        noise_known=known, reward_max=unit, spread=scenario.spread, history=None if past is None else shown(past),
-        source=source, notes=notes, runs=effort.runs, seed=effort.seed,
+        noise_known=known, cycle=scenario.season,
+        swing=scenario.swing if past is None and scenario.season > 1 else None, reward_max=unit,
+        spread=scenario.spread, history=None if past is None else shown(past.history),
+        read=None if past is None else past.read, step_seconds=seconds,
+        stands_out=out, source=source,
+        notes=[*notes, *refused, *best.notes], runs=effort.runs, seed=effort.seed,
     )  # fmt: skip
 
 
+def searched(best: Weighed, verdict: str, effort: Effort, seconds: float | None, advice: list[str]) -> dict[str, Any]:
+    """The smallest gap, the shortest horizon, and what would help if that is needed."""
+    scenario, chosen = best.scenario, best.chosen
+    coarse = Effort(min(effort.runs, SEARCH_RUNS), effort.seed, effort.threads, effort.tell)
+    tried_out = max(scenario.horizon, 2 * scenario.arms * scenario.window)
+    longest = max(scenario.horizon, min(64 * tried_out, WORK // coarse.runs))
+    play = best_found(chosen, coarse)
+    gaps = gap_search(play, scenario, chosen.found, coarse)
+    horizons = horizon_search(play, scenario, chosen.found, coarse, longest)
+    smallest = {name: gaps.least(level) for name, level in LEVELS.items()}
+    steps = {name: horizons.least(level) for name, level in LEVELS.items()}
+    shortest = {name: None if value is None else round(value) for name, value in steps.items()}
+    return {
+        "smallest_gap": smallest, "shortest_horizon": shortest, "longest_tried": longest,
+        "gap_curve": gaps.curve(), "horizon_curve": [(round(value), share) for value, share in horizons.curve()],
+        "advice": advice + what_helps(verdict, scenario, chosen.found, smallest, shortest, longest, seconds, play),
+    }  # fmt: skip
+
+
+def standing_out(past: Told, chosen: Trial, scenario: Scenario, effort: Effort) -> StandsOut | None:
+    """What a history's outliers cost: the same experiment in a world that has none."""
+    calm = past.calm
+    if calm is None:
+        return None
+    effort.tell("without what stands out")
+    again = best_trial(chosen, replace(scenario, history=calm, mean=calm.level / scenario.reward_max), effort)
+    return StandsOut(past.history.outliers, past.apart, again.found, again.interval())
+
+
 def verdict_of(found: float, arms: int) -> str:
-    """How sure one may be: a gamble is right at least half the way from guessing to knowing."""
+    """How sure one may be; a gamble is at least a third of the way from guessing to knowing."""
     if found >= LEVELS["80 %"]:
         return "yes" if found >= LEVELS["95 %"] else "probably"
-    return "gamble" if found >= (1 + 1 / arms) / 2 else "hopeless"
+    return "gamble" if found - 1 / arms >= SKILL * (1 - 1 / arms) else "hopeless"
 
 
 class Counted:
@@ -194,27 +165,15 @@ class Counted:
             self.progress(1 - math.exp(-2 * self.done / self.expected), what)
 
 
-def played(wanted: list[Candidate], scenario: Scenario, effort: Effort, notes: list[str]) -> list[Trial]:
-    """Every candidate that fits, played."""
-    found = []
-    for candidate in wanted:
-        effort.tell(candidate.name)
-        try:
-            found.append(trial(candidate, scenario, effort))
-        except BadValue as problem:
-            if not str(problem).startswith((candidate.name, "season")):
-                raise
-            notes.append(f"{candidate.name} was left out: {problem}")
-    return found
-
-
 def tried(each: Trial, unit: float) -> Tried:
+    half = each.lost_half_width
     return Tried(
-        each.candidate.name, each.candidate.options, each.found, each.interval(), each.lost * unit,
-        each.lost_error * unit, each.switches, each.first_hold,
+        each.candidate.name, each.candidate.options, each.align, each.found, each.interval(), each.lost * unit,
+        ((each.lost - half) * unit, (each.lost + half) * unit), each.switches, each.first_hold,
     )  # fmt: skip
 
 
 def shown(past: History) -> dict[str, Any]:
     """The estimates, without the noise itself."""
-    return {name: value for name, value in asdict(past).items() if name != "rest"}
+    found = {name: value for name, value in asdict(past).items() if name not in UNSHOWN}
+    return found | {"pull_noise": past.pull_noise, "outliers": past.outliers}

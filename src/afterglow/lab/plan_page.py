@@ -12,11 +12,12 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from afterglow.lab.drawing import STYLE, short, svg
+from afterglow.lab.durations import steps_lasting
 from afterglow.lab.identity import versions
 from afterglow.lab.page import placed, render
 from afterglow.lab.palette import BLUE, GREY, INK
 from afterglow.lab.plan import LEVELS, Plan
-from afterglow.lab.plan_words import literal
+from afterglow.lab.plan_words import literal, out_words
 from afterglow.lab.rounding import amount
 
 DESCRIBED = {
@@ -44,6 +45,8 @@ def page(plan: Plan) -> str:
         candidates=sorted(plan.candidates, key=lambda each: each.lost),
         amount=amount,
         share=lambda value: f"{100 * value:.2g} %",
+        lasting=lambda steps: steps_lasting(steps, plan.step_seconds),
+        out_words=out_words,
         svg=placed(drawn, DESCRIBED),
         legend=[],
         call=call(plan),
@@ -100,12 +103,12 @@ def call(plan: Plan) -> str:
     parts += ["--gap", literal(plan.gap)]
     if plan.history is None:
         parts += ["--mean", literal(plan.mean)] + (["--noise", literal(plan.noise)] if plan.noise_known else [])
-        parts += ["--season", plan.season, "--swing", literal(plan.swing)] if plan.season > 1 else []
+        parts += ["--season", plan.cycle, "--swing", literal(plan.swing)] if plan.cycle > 1 else []
     else:
         source = plan.source or {"file": "totals.csv"}
         parts += ["--history", source["file"]]
         parts += [part for name, value in source.items() if name != "file" for part in (f"--{name}", value)]
-        parts += ["--season", plan.season]
+        parts += ["--season", plan.cycle]
     parts += ["--reward-max", literal(plan.reward_max)] if plan.reward_max != 1 else []
     parts += ["--spread", plan.spread] if plan.spread != "uniform" else []
     return shlex.join(str(part) for part in [*parts, "--runs", plan.runs, "--seed", plan.seed])

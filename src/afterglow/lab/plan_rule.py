@@ -39,7 +39,7 @@ def decide(scenario: Scenario, trials: list[Trial]) -> tuple[Trial, Rule]:
     if not usable:
         raise BadValue(
             f"no policy can be played with {scenario.arms:,} arms, a window of {scenario.window:,} and a season of "
-            f"{scenario.season:,} in {scenario.horizon:,} steps; lengthen the horizon"
+            f"{scenario.align:,} in {scenario.horizon:,} steps; lengthen the horizon"
         )
     chosen = choose(usable)
     rule = rule_of(scenario, chosen, usable)

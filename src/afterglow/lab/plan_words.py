@@ -1,15 +1,19 @@
 """A plan in words: the answer, the reason, what would help."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from afterglow.lab.durations import lasting, steps_lasting
+from afterglow.lab.plan_answer import StandsOut
+from afterglow.lab.plan_proof import Proof
 from afterglow.lab.plan_rule import Rule, as_good, choose
 from afterglow.lab.rounding import amount
 from afterglow.lab.scenario import Scenario
-from afterglow.lab.trials import Candidate, Effort, Trial, trial
+from afterglow.lab.trials import Candidate, Trial
 
-LETTERS = 26  # arms beyond these have no names to begin with
+LETTERS = 26  # arms beyond these are numbers
+NAME = "my-experiment"  # of a live experiment, until it has one
 
 
 def answer(verdict: str, scenario: Scenario, chosen: Trial) -> str:
@@ -47,20 +51,83 @@ def reason(chosen: Trial, trials: list[Trial], rule: Rule, unit: float) -> str:
     return f"the rule of thumb names {rule.policy}, the simulation corrects it: {figures}"
 
 
+def why_season(chosen: Trial, others: Sequence[Trial], unit: float, step_seconds: float | None) -> str | None:
+    """Why whole cycles of this length are counted, or none; nothing to say without a choice."""
+    if not others:
+        return None
+
+    def named(each: Trial) -> str:
+        cycles = "no whole cycles" if each.align == 1 else f"whole cycles of {steps_lasting(each.align, step_seconds)}"
+        return f"{cycles} it is {each.found:.0%} and {amount(each.lost * unit)}".replace("%", " %")
+
+    first = named(chosen).replace("it is", "the best arm is found in").replace(" and ", " of runs and ")
+    return f"counting {first} lost; with {', with '.join(named(each) for each in others)}"
+
+
+def out_words(out: StandsOut, found: float) -> str:
+    """What stands out, and what it costs."""
+    steps = f"{out.steps:,} step{'' if out.steps == 1 else 's'}"
+    return (
+        f"{steps}, {', '.join(out.when)}: if such steps come as often again the best arm is found in {found:.0%} of "
+        f"runs, if they are paused or made void in {out.found_without:.0%}"
+    ).replace("%", " %")
+
+
+def calmer(out: StandsOut | None, found: float) -> list[str]:
+    """Pausing what stands out, if that helps."""
+    if out is None or out.found_without <= found + 0.03:
+        return []
+    share = f"{out.found_without:.0%}".replace("%", " %")
+    return [
+        f"pause the experiment when totals will stand out, or make such steps void: {share}; plan again with those "
+        "totals left empty in the history"
+    ]
+
+
+def what_is_proved(proof: Proof, found: float) -> str:
+    """What the end will look like, in a sentence."""
+    what = "the intervals that hold whatever the effects do"
+    if proof.share is None:
+        return f"{what} may come apart by the end; a run is too long to play it here"
+    if proof.share == 0:
+        return (
+            f"{what} come apart in none of {proof.runs:,} runs, so the end is called inconclusive; take the "
+            f"recommendation for what it is, right in {found:.0%}"
+        ).replace("%", " %")
+    if proof.share == 1:
+        return f"{what} come apart by the end in all of {proof.runs:,} runs"
+    return f"{what} come apart by the end in {proof.share:.0%} of {proof.runs:,} runs".replace("%", " %")
+
+
 def agent_of(scenario: Scenario, used: Candidate) -> str:
     """Python that makes the agent to use: amounts that are settings are shares of `reward_max`, as they are there."""
-    named = [chr(ord("A") + arm) for arm in range(scenario.arms)]
-    parts: dict[str, Any] = {
-        "arms": named if scenario.arms <= LETTERS else scenario.arms,
-        "window": scenario.window,
-        "horizon": scenario.horizon,
-        "policy": used.name,
-    }
+    arms = names(scenario.arms) if scenario.arms <= LETTERS else scenario.arms
+    return f"Agent({arguments({'arms': arms} | place(scenario, used))})"
+
+
+def live_of(scenario: Scenario, used: Candidate) -> str:
+    """Python that begins a live experiment with the same settings."""
+    given = arguments({"variants": names(scenario.arms)} | place(scenario, used))
+    return f'live.open("experiments.db").create("{NAME}", {given})'
+
+
+def names(arms: int) -> list[str]:
+    """A, B, … or 1, 2, … where letters do not suffice."""
+    return [chr(ord("A") + arm) if arms <= LETTERS else str(arm + 1) for arm in range(arms)]
+
+
+def place(scenario: Scenario, used: Candidate) -> dict[str, Any]:
+    """What an agent and a live experiment are both told."""
+    parts: dict[str, Any] = {"window": scenario.window, "horizon": scenario.horizon, "policy": used.name}
     if scenario.reward_max != 1:
         parts["reward_max"] = scenario.reward_max
-    if scenario.season > 1:
-        parts["season"] = scenario.season
-    return f"Agent({', '.join(f'{name}={literal(value)}' for name, value in (parts | used.options).items())})"
+    if scenario.align > 1:
+        parts["season"] = scenario.align
+    return parts | used.options
+
+
+def arguments(given: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={literal(value)}" for name, value in given.items())
 
 
 def literal(value: Any) -> str:
@@ -71,17 +138,18 @@ def literal(value: Any) -> str:
 
 
 def what_helps(
-    verdict: str, scenario: Scenario, chosen: Trial, smallest: Mapping[str, float | None],
-    shortest: Mapping[str, float | None], longest: int, effort: Effort,
+    verdict: str, scenario: Scenario, found: float, smallest: Mapping[str, float | None],
+    shortest: Mapping[str, float | None], longest: int, step_seconds: float | None, play: Callable[[Scenario], float],
 ) -> list[str]:  # fmt: skip
     """What would make a doubtful plan work, each with its number."""
     if verdict in ("yes", "probably"):
         return []
     steps, gap = shortest["80 %"], smallest["80 %"]
-    found = [
-        f"longer: {round(steps):,} steps find this gap in 80 % of runs"
+    many = steps_lasting(longest if steps is None else round(steps), step_seconds)
+    helps = [
+        f"longer: {many} find this gap in 80 % of runs"
         if steps is not None
-        else f"longer: more than {longest:,} steps are needed to find this gap in 80 % of runs",
+        else f"longer: more than {many} are needed to find this gap in 80 % of runs",
         f"a larger gap: {100 * gap:.2g} % is found in 80 % of runs"
         if gap is not None
         else "no gap that fits is found in 80 % of runs",
@@ -90,14 +158,13 @@ def what_helps(
     if scenario.arms > 2:
         changes.append(("fewer arms: 2", {"arms": 2}))
     if scenario.window > 1:
-        changes.append(
-            (f"a shorter window: {max(1, scenario.window // 4):,}", {"window": max(1, scenario.window // 4)})
-        )
+        fewer = max(1, scenario.window // 4)
+        long = f" ({lasting(fewer, step_seconds)})" if step_seconds else ""
+        changes.append((f"a shorter window: {fewer:,}{long}", {"window": fewer}))
     for words, change in changes:
-        effort.tell(words)
-        share = trial(chosen.candidate, scenario.with_(**change), effort).found
-        if share > chosen.found + 0.03:
-            found.append(f"{words} would find it in {share:.0%}, now {chosen.found:.0%}".replace("%", " %"))
+        share = play(scenario.with_(**change))
+        if share > found + 0.03:
+            helps.append(f"{words} would find it in {share:.0%}, now {found:.0%}".replace("%", " %"))
         else:
-            found.append(f"{words} would not help")
-    return found
+            helps.append(f"{words} would not help")
+    return helps

@@ -1,0 +1,125 @@
+"""A plan on the terminal: the answer, what to do, the numbers behind it."""
+
+from typing import Any
+
+from rich.markup import escape
+from rich.table import Table
+
+from afterglow.cli.output import amount, console
+from afterglow.lab.durations import lasting, steps_lasting
+from afterglow.lab.plan_answer import Plan
+from afterglow.lab.plan_words import out_words
+from afterglow.lab.rounding import to_error
+
+COLOURS = {"yes": "green", "probably": "green", "gamble": "yellow", "hopeless": "red"}
+
+
+def show(plan: Plan) -> None:
+    screen = console()
+    colour = COLOURS[plan.verdict]
+    screen.print(f"[bold {colour}]{plan.answer[0].upper()}{plan.answer[1:]}.[/bold {colour}]\n")
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column()
+    for label, text in facts(plan):
+        table.add_row(label, text)
+    screen.print(table)
+    screen.print()
+    screen.print(compared(plan))
+    for note in plan.notes:
+        screen.print(f"[dim]note: {escape(note)}[/dim]")
+    screen.print(f"[dim]{plan.runs:,} runs a candidate, seed {plan.seed}; ± is a 95 % interval[/dim]")
+
+
+def facts(plan: Plan) -> list[tuple[str, str]]:
+    """The lines below the answer."""
+    lines = [("planned", planned(plan)), *past(plan)]
+    lines += [
+        ("least bad" if plan.verdict == "hopeless" else "use", used(plan)),
+        ("", f"the first arm is kept for {steps_lasting(plan.first_hold, plan.step_seconds)}; "
+         f"{plan.switches:.0f} changes of arm in all"),
+        ("why", plan.why),
+        *([("", plan.why_season)] if plan.why_season else []),
+        ("proof", plan.proof),
+        ("lost", f"{amount(plan.lost)}, {plan.lost_share:.1%} of what the best arm brings".replace("%", " %")),
+        ("", f"a fixed rotation to the end loses {amount(plan.lost_by_rotation)}"),
+        ("smallest gap", reached(plan.smallest_gap, plan) + f" in {plan.horizon:,} steps"),
+        ("shortest run", reached(plan.shortest_horizon, plan, plan.longest_tried) + f" for {percent(plan.gap)}"),
+        ("rule", f"of thumb: {plan.rule.says}, with {plan.rule.policy}; "
+         + ("confirmed" if plan.rule.confirmed else "corrected")
+         + f" by simulation (q = {plan.rule.q:.3g}, s = {plan.rule.s:.3g})"),
+    ]  # fmt: skip
+    lines += [("would help" if not place else "", text) for place, text in enumerate(plan.advice)]
+    return [*lines, ("in Python", escape(plan.agent)), ("live", escape(plan.live))]
+
+
+def used(plan: Plan) -> str:
+    """What to use."""
+    settings = "".join(f" {name}={short(value)}" for name, value in plan.settings.items())
+    settings += " (as a share of reward_max)" if "noise" in plan.settings and plan.reward_max != 1 else ""
+    whole = f", counting whole cycles of {steps_lasting(plan.season, plan.step_seconds)}" if plan.season > 1 else ""
+    return f"[bold]{plan.policy}[/bold]{settings}{whole}"
+
+
+def planned(plan: Plan) -> str:
+    """What was asked, in a line."""
+    unit = f", reward_max {amount(plan.reward_max)}" if plan.reward_max != 1 else ""
+    if plan.cycle > 1:
+        unit += f", a cycle of {plan.cycle:,} steps"
+        unit += "" if plan.swing is None else f" that swings by {percent(plan.swing)}"
+    unit += f", spread {plan.spread}" if plan.spread != "uniform" else ""
+    long = f" ({lasting(plan.window, plan.step_seconds)})" if plan.step_seconds else ""
+    return (
+        f"{plan.arms} arms, window {plan.window:,}{long}, {steps_lasting(plan.horizon, plan.step_seconds)}, "
+        f"gap {percent(plan.gap)}, mean {amount(plan.mean)}, give or take {amount(plan.noise)} by chance{unit}"
+    )
+
+
+def past(plan: Plan) -> list[tuple[str, str]]:
+    """What the history told."""
+    history = plan.history
+    if history is None or plan.read is None:
+        return []
+    cycle = f"a cycle of {history['season']:,} steps" if history["season"] > 1 else "no cycle"
+    cycle += f" with one of {history['inner']:,} inside" if history["inner"] > 1 else ""
+    lines = [
+        ("history", escape(plan.read)),
+        ("", f"level {amount(history['level'])}, noise {amount(history['noise'])}, "
+         f"correlation {history['correlation']:.2f}, {cycle}"),
+    ]  # fmt: skip
+    return lines + ([("stands out", out_words(plan.stands_out, plan.found))] if plan.stands_out else [])
+
+
+def reached(values: dict[str, Any], plan: Plan, longest: int | None = None) -> str:
+    """Values by probability."""
+    parts = []
+    for level, value in values.items():
+        if longest is None:
+            parts.append(f"none found at {level}" if value is None else f"{percent(value)} at {level}")
+        else:
+            steps = steps_lasting(longest if value is None else value, plan.step_seconds)
+            parts.append(f"{'more than ' if value is None else ''}{steps} at {level}")
+    return ", ".join(parts)
+
+
+def percent(value: float) -> str:
+    return f"{100 * value:.2g} %"
+
+
+def short(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def compared(plan: Plan) -> Table:
+    """The candidates as a table."""
+    table = Table("candidate", "best arm found", "lost", "changes", "first arm kept", box=None, header_style="dim")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for each in sorted(plan.candidates, key=lambda one: one.lost):
+        name = f"[bold]{each.policy}[/bold]" if each.policy == plan.policy else each.policy
+        low, high = each.lost_interval
+        table.add_row(
+            name, f"{each.found:.0%}".replace("%", " %"), " ± ".join(to_error(each.lost, (high - low) / 2)),
+            f"{each.switches:.0f}", f"{each.first_hold:,}",
+        )  # fmt: skip
+    return table
