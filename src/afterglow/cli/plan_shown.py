@@ -6,6 +6,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from afterglow.cli.output import amount, console
+from afterglow.cli.wording import spoken
 from afterglow.lab.durations import lasting, steps_lasting
 from afterglow.lab.plan_answer import Plan
 from afterglow.lab.plan_words import out_words
@@ -27,7 +28,7 @@ def show(plan: Plan) -> None:
     screen.print()
     screen.print(compared(plan))
     for note in plan.notes:
-        screen.print(f"[dim]note: {escape(note)}[/dim]")
+        screen.print(f"[dim]note: {escape(spoken(note))}[/dim]")
     screen.print(f"[dim]{plan.runs:,} runs a candidate, seed {plan.seed}; ± is a 95 % interval[/dim]")
 
 
