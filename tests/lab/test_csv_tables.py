@@ -177,6 +177,16 @@ def test_a_change_of_the_clocks_is_no_gap_where_offset_or_zone_are_known(first: 
     unknown = read_totals(bare)
     assert unknown.values != list(range(8))
     assert "times have no zone; taken as they are written" in unknown.notes
+    assert unknown.notes[-1] == "if clocks were changed in between, name their zone, such as --zone Europe/Berlin"
+
+
+def test_an_hour_that_a_zone_does_not_have_is_named_and_so_is_one_that_comes_twice() -> None:
+    spring = "".join(f"2026-03-29 0{hour}:00,{hour}\n" for hour in range(6))
+    with pytest.raises(BadValue, match="zone Europe/Berlin has no 2026-03-29 02:00, when its clocks were put forward"):
+        read_totals(spring, zone="Europe/Berlin")
+    assert read_totals(spring, zone="America/New_York").gaps == []
+    autumn = "time,total\n2026-10-25 01:00,1\n2026-10-25 02:00,2\n2026-10-25 02:00,3\n2026-10-25 03:00,4\n"
+    assert "1 step has several rows, the first is 2026-10-25 02:00; added up" in read_totals(autumn).notes
 
 
 @pytest.mark.parametrize("form", ["{}-W{:02d}", "{}W{:02d}", "{}-w{}", "{} W{:02d}", "{}-W{:02d}-1"])

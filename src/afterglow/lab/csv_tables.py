@@ -162,19 +162,20 @@ def arms_of(found: Table, missed: Collection[int]) -> list[str]:
 def added_up(found: Table, order: Order, values: Sequence[float]) -> list[float]:
     """One value for each step."""
     found.notes.extend(order.notes)
-    sums, same, added = [], 0, 0
+    sums, same, added, first = [], 0, 0, ""
     for rows in order.rows:
         known = [values[row] for row in rows if not math.isnan(values[row])]
         if len(rows) > 1 and len({tuple(found.grid.rows[row]) for row in rows}) == 1:
             same += len(rows) - 1
             known = known[:1]
         elif len(rows) > 1:
+            first = first if added else found.cells("time" if "time" in found.places else "step")[rows[0]]
             added += 1
         sums.append(math.fsum(known) if known else math.nan)
     if same:
         found.notes.append(f"{many(same, 'row repeats', 'rows repeat')} another; counted once")
     if added:
-        found.notes.append(f"{many(added, 'step has', 'steps have')} several rows; added up")
+        found.notes.append(f"{many(added, 'step has', 'steps have')} several rows, the first is {first}; added up")
     return sums
 
 
@@ -188,13 +189,15 @@ def totals(
     note_gaps(found, gaps, "taken as 0" if missing == "zero" else "not known", times)
     if missing == "zero":
         values = [0.0 if math.isnan(value) else value for value in values]
+    rows, length = found.grid.rows, order.length if order else None
+    added = sum(len({tuple(rows[row]) for row in each}) > 1 for each in order.rows) if order else 0
     if times and all(time.tzinfo is None for time in times):
         found.notes.append("times have no zone; taken as they are written")
-    rows = found.grid.rows
-    added = sum(len({tuple(rows[row]) for row in each}) > 1 for each in order.rows) if order else 0
+        if (added or gaps) and isinstance(length, timedelta) and length < timedelta(days=1):
+            found.notes.append("if clocks were changed in between, name their zone, such as --zone Europe/Berlin")
     others = tuple(found.header[place] for place in found.free if mostly_numbers(column(found, place)))
     chosen = found.header[found.places["total"]]
-    return Totals(values, times, order.length if order else None, found.notes, chosen, others, added)
+    return Totals(values, times, length, found.notes, chosen, others, added)
 
 
 def note_gaps(found: Table, gaps: Sequence[int], fate: str, times: Sequence[datetime] | None = None) -> None:

@@ -124,5 +124,16 @@ def placed(times: Sequence[datetime], zone: str) -> list[datetime]:
     for time in reversed(times) if falling else times:
         fold = int(time.tzinfo is None and time in seen)
         seen.add(time)
-        found.append(time if time.tzinfo else time.replace(tzinfo=place, fold=fold))
+        local = time if time.tzinfo else time.replace(tzinfo=place, fold=fold)
+        if time.hour and not exists(local):  # midnight may stand for the day
+            raise BadValue(
+                f"zone {zone} has no {time:%Y-%m-%d %H:%M}, when its clocks were put forward; give the zone that these "
+                "times were written in, or none"
+            )
+        found.append(local)
     return found[::-1] if falling else found
+
+
+def exists(time: datetime) -> bool:
+    """Whether its zone's clocks ever show it."""
+    return time.astimezone(UTC).astimezone(time.tzinfo).replace(tzinfo=None) == time.replace(tzinfo=None)

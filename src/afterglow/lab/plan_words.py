@@ -57,11 +57,14 @@ def why_season(chosen: Trial, others: Sequence[Trial], unit: float, step_seconds
         return None
 
     def named(each: Trial) -> str:
-        cycles = "no whole cycles" if each.align == 1 else f"whole cycles of {steps_lasting(each.align, step_seconds)}"
-        return f"{cycles} it is {each.found:.0%} and {amount(each.lost * unit)}".replace("%", " %")
+        return "no whole cycles" if each.align == 1 else f"whole cycles of {steps_lasting(each.align, step_seconds)}"
 
-    first = named(chosen).replace("it is", "the best arm is found in").replace(" and ", " of runs and ")
-    return f"counting {first} lost; with {', with '.join(named(each) for each in others)}"
+    rest = "".join(f"; {named(each)}: {each.found:.0%} and {amount(each.lost * unit)}" for each in others)
+    close = any(each.found >= chosen.found and each.lost <= chosen.lost for each in others)
+    return (
+        f"counting {named(chosen)} finds the best arm in {chosen.found:.0%} of runs and loses "
+        f"{amount(chosen.lost * unit)}{rest}{'; about as good, and the longest is the fairest' if close else ''}"
+    ).replace("%", " %")
 
 
 def out_words(out: StandsOut, found: float) -> str:
