@@ -81,7 +81,7 @@ def estimate(
     cycles = found_cycles(values, step_seconds) if season is None else given_cycle(values, season, step_seconds)
     parts = taken_apart(values, cycles.season)
     means, rest = parts.means, parts.rest
-    pull = math.sqrt(long_run(rest, max(window, cycles.season)))
+    pull = math.sqrt(long_run(rest, max(window, cycles.inner if cycles.inner > 1 else cycles.season), cycles.season))
     short = pull
     if cycles.inner > 1:
         short = math.sqrt(long_run(taken_apart(values, cycles.inner).rest, max(window, cycles.inner)))
@@ -127,11 +127,15 @@ def lag_one(rest: Numbers) -> float:
     return float(np.mean(rest[1:][pairs] * rest[:-1][pairs]) / power)
 
 
-def long_run(rest: Numbers, longest: int) -> float:
-    """n times the variance of the mean of n steps, for large n; from waves longer than twice `longest` steps."""
+def long_run(rest: Numbers, longest: int, season: int = 1) -> float:
+    """n times the variance of the mean of n steps, for large n; from waves longer than twice `longest` steps.
+
+    Waves that a cycle of `season` steps has, from which the mean of its phases was taken, are left out.
+    """
     steps = rest.size
     filled = np.where(np.isfinite(rest), rest, 0.0)
     count = max(1, min(math.floor(0.4 * steps ** (2 / 3)), steps // (2 * longest)))
+    kept = [j for j in range(1, count + 1) if j * season < steps or abs(j * season / (2 * steps) % 1 - 0.5) < 0.4]
     phases = np.pi * (np.arange(steps) + 0.5) / steps
-    waves = np.array([math.sqrt(2) * np.cos(j * phases) @ filled for j in range(1, count + 1)])
+    waves = np.array([math.sqrt(2) * np.cos(j * phases) @ filled for j in kept])
     return float(np.mean(waves**2) / max(1, np.isfinite(rest).sum()))

@@ -6,11 +6,14 @@ cycle counts if its $F$ is larger than in all of 200 trials in which cycles are 
 and than their mean by 6 deviations; a longer one must explain more. A strong cycle stands out from the fourth on.
 
 *A longer cycle around it*, of $k$ = 2 or 7 times its length or one of the above, is tested on what the first has left,
-where four are seen. The same trials now turn cycles by whole ones of the first, so that only what differs from day to
-day can count. Two statistics are tried, for each sees what the other is blind to: $F$ of the $k$ means ("weekends are
-busier"), which is by far the sharper, with 2,000 trials, and $F$ of all phases ("weekends are busy at other hours").
+where there are 200 ways to turn them: from four of $k$ = 7 on, nine of 2. The same trials now turn cycles by whole ones
+of the first, so that only what differs from day to day can count. Two statistics are tried, for each sees what the
+other is blind to: $F$ of the $k$ means ("weekends are busier"), which is by far the sharper, with 2,000 trials, and $F$
+of all phases ("weekends are busy at other hours").
 
-A straight trend is taken out before, as it would be the same in all cycles.
+A straight trend is taken out before, as it would be the same in all cycles. Measured: in 2,800 histories of noise, 28
+to 1,344 totals correlated by up to 0.95, one cycle was found, in 700 random walks one; a longer cycle around a day or a
+week that was alone, in 3 of 2,580.
 """
 
 from dataclasses import dataclass
@@ -23,7 +26,7 @@ PERIODS = (7, 12, 24, 52, 168)  # days of a week, months, hours of a day, weeks 
 TIMES = (2, 7)  # the first cycle, to make a longer one
 DAY, WEEK = 86_400.0, 604_800.0  # seconds
 TRIALS, MANY_TRIALS = 200, 2_000
-CYCLES, LONG_CYCLES = 3, 4  # seen at least
+CYCLES = 3  # seen at least
 BEYOND = 6.0  # deviations of the trials
 UNSURE = 0.02  # share of the trials that may be as good for a cycle to be worth a word
 
@@ -46,7 +49,7 @@ def found_cycles(values: Numbers, step_seconds: float | None = None) -> Cycles:
     longer = sorted({k * first for k in TIMES} | {each for each in periods if each % first == 0 and each > first})
     maybe, best, top = 1, first, 0.0
     for period in longer:
-        if values.size // period >= LONG_CYCLES:
+        if (period // first) ** (values.size // period - 1) >= TRIALS:  # ways to turn them against each other
             chance, share = chance_of(values, first, period)
             if chance == 0.0 and share > top:
                 best, top = period, share
