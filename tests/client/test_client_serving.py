@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,9 @@ import httpx
 import pytest
 
 from afterglow.client import Client, Refused
+from afterglow.client.asking import SETTINGS
 from afterglow.errors import BadValue, Conflict, HorizonReached, OutOfTurn, Undelivered, UnknownName
+from afterglow.service.shapes import NewExperiment
 from live_fixtures import Clock
 from serving import START, in_thread
 
@@ -159,6 +162,9 @@ def test_experiments_are_created_ordered_about_and_explained(address: str) -> No
         hourly: dict[str, Any] = {"step_seconds": 3600, "starts": 4_102_444_800.0}
         made = client.create("later", ["A", "B"], window=2, policy="washout-ucb", options={"C": 2.0}, **hourly)
         assert (made["starts"], made["status"]["phase"]) == ("2100-01-01T00:00:00.000Z", "scheduled")
+        for odd in (math.nan, 1e18, -1e20, True, datetime(2100, 1, 1)):
+            with pytest.raises(BadValue, match="starts must be seconds since 1970, a time with its zone"):
+                client.create("odd", ["A", "B"], window=2, step_seconds=60, starts=odd)
         with pytest.raises(BadValue, match="name: must be 1 to 100 letters, digits, '-' or '_', got 'a shop'"):
             client.create("a shop", ["A", "B"], window=2)
         with pytest.raises(BadValue, match="reason: must not be blank"):
@@ -251,3 +257,8 @@ def test_a_client_that_cant_work_is_refused(address: str, token: str, settings: 
 def test_a_client_never_shows_its_token() -> None:
     with Client("http://experiments.example", "ag_secret") as client:
         assert "secret" not in repr(client) + repr(client._link) + repr(client.experiment("shipping"))
+
+
+def test_settings_of_an_experiment_are_those_that_the_service_knows() -> None:
+    positional = {"name", "variants", "window", "horizon"}
+    assert SETTINGS | positional == set(NewExperiment.model_fields)

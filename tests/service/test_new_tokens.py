@@ -1,6 +1,7 @@
 """A token that was just made is good at once, and unknown ones don't make the service read all tokens over and over."""
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -82,6 +83,27 @@ def test_a_token_is_not_called_unknown_by_a_reading_that_did_not_end() -> None:
     book.rows = lambda: [row]
     book.renew()
     assert book.find(token, time.time()) is not None
+
+
+def test_a_reading_that_failed_in_whatever_way_proves_nothing_about_a_token() -> None:
+    def rows() -> list[TokenRow]:
+        raise ValueError("a row that nobody can read")
+
+    async def call() -> str:
+        door = Door(book, True, 0, time.time, renew)
+        try:
+            await door.look_for("ag_000000000000_new")
+        except Problem as problem:
+            return problem.kind.slug
+        return "unauthorized"
+
+    async def renew() -> None:
+        with contextlib.suppress(ValueError):
+            await asyncio.to_thread(book.renew)
+
+    book = TokenBook(rows)
+    book.sure = True  # an earlier reading worked
+    assert asyncio.run(call()) == "database-away"
 
 
 def test_unknown_tokens_wait_for_one_reading_together(serving: Serving) -> None:

@@ -6,12 +6,27 @@ from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
 from afterglow.client.calls import Call, of, order
+from afterglow.errors import BadValue
 
 Given = TypeVar("Given")  # an answer, or an awaitable one
 SETTINGS = frozenset({
     "reward_max", "policy", "options", "seed", "confidence", "season", "control", "step_seconds", "starts", "heartbeat",
     "shadow", "remember", "start",
 })  # fmt: skip  # of an experiment; what else is given belongs to its policy
+
+
+def moment(starts: object) -> str:
+    """A time as the service reads it; seconds since 1970 as `afterglow.live` takes them."""
+    if isinstance(starts, str):
+        return starts
+    try:
+        if isinstance(starts, datetime) and starts.tzinfo is not None:
+            return starts.isoformat()
+        if isinstance(starts, int | float) and not isinstance(starts, bool):
+            return datetime.fromtimestamp(starts, UTC).isoformat()
+    except (ValueError, OverflowError, OSError):
+        pass  # a number that is no time
+    raise BadValue(f"starts must be seconds since 1970, a time with its zone, or its text, got {starts!r}")
 
 
 class AskService(ABC, Generic[Given]):
@@ -32,9 +47,9 @@ class AskService(ABC, Generic[Given]):
         own = {key: value for key, value in settings.items() if key in SETTINGS}
         of_policy = {key: value for key, value in settings.items() if key not in SETTINGS}
         if of_policy:
-            own["options"] = {**own.get("options", {}), **of_policy}
-        if isinstance(own.get("starts"), int | float):
-            own["starts"] = datetime.fromtimestamp(own["starts"], UTC).isoformat()
+            own["options"] = {**(own.get("options") or {}), **of_policy}
+        if own.get("starts") is not None:
+            own["starts"] = moment(own["starts"])
         body = {"name": name, "variants": list(variants), "window": window, **own}
         return self._ask(Call("POST", "/v1/experiments", body if horizon is None else body | {"horizon": horizon}))
 

@@ -18,6 +18,7 @@ from afterglow.service.hot_schema import HOT
 from afterglow.service.problems import Problem, problem_of
 from afterglow.service.schema import document, scopes_of, written
 from afterglow.service.service import Service
+from afterglow.service.shapes import RULES
 
 ROUTERS = (
     experiments.router, orders.router, steps.router, knowledge.router, stream.router, webhooks.router, ofrep.router,
@@ -94,11 +95,8 @@ async def unreadable(request: Request, error: Any) -> Response:
 
 def said_of(error: dict[str, Any]) -> str:
     """What is wrong with a value; a pattern says nothing to people."""
-    if error["type"] == "string_pattern_mismatch":
-        blank = error["ctx"]["pattern"] == r"\S"
-        rule = "must not be blank" if blank else "must be 1 to 100 letters, digits, '-' or '_'"
-        return f"{rule}, got {error['input']!r}"
-    return str(error["msg"])
+    rule = RULES.get(error.get("ctx", {}).get("pattern"))
+    return f"{rule}, got {error['input']!r}" if rule else str(error["msg"])
 
 
 async def mistaken(request: Request, error: Any) -> Response:

@@ -18,6 +18,7 @@ from afterglow.service.service import Service
 from afterglow.service.views import current_view
 
 BATCH = 1000
+DAY = 86400  # seconds for which an answer is kept before an experiment begins
 BEFORE = "/v1/experiments/"
 JSON = (b"content-type", b"application/json")
 
@@ -79,8 +80,8 @@ class Current:
         """To the end of the step, where the clock ends it."""
         if decision.valid_until is None:
             return b"no-cache"
-        left = int(decision.valid_until - self.service.experiments.now())
-        return b"private, max-age=%d" % max(0, left)
+        left = max(0, int(decision.valid_until - self.service.experiments.now()))
+        return b"private, max-age=%d" % (min(left, DAY) if decision.role == "waiting" else left)
 
 
 def matches(known: bytes, tag: bytes) -> bool:

@@ -10,13 +10,13 @@ from afterglow.policies.registry import names
 
 MOST = limits.EXACT
 Whole = Annotated[int, Field(ge=0, le=MOST)]
-Name = Annotated[
-    str, Field(pattern="^[A-Za-z0-9_-]{1,100}$", examples=["shipping"], description="Letters, digits, `-` and `_`.")
-]
+NAMES, WORDS = "^[A-Za-z0-9_-]{1,100}$", r"\S"
+RULES = {NAMES: "must be 1 to 100 letters, digits, '-' or '_'", WORDS: "must not be blank"}  # patterns, for people
+Name = Annotated[str, Field(pattern=NAMES, examples=["shipping"], description="Letters, digits, `-` and `_`.")]
 Variant = Annotated[str, Field(min_length=1, max_length=100, examples=["59"])]
 Reason = Annotated[
     str,
-    Field(min_length=1, max_length=1000, pattern=r"\S", examples=["the shop asked for it"], description="For the log."),
+    Field(min_length=1, max_length=1000, pattern=WORDS, examples=["the shop asked for it"], description="For the log."),
 ]
 Moment = Annotated[str, Field(json_schema_extra={"format": "date-time"}, examples=["2026-11-16T01:30:00.000Z"])]
 POLICIES = tuple(sorted(names()))

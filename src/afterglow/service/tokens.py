@@ -13,7 +13,7 @@ from hashlib import sha256
 from threading import Lock
 from typing import Protocol
 
-from afterglow.errors import AfterglowError, BadValue
+from afterglow.errors import BadValue
 from afterglow.live.store.access import TokenRow
 from afterglow.policies.checks import choice
 
@@ -98,23 +98,20 @@ class TokenBook:
     def __init__(self, rows: Callable[[], list[TokenRow]]) -> None:
         self.rows = rows
         self.known: dict[str, Token] = {}
-        self.read = -PAUSE  # when the reading began that `known` is of
+        self.read = -PAUSE  # when the last reading began
         self.sure = False  # whether the last look at the rows worked
         self.turn = Lock()
 
     def renew(self) -> None:
         """Read all rows again; call it from a worker thread."""
         with self.turn:
-            began = time.monotonic()
+            began, worked = time.monotonic(), False
             try:
                 rows = self.rows()
                 self.known = {row.id: token_of(row) for row in rows if row.revoked is None}
-                self.sure = True
-            except AfterglowError:
-                self.sure = False
-                raise
-            finally:
-                self.read = began  # not before `known` is there: who waits for this reading goes by it
+                worked = True
+            finally:  # not before `known` is there: who waits for this reading goes by it
+                self.sure, self.read = worked, began
 
     def stale(self) -> bool:
         """Whether an unknown token is worth a look at the rows."""
