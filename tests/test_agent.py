@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,8 @@ def test_a_total_before_its_arm_was_asked_for_is_out_of_turn() -> None:
         (float("inf"), "at most window x reward_max = 4 x 2.5 = 10, got inf"),
         (-float("inf"), "must not be negative, got -inf"),
         (-0.25, "must not be negative, got -0.25"),
+        (Decimal("-0.25"), r"must not be negative, got Decimal\('-0.25'\)"),
+        (Decimal("sNaN"), "must be a number, got"),
         (10.001, "at most window x reward_max = 4 x 2.5 = 10, got 10.001"),
         (10**400, "at most window x reward_max"),
         (True, "must be a number, got True"),

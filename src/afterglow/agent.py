@@ -14,6 +14,7 @@ library only; memory depends on the number of arms, not on the number of steps.
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 from afterglow import stored
@@ -114,7 +115,7 @@ class Agent:
         self._selected = True
         return self.arms[hold.arm]
 
-    def update(self, total: float) -> None:
+    def update(self, total: float | Decimal) -> None:
         """End the step with the total that arrived in it. If the total is refused nothing has changed."""
         self._refuse_after_horizon()
         hold = self._holding.hold

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from numbers import Real
 from typing import Any
 
@@ -57,12 +58,15 @@ def known_options(policy: Policy[Any, Any], options: Mapping[str, Any], others: 
 
 def possible_total(total: object, window: int, reward_max: float) -> float:
     """A step's total as a float, if a window of pulls can bring it."""
-    if isinstance(total, bool) or not isinstance(total, Real) or total != total:
+    amount: Any = float(total) if isinstance(total, Decimal) and not total.is_nan() else total
+    if isinstance(amount, bool) or not isinstance(amount, Real) or amount != amount:
         raise BadValue(f"total must be a number, got {total!r}; a step in which nothing arrived has total 0")
-    amount: Any = total
     most = window * reward_max
     if amount < 0:
-        raise BadValue(f"total must not be negative, got {total!r}; shift rewards so that the least is 0")
+        raise BadValue(
+            f"total must not be negative, got {total!r}; tell what is left after refunds and costs, or shift totals so "
+            "that the least is 0"
+        )
     if amount > most * (1 + ROUNDING):
         raise BadValue(
             f"total must be at most window x reward_max = {window:,} x {reward_max:,g} = {most:,g}, got {total!r}; "

@@ -96,7 +96,7 @@ def test_a_page_says_when_an_experiment_starts_by_itself(client: httpx.Client, v
     text = visitor.read("/experiments/shipping").text
     said = f"49 is served until the experiment starts by itself, {later.day} {later:%b %Y, %H:%M:%S} UTC, in 2 h"
     assert said in text
-    assert "/experiments/shipping/orders/start" not in visitor.page.links
+    assert "/experiments/shipping/order/start" not in visitor.page.links
     assert "scheduled" in visitor.read("/").text
     again = next(address for address in visitor.read("/experiments/shipping").loads if "seen=" in address)
     clock.now += 2 * HOUR

@@ -121,7 +121,7 @@ class Deliveries:
             await self.ask(give_up, lead, asked)
 
     async def round(self, http: httpx.AsyncClient) -> None:
-        """See to every webhook; one that is slow doesn't hold up the others."""
+        """See to every webhook; one that is slow holds up the others at the end of a term at most."""
         hooks = {hook.id: hook for hook in await self.ask(self.access.hooks)}
         heads = await self.ask(self.experiments.heads) if hooks else {}
         for gone in self.under_way.keys() - hooks.keys():
@@ -139,7 +139,7 @@ class Deliveries:
         """What waits for one webhook, experiment by experiment."""
         names = None if hook.experiments is None else hook.experiments.split()
         for name, head in heads.items():
-            if names is None or name in names:
+            if self.leading and (names is None or name in names):
                 lane = self.lanes.setdefault((hook.id, name), Lane())
                 if lane.place is None:
                     lane.place = await self.ask(self.access.hook_place, hook.id, name)
