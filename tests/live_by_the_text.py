@@ -18,6 +18,20 @@ class Closed:
     role: str
     total: int
     void: bool
+    counts: bool = False  # for the policy, unless it is void
+    aside: bool = False  # another variant is planned for it since earlier steps were taken back
+
+
+@dataclass
+class Life:
+    """A plan, from its first step on."""
+
+    since: int
+    number: int
+    choice: list[int]
+    best: int
+    shadow: bool
+    begun: dict[int, int] = field(default_factory=dict)  # holds so far when steps were taken back, by the step in hand
 
 
 @dataclass
@@ -40,24 +54,32 @@ class Reference:
     kept: int = 0
     plans: int = 0
     spoilt: bool = False  # the step in hand belongs to a plan that is gone
+    astray: bool = False  # another variant is planned for the step in hand since earlier steps were taken back
+    lives: list[Life] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.new_plan(0)
+        self.new_plan(0, self.control)
         self.open()
 
     # The plan
 
-    def new_plan(self, step: int) -> None:
-        self.choice = [arm for arm in range(self.arms) if arm not in self.disabled]
+    def new_plan(self, step: int, best: int) -> None:
+        choice = [arm for arm in range(self.arms) if arm not in self.disabled]
+        self.lives.append(Life(step, self.plans, choice, best, self.shadow))
+        self.begin(self.lives[-1])
+
+    def begin(self, life: Life) -> None:
+        self.life = life
+        self.choice, self.best = life.choice, life.best
         self.hold: tuple[int, int, int] | None = None
         self.counted = dict[int, int]()  # step: total, of the hold in hand
         self.frozen = set[int]()  # steps of it that are final
         self.begun = self.learned = 0
-        self.stream = key(self.seed, self.plans, POLICY)
+        self.stream = key(self.seed, life.number, POLICY)
         self.playing = False
         if len(self.choice) > 1:
             try:
-                left = None if self.horizon is None else self.horizon - step
+                left = None if self.horizon is None else self.horizon - life.since
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", AfterglowWarning)
                     self.settings = named(self.policy).settings(len(self.choice), self.window, left, self.options)
@@ -66,10 +88,10 @@ class Reference:
             except BadValue:
                 pass
 
-    def planned_now(self, best: int) -> int:
+    def planned_now(self) -> int:
         policy, step = named(self.policy), len(self.closed)
         if not self.playing:
-            return best
+            return self.best
         if self.hold is None:
             draws = [uniform(self.stream, self.begun * policy.draws + j) for j in range(policy.draws)]
             arm, steps, split = policy.next_hold(self.settings, self.state, draws)
@@ -103,11 +125,11 @@ class Reference:
 
     def washing(self) -> bool:
         """Whether fewer than window - 1 steps were played since the last one outside the plan."""
-        outside = [step for step, one in enumerate(self.closed) if one.role in ("outside", "missed")]
+        outside = [step for step, one in enumerate(self.closed) if one.role in ("outside", "missed") or one.aside]
         return bool(outside) and len(self.closed) - outside[-1] - 1 < self.window - 1
 
     def open(self) -> None:
-        self.planned = self.planned_now(self.best if self.plans else self.control)
+        self.planned = self.planned_now()
         base = self.safe() if self.shadow else self.planned
         if self.pinned is not None:
             self.served = self.pinned
@@ -119,25 +141,35 @@ class Reference:
             self.role = "washout" if self.washing() else "shadow" if self.shadow else "plan"
 
     def close(self, total: int, void: bool) -> None:
-        step, role = len(self.closed), "outside" if self.spoilt else self.role
-        self.closed.append(Closed(self.served, self.planned, role, total, void))
-        self.spoilt = False
-        if role == "outside":
-            self.frozen |= set(self.counted)
-        elif role in ("plan", "shadow") and self.hold is not None:
-            if not void:
-                self.counted[step] = total
-            if len(self.counted) == self.hold[1]:
-                self.learn()
+        role = self.role_now()
+        self.closed.append(
+            Closed(self.served, self.planned, role, total, void, role in ("plan", "shadow"), self.astray)
+        )
+        self.spoilt = self.astray = False
+        self.tell(self.closed[-1])
         if len(self.closed) == self.horizon:
             self.end(None)
         else:
             self.open()
 
+    def role_now(self) -> str:
+        """Of the step in hand."""
+        return "outside" if self.spoilt else "washout" if self.astray else self.role
+
+    def tell(self, one: Closed) -> None:
+        """Tell the plan of the step that was closed last."""
+        if one.role in ("outside", "missed") or one.aside:
+            self.frozen |= set(self.counted)
+        elif one.counts and self.hold is not None:
+            if not one.void:
+                self.counted[len(self.closed) - 1] = one.total
+            if len(self.counted) == self.hold[1]:
+                self.learn()
+
     def miss(self, steps: int) -> None:
         """Nobody was there."""
         self.frozen |= set(self.counted)
-        self.spoilt = False
+        self.spoilt = self.astray = False
         self.closed += [Closed(self.served, self.planned, "missed", 0, True) for _ in range(steps)]
         if len(self.closed) == self.horizon:
             self.end(None)
@@ -156,7 +188,7 @@ class Reference:
         if self.shadow:
             return self.served
         if not self.playing:
-            return self.planned if not self.plans else self.best
+            return self.best
         if policy.recommend is not None and self.learned:
             return self.choice[policy.recommend(self.settings, self.state)]
         pulls = [
@@ -176,6 +208,39 @@ class Reference:
 
     def replan(self, best: int) -> None:
         self.plans += 1
-        self.best = best
         self.spoilt = True
-        self.new_plan(len(self.closed) + 1)
+        self.new_plan(len(self.closed) + 1, best)
+
+    # Steps that are taken back after they were learned
+
+    def late_void(self, first: int, last: int) -> None:
+        """Every plan plays its steps again, with the variants that were served and without what is void."""
+        for one in self.closed[first : last + 1]:
+            one.void = True
+        played, before = self.closed, self.begun
+        self.closed = []
+        for life, until in zip(self.lives, [*(life.since for life in self.lives[1:]), len(played)], strict=True):
+            self.begin(life)
+            for one in played[life.since : until]:
+                self.play_again(one)
+        if self.over:
+            self.learn()
+            if len(played) == self.horizon and self.pinned is None:
+                self.served = self.planned = self.recommended()
+            return
+        if not self.spoilt:
+            planned = self.planned_now()
+            self.begun = self.life.begun[len(played)] = max(self.begun, before)
+            if self.role != "outside":
+                self.astray = not self.life.shadow and self.served != planned
+                self.frozen |= set(self.counted) if self.astray else set()
+                self.role = "washout" if self.washing() else "shadow" if self.life.shadow else "plan"
+
+    def play_again(self, one: Closed) -> None:
+        planned = self.planned_now()
+        self.begun = max(self.begun, self.life.begun.get(len(self.closed), 0))
+        left = one.role in ("outside", "missed")
+        one.aside = not left and not self.life.shadow and one.served != planned
+        one.counts = not left and not one.aside and not self.washing()
+        self.closed.append(one)
+        self.tell(one)

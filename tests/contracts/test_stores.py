@@ -121,7 +121,7 @@ def test_a_step_has_one_row_which_ends_and_may_be_voided(store: Store) -> None:
     with store.creating("one") as log:
         log.put_steps(StepRow(step, step % 3, 0, "plan") for step in range(10))
         log.end_step(4, 10**15, "plan", 0)
-        log.void_step(4)
+        log.void_steps(4, 4)
         assert next(log.steps(4, 1)) == StepRow(4, 1, 0, "plan", 10**15, 1)
         assert [row.step for row in log.steps(7)] == [7, 8, 9]
         assert [row.step for row in log.steps(2, 2)] == [2, 3]

@@ -182,16 +182,29 @@ class Machine(RuleBasedStateMachine):
         self.model.shadow = False
         self.model.replan(self.best())
 
-    @precondition(lambda self: self.running() and self.model.closed)
+    @precondition(lambda self: self.model.closed)
     @rule(data=st.data())
     def void(self, data: st.DataObject) -> None:
-        step = data.draw(st.integers(max(0, len(self.model.closed) - 4), len(self.model.closed) - 1))
-        if step in self.model.voidable():
-            self.experiment.void(step, "as the test wants")
-            self.model.void(step)
-        elif not self.model.closed[step].void:
-            with pytest.raises(OutOfTurn):
-                self.experiment.void(step, "as the test wants")
+        newest = len(self.model.closed) - 1
+        step = data.draw(st.integers(max(0, newest - 4), newest))
+        self.take_back(step, step)
+
+    @precondition(lambda self: self.model.closed)
+    @rule(data=st.data())
+    def void_long_after(self, data: st.DataObject) -> None:
+        newest = len(self.model.closed) - 1
+        first = data.draw(st.integers(0, newest))
+        self.take_back(first, data.draw(st.integers(first, min(newest, first + 3))))
+
+    def take_back(self, first: int, last: int) -> None:
+        self.experiment.void(first, "as the test wants", None if first == last else last)
+        if first == last and first in self.model.voidable():
+            self.model.void(first)
+        elif not all(one.void for one in self.model.closed[first : last + 1]):
+            self.model.late_void(first, last)
+        if last + 1 == len(self.model.closed):
+            with pytest.raises(OutOfTurn, match="can't be voided before it has ended"):
+                self.experiment.void(first, "as the test wants", last + 1)
 
     @precondition(lambda self: self.running() and len(self.model.closed) > 15)
     @rule(keep=st.sampled_from([None, 0, 1]))
@@ -215,7 +228,7 @@ class Machine(RuleBasedStateMachine):
         model = self.model
         made = self.experiment.decision()
         assert (made.variant, made.planned) == (NAMES[model.served], NAMES[model.planned])
-        assert made.role == ("over" if model.over else "outside" if model.spoilt else model.role)
+        assert made.role == ("over" if model.over else model.role_now())
         assert self.experiment.current() == made.variant
 
     @invariant()
@@ -230,7 +243,7 @@ class Machine(RuleBasedStateMachine):
     @invariant()
     def the_status_counts_and_names_what_the_model_does(self) -> None:
         model, now = self.model, self.experiment.status()
-        counted = [one for one in model.closed if one.role in ("plan", "shadow") and not one.void]
+        counted = [one for one in model.closed if one.counts and not one.void]
         assert (now.learned, now.excluded) == (len(counted), len(model.closed) - len(counted))
         assert now.phase == ("over" if model.over else "paused" if model.paused else "running")
         assert now.status in ({"finished", "inconclusive"} if model.over else {"exploring", "leading", "decided"})

@@ -102,6 +102,7 @@ def go_on(spec: Spec, state: State, steps: int) -> None:
     """The next step, or the end."""
     state.step += steps
     if state.step == spec.horizon:
+        state.plan.cut()  # what is recommended knows all of it
         end(state, state.pinned if state.pinned >= 0 else recommended(state))
     else:
         open_step(spec, state)
@@ -131,6 +132,18 @@ def void(spec: Spec, state: State, body: Body) -> None:
     state.books.retract(total / spec.unit, state.step - step)
     state.learned -= 1
     state.excluded += 1
+
+
+def revise(spec: Spec, state: State, body: Body) -> None:
+    """Closed steps are taken back though they were learned: the plan and the books are what follows without them."""
+    follows = body["follows"]
+    state.plan = plans.resumed(spec, follows["plan"])
+    state.books.restore(follows["books"])
+    state.role = Role(follows["role"])
+    state.washout, state.capped = follows["washout"], follows["capped"]
+    state.learned, state.excluded = follows["learned"], follows["excluded"]
+    if state.phase is Phase.OVER:
+        state.served = state.planned = follows["served"]
 
 
 def pin(spec: Spec, state: State, body: Body) -> None:
@@ -187,6 +200,7 @@ def stop(spec: Spec, state: State, body: Body) -> None:
 KINDS: Mapping[str, Callable[[Spec, State, Body], None]] = {
     each.__name__: each
     for each in (
-        create, schedule, start, close, missed, void, pin, unpin, pause, resume, disable, enable, go_live, stop,
+        create, schedule, start, close, missed, void, revise, pin, unpin, pause, resume, disable, enable,
+        go_live, stop,
     )
 }  # fmt: skip

@@ -11,6 +11,7 @@ from afterglow.live.decision import Decision, Receipt, decided
 from afterglow.live.events import recommended
 from afterglow.live.history import Happening, Step, happenings, steps_of
 from afterglow.live.keys import readable, settle
+from afterglow.live.late import LateVoid
 from afterglow.live.orders import Event, Reported
 from afterglow.live.present import Present
 from afterglow.live.spec import Spec
@@ -137,9 +138,30 @@ class Experiment(Present):
         """Leave shadow mode: serve what is planned from now on."""
         self._order(lambda spec, state: orders.go_live(spec, state, reason))
 
-    def void(self, step: int, reason: str) -> None:
-        """Don't learn from a step of the hold in hand; the hold gets one more."""
-        self._order(lambda spec, state: orders.void(spec, state, step, reason))
+    def void(self, step: int, reason: str, last: int | None = None) -> None:
+        """Don't learn from a step, or from all up to `last`, though it was learned long ago.
+
+        A step of the hold in hand makes it longer. Else the policy goes back to what it knows without these steps.
+        """
+        late: LateVoid | None = None
+        while not self._voided(step, last, reason, late):
+            late = LateVoid(self.spec, orders.span(self.spec, self._copy.state, step, last))
+            late.prepare(self._store)
+
+    def _voided(self, step: int, last: int | None, reason: str, late: LateVoid | None) -> bool:
+        """Take steps back, unless it has to be worked out first what follows from that."""
+        with self._writing() as log:
+            self._catch_up(log)
+            spec, state = self.spec, self._copy.state
+            steps, why = orders.span(spec, state, step, last), orders.reason(reason)
+            if orders.in_hand(state, steps):
+                self._happen(log, orders.void(spec, state, steps[0], why))
+            elif any(not row.void for row in log.steps(steps[0], len(steps))):
+                follows = late and late.follows(log)
+                if not follows:
+                    return False
+                self._happen(log, [orders.revise(steps, why, follows)])
+            return True
 
     def stop(self, reason: str, keep: str | None = None) -> None:
         """End the experiment now, and serve `keep` from then on: the control, unless it is named."""

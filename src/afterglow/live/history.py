@@ -150,7 +150,7 @@ def write(log: Writing, made: list[Open | Close | Missed | Void]) -> None:
         elif isinstance(one, Missed):
             log.repeat_step(*one)
         elif isinstance(one, Void):
-            log.void_step(one.step)
+            log.void_steps(*one)
         else:
             log.end_step(*one)
 

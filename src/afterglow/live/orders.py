@@ -8,6 +8,7 @@ from afterglow.live.events import safe
 from afterglow.live.limits import writable
 from afterglow.live.spec import Spec
 from afterglow.live.state import WAITING, Phase, State
+from afterglow.policies.checks import whole
 
 
 class Event(NamedTuple):
@@ -95,19 +96,35 @@ def step_at(spec: Spec, state: State, now: int) -> int:
     return (now - state.starts) // spec.step_ms
 
 
-def void(spec: Spec, state: State, step: object, why: str) -> list[Event]:
-    """Take a step back, as long as the policy has not learned it; nothing if that is done already."""
-    started(spec, state)
+def span(spec: Spec, state: State, step: object, last: object) -> range:
+    """The steps to take back: from `step` to `last`, or that one alone. All must have ended."""
+    if state.phase in WAITING:
+        started(spec, state)
+    first = whole("step", step, 0)
+    final = first if last is None else whole("last", last, first, "step")
+    if final >= state.step:
+        closed = f"steps 0 to {state.step - 1:,} have" if state.step else "none has yet"
+        raise OutOfTurn(f"step {final:,} can't be voided before it has ended; {closed}")
+    return range(first, final + 1)
+
+
+def in_hand(state: State, steps: range) -> bool:
+    """Whether this is one step, of the hold in hand: the policy has not learned it."""
     hold = state.plan.hold
-    if isinstance(step, bool) or not isinstance(step, int):
-        raise BadValue(f"step must be a whole number, got {step!r}")
-    first = state.step if hold is None or hold.fresh < 0 else hold.fresh
-    if not first <= step < state.step:
-        may = f"steps {first:,} to {state.step - 1:,} can be" if first < state.step else "no step can be now"
-        raise OutOfTurn(f"step {step:,} can't be voided: it is not a closed step of the hold in hand; {may}")
+    return len(steps) == 1 and hold is not None and 0 <= hold.fresh <= steps[0]
+
+
+def void(spec: Spec, state: State, step: int, why: str) -> list[Event]:
+    """Take a step of the hold in hand back; nothing if that is done already."""
+    hold = state.plan.hold
     if hold is None or step in hold.voided:
         return []
     return [Event("void", {"step": step, "total": hold.totals[hold.place(step)], "reason": reason(why)})]
+
+
+def revise(steps: range, why: str, follows: dict[str, Any]) -> Event:
+    """Take steps back that were learned; `follows` is what `Replay` leads to."""
+    return Event("revise", {"first": steps[0], "last": steps[-1], "reason": reason(why), "follows": follows})
 
 
 def pin(spec: Spec, state: State, variant: object, why: str) -> list[Event]:

@@ -33,7 +33,8 @@ class Missed(NamedTuple):
 
 
 class Void(NamedTuple):
-    step: int
+    first: int
+    last: int
 
 
 def changes(spec: Spec, state: State, kind: str, body: Mapping[str, Any]) -> Iterator[Open | Close | Missed | Void]:
@@ -46,6 +47,8 @@ def changes(spec: Spec, state: State, kind: str, body: Mapping[str, Any]) -> Ite
         if body["count"] > 1:
             yield Missed(StepRow(first + 1, state.served, state.planned, role, 0, 1), body["count"] - 1)
     elif kind == "void":
-        yield Void(body["step"])
+        yield Void(body["step"], body["step"])
+    elif kind == "revise":
+        yield Void(body["first"], body["last"])
     elif kind == "stop":
         yield Close(state.step, body["total"], str(Role.LAST), False)

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 
 from afterglow.errors import AfterglowError
 from afterglow.live.events import Body, apply
 from afterglow.live.history import check
-from afterglow.live.log import NOTHING, Record, chained, read_body
+from afterglow.live.log import NOTHING, Record, body_of, chained, read_body
+from afterglow.live.replay import REVISING, Replay, Steps, range_of, taken_back
 from afterglow.live.rows import Close, Missed, changes
 from afterglow.live.spec import Spec, read_spec
 from afterglow.live.state import State, initial
@@ -42,7 +44,7 @@ class Audit:
         self.log = log
         self.faults: list[str] = []
         self.records = self.steps = self.snapshots = 0
-        self.voided = {read_body(one.body)["step"] for one in log.records(kind="void")}
+        self.voided = Steps(taken_back(log))
         self.rows: Iterator[StepRow] = log.steps()
         self.kept: Iterator[Snapshot] = log.snapshots()
         self.opened = (0, 0, 0)  # step, served, planned
@@ -88,10 +90,21 @@ class Audit:
                         self.compare_row(step, 0, change.row.role, True)
         elif kind == "void" and values["total"] != told_total(state, values["step"]):
             self.faults.append(f"record {record.seq:,}: step {values['step']:,} was not closed with that total")
+        elif kind == "revise":
+            self.compare_revision(spec, record, values)
         was = state.step
         apply(spec, state, kind, values)
         if state.step > was or kind == "start":
             self.opened = (state.step, state.served, state.planned)
+
+    def compare_revision(self, spec: Spec, record: Record, values: Body) -> None:
+        """Play the log again up to a record that took back what was learned."""
+        earlier = [range_of(one) for kind in REVISING for one in self.log.records(kind=kind) if one.seq <= record.seq]
+        again = Replay(spec, Steps(earlier))
+        for one in takewhile(lambda one: one.seq < record.seq, self.log.records()):
+            again.take(one.kind, read_body(one.body))
+        if body_of(again.follows()) != body_of(values["follows"]):
+            self.faults.append(f"record {record.seq:,}: what it says is not what follows without the steps it voids")
 
     def compare_decision(self, state: State, seq: int, values: Body) -> None:
         if values["step"] != state.step or values["served"] != state.served:

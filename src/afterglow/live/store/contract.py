@@ -84,8 +84,8 @@ class Writing(Reading, Protocol):
     def end_step(self, step: int, total: int, role: str, void: int) -> None:
         """Fill in the row of a step that has ended."""
 
-    def void_step(self, step: int) -> None:
-        """Mark a step's row as void."""
+    def void_steps(self, first: int, last: int) -> None:
+        """Mark the rows of steps as void."""
 
     def put_snapshot(self, snapshot: Snapshot) -> None:
         """Keep a snapshot."""

@@ -102,8 +102,9 @@ class TableLog:
         statement = "UPDATE steps SET total = ?, role = ?, void = ? WHERE experiment = ? AND step = ?"
         self.session.run(statement, total, role, int(void), self.number, step)
 
-    def void_step(self, step: int) -> None:
-        self.session.run("UPDATE steps SET void = 1 WHERE experiment = ? AND step = ?", self.number, step)
+    def void_steps(self, first: int, last: int) -> None:
+        statement = "UPDATE steps SET void = 1 WHERE experiment = ? AND step BETWEEN ? AND ?"
+        self.session.run(statement, self.number, first, last)
 
     def put_snapshot(self, snapshot: Snapshot) -> None:
         statement = 'INSERT INTO snapshots (experiment, seq, step, state, "check") VALUES (?, ?, ?, ?, ?)'

@@ -1,0 +1,46 @@
+"""Work out what follows when steps are taken back after they were learned, without holding anybody up.
+
+The whole log is played again, which takes ten to twenty seconds for a million steps. So it is read beside the
+experiment, some records at a time; only the few that were added meanwhile are taken in by the transaction that adds
+the result. If others have taken steps back in between, it begins again.
+"""
+
+from typing import Any
+
+from afterglow.live.log import Record, read_body
+from afterglow.live.replay import REVISING, Replay, Steps, taken_back
+from afterglow.live.spec import Spec
+from afterglow.live.store.contract import Reading, Store
+
+BATCH = 1000  # records read at once
+
+
+class LateVoid:
+    """`prepare` outside any transaction, then `follows` inside the one that needs it."""
+
+    def __init__(self, spec: Spec, steps: range) -> None:
+        self.spec = spec
+        self.steps = steps
+
+    def prepare(self, store: Store) -> None:
+        with store.reading(self.spec.name) as log:
+            self.known = log.head()
+            self.replay = Replay(self.spec, Steps([*taken_back(log), self.steps]))
+        self.seq = -1
+        while True:
+            with store.reading(self.spec.name) as log:
+                batch = list(log.records(self.seq, BATCH))
+            if not batch or not all(map(self.take, batch)):
+                return
+
+    def take(self, record: Record) -> bool:
+        """Take in a record; False if it takes back steps that this replay has not left out."""
+        if record.seq > self.known and record.kind in REVISING:
+            return False
+        self.replay.take(record.kind, read_body(record.body))
+        self.seq = record.seq
+        return True
+
+    def follows(self, log: Reading) -> dict[str, Any] | None:
+        """Where the experiment stands without the steps; None if it has to be prepared again."""
+        return self.replay.follows() if all(map(self.take, log.records(self.seq))) else None
