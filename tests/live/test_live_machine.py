@@ -18,6 +18,7 @@ from postgres import server
 from quick_disk import quick_folder
 
 NAMES = ("A", "B", "C")
+REASON = "as the test wants"
 POLICIES: dict[str, dict[str, Any]] = {
     "trim-ucb": {}, "leak-ucb": {}, "ucb1": {}, "composite-exp3": {}, "washout-ucb": {}, "phased-ucb": {"hold": 3},
 }  # fmt: skip
@@ -48,6 +49,7 @@ class Machine(RuleBasedStateMachine):
         self.clocked = clocked
         self.reported = dict[str, int]()  # of the step in hand
         self.before = dict[str, int]()  # of the step before
+        self.ordered = set[int]()  # steps that were made void by an order
 
     def make_room(self) -> None:
         self.folder = quick_folder()
@@ -131,21 +133,21 @@ class Machine(RuleBasedStateMachine):
     def pin(self, arm: int) -> None:
         if arm in self.model.disabled:
             with pytest.raises(OutOfTurn):
-                self.experiment.pin(NAMES[arm], "as the test wants")
+                self.experiment.pin(NAMES[arm], REASON)
         else:
-            self.experiment.pin(NAMES[arm], "as the test wants")
+            self.experiment.pin(NAMES[arm], REASON)
             self.model.pinned = arm
 
     @precondition(running)
     @rule()
     def unpin(self) -> None:
-        self.experiment.unpin("as the test wants")
+        self.experiment.unpin(REASON)
         self.model.pinned = None
 
     @precondition(running)
     @rule(paused=st.booleans())
     def pause_or_resume(self, paused: bool) -> None:
-        (self.experiment.pause if paused else self.experiment.resume)("as the test wants")
+        (self.experiment.pause if paused else self.experiment.resume)(REASON)
         self.model.paused = paused
 
     @precondition(running)
@@ -153,9 +155,9 @@ class Machine(RuleBasedStateMachine):
     def disable(self, arm: int) -> None:
         if arm not in self.model.disabled and (len(self.model.disabled) == 2 or arm == self.model.pinned):
             with pytest.raises(OutOfTurn):
-                self.experiment.disable(NAMES[arm], "as the test wants")
+                self.experiment.disable(NAMES[arm], REASON)
             return
-        self.experiment.disable(NAMES[arm], "as the test wants")
+        self.experiment.disable(NAMES[arm], REASON)
         if arm not in self.model.disabled:
             self.model.disabled.add(arm)
             self.model.replan(self.best())
@@ -163,7 +165,7 @@ class Machine(RuleBasedStateMachine):
     @precondition(running)
     @rule(arm=st.integers(0, 2))
     def enable(self, arm: int) -> None:
-        self.experiment.enable(NAMES[arm], "as the test wants")
+        self.experiment.enable(NAMES[arm], REASON)
         if arm in self.model.disabled:
             self.model.disabled.remove(arm)
             self.model.replan(self.best())
@@ -178,40 +180,33 @@ class Machine(RuleBasedStateMachine):
     @precondition(lambda self: self.running() and self.model.shadow)
     @rule()
     def go_live(self) -> None:
-        self.experiment.go_live("as the test wants")
+        self.experiment.go_live(REASON)
         self.model.shadow = False
         self.model.replan(self.best())
 
     @precondition(lambda self: self.model.closed)
-    @rule(data=st.data())
-    def void(self, data: st.DataObject) -> None:
+    @rule(data=st.data(), late=st.booleans())
+    def void(self, data: st.DataObject, late: bool) -> None:
         newest = len(self.model.closed) - 1
-        step = data.draw(st.integers(max(0, newest - 4), newest))
-        self.take_back(step, step)
-
-    @precondition(lambda self: self.model.closed)
-    @rule(data=st.data())
-    def void_long_after(self, data: st.DataObject) -> None:
-        newest = len(self.model.closed) - 1
-        first = data.draw(st.integers(0, newest))
-        self.take_back(first, data.draw(st.integers(first, min(newest, first + 3))))
+        first = data.draw(st.integers(0 if late else max(0, newest - 4), newest))
+        self.take_back(first, data.draw(st.integers(first, min(newest, first + 3))) if late else first)
 
     def take_back(self, first: int, last: int) -> None:
-        self.experiment.void(first, "as the test wants", None if first == last else last)
-        if first == last and first in self.model.voidable():
-            self.model.void(first)
-        elif not all(one.void for one in self.model.closed[first : last + 1]):
-            self.model.late_void(first, last)
+        self.experiment.void(first, REASON, None if first == last else last)
+        if not all(one.void for one in self.model.closed[first : last + 1]):
+            in_hand = first == last and first in self.model.voidable()
+            self.model.void(first) if in_hand else self.model.late_void(first, last)
+            self.ordered |= set(range(first, last + 1))
         if last + 1 == len(self.model.closed):
             with pytest.raises(OutOfTurn, match="can't be voided before it has ended"):
-                self.experiment.void(first, "as the test wants", last + 1)
+                self.experiment.void(first, REASON, last + 1)
 
     @precondition(lambda self: self.running() and len(self.model.closed) > 15)
     @rule(keep=st.sampled_from([None, 0, 1]))
     def stop(self, keep: int | None) -> None:
         if keep is not None and keep in self.model.disabled:
             return
-        self.experiment.stop("as the test wants", None if keep is None else NAMES[keep])
+        self.experiment.stop(REASON, None if keep is None else NAMES[keep])
         wanted = self.model.pinned if self.model.pinned is not None else self.model.safe()
         self.model.end(wanted if keep is None else keep)
 
@@ -235,7 +230,15 @@ class Machine(RuleBasedStateMachine):
     def steps_and_totals_are_the_models(self) -> None:
         shown = self.experiment.steps(count=len(self.model.closed))
         wanted = [
-            (step, NAMES[one.served], NAMES[one.planned], one.role, one.total / 1e6, one.void)
+            (
+                step,
+                NAMES[one.served],
+                NAMES[one.planned],
+                one.role,
+                one.total / 1e6,
+                one.void,
+                REASON if step in self.ordered else None,
+            )
             for step, one in enumerate(self.model.closed)
         ]
         assert shown == wanted

@@ -84,8 +84,8 @@ def test_a_void_step_makes_the_hold_longer(experiments: Experiments) -> None:
     assert experiment.current() == "49"  # five steps, one of them void
     close(experiment, 1)
     assert experiment.current() == "59"
-    with pytest.raises(OutOfTurn, match="step 2 can't be voided: it is not a closed step of the hold in hand; no step"):
-        experiment.void(2, "too late")
+    with pytest.raises(OutOfTurn, match="step 6 can't be voided before it has ended; steps 0 to 5 have"):
+        experiment.void(6, "too early")
 
 
 def test_with_heartbeat_a_step_without_a_report_is_void(experiments: Experiments) -> None:
@@ -130,7 +130,7 @@ def test_stopping_keeps_the_control_unless_another_is_named(experiments: Experim
         experiment.reward(2.5)
         experiment.stop("enough", keep)
         assert experiment.current() == experiment.recommend() == kept
-        assert experiment.steps(5) == [(5, "69", "69", "last", 2.5, False)]
+        assert experiment.steps(5) == [(5, "69", "69", "last", 2.5, False, None)]
         with pytest.raises(OutOfTurn, match="was stopped at step 5; create a new one"):
             experiment.reward(1.0)
         assert experiment.verify().ok

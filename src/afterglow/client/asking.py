@@ -128,9 +128,10 @@ class AskExperiment(ABC, Generic[Given]):
         """Leave shadow mode: serve what is planned from now on."""
         return self._ask(order(self.name, "go-live", reason))
 
-    def void(self, step: int, reason: str) -> Given:
-        """Don't learn from a step of the hold in hand; the hold gets one more."""
-        return self._ask(order(self.name, "void", reason, step=step))
+    def void(self, step: int, reason: str, last: int | None = None) -> Given:
+        """Don't learn from a step, or from all up to `last`, though it was learned long ago."""
+        more = {} if last is None else {"last": last}
+        return self._ask(order(self.name, "void", reason, step=step, **more))
 
     def stop(self, reason: str, keep: str | None = None) -> Given:
         """End the experiment now, and serve `keep` from then on: the control, unless it is named."""

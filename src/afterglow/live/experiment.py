@@ -9,7 +9,7 @@ from afterglow.live import orders
 from afterglow.live.amounts import Amount, micros, units
 from afterglow.live.decision import Decision, Receipt, decided
 from afterglow.live.events import recommended
-from afterglow.live.history import Happening, Step, happenings, steps_of
+from afterglow.live.history import Happening, Step, happenings
 from afterglow.live.keys import readable, settle
 from afterglow.live.late import LateVoid
 from afterglow.live.orders import Event, Reported
@@ -200,7 +200,7 @@ class Experiment(Present):
     def steps(self, first: int = 0, count: int | None = None) -> list[Step]:
         """What each step served and brought, from `first` on."""
         with self._present(), self._reading() as log:
-            return steps_of(self.spec, log, first, count)
+            return self._copy.steps(log, first, count)
 
     def events(self, after: int = -1, count: int | None = None) -> list[Happening]:
         """The log, from the record behind number `after` on."""

@@ -1,5 +1,6 @@
 """A copy of an experiment's state that follows its log, and what the log says in words."""
 
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -8,6 +9,7 @@ from afterglow.live.amounts import units
 from afterglow.live.events import apply
 from afterglow.live.log import NOTHING, Record, body_of, chained, read_body
 from afterglow.live.orders import Event
+from afterglow.live.replay import REVISING, range_of
 from afterglow.live.rows import Close, Missed, Open, Void, changes
 from afterglow.live.spec import Spec, read_spec
 from afterglow.live.state import WAITING, Role, State, has_batches, initial, restored
@@ -25,6 +27,7 @@ class Step(NamedTuple):
     role: str
     total: float | None  # None while it is open
     void: bool
+    reason: str | None = None  # of the order that made it void
 
 
 class Happening(NamedTuple):
@@ -50,6 +53,8 @@ class Follower:
         self.seq, self.hash, self.latest = -1, NOTHING, 0
         self.kept_seq = self.kept_size = 0  # of the last snapshot
         self.dirty = False
+        self.taken_back: list[tuple[range, str]] = []  # steps that orders made void, with their reasons
+        self.looked = -1  # the last record that was searched for them
 
     def follow(self, log: Reading) -> None:
         """Take in what others, or an earlier process, have added."""
@@ -139,7 +144,31 @@ class Follower:
             past.take(record)
             if past.state.step == step and past.state.phase not in WAITING:
                 break
-        return explanation(past.spec, past.state)
+        told = explanation(past.spec, past.state)
+        if not row.void:
+            return told
+        return replace(told, why=f"{told.why}; void: {self.reason(log, step) or 'nothing was reported'}")
+
+    def reason(self, log: Reading, step: int) -> str | None:
+        """Why a step was made void, if somebody ordered it."""
+        if self.looked < self.seq:
+            new = [one for kind in REVISING for one in log.records(self.looked, kind=kind)]
+            new.sort(key=lambda one: one.seq)
+            self.taken_back += [(range_of(one), str(read_body(one.body)["reason"])) for one in new]
+            self.looked = self.seq
+        return next((why for steps, why in self.taken_back if step in steps), None)
+
+    def steps(self, log: Reading, first: int, count: int | None) -> list[Step]:
+        """What each step served and brought."""
+        names = self.spec.variants
+        return [
+            Step(
+                row.step, names[row.served], names[row.planned], row.role,
+                None if row.total is None else units(row.total), bool(row.void),
+                self.reason(log, row.step) if row.void else None,
+            )
+            for row in log.steps(first, count)
+        ]  # fmt: skip
 
 
 def write(log: Writing, made: list[Open | Close | Missed | Void]) -> None:
@@ -158,16 +187,6 @@ def write(log: Writing, made: list[Open | Close | Missed | Void]) -> None:
 def check(mark: bytes, state: str) -> bytes:
     """Ties a snapshot to its place in the log."""
     return sha256(mark + state.encode()).digest()
-
-
-def steps_of(spec: Spec, log: Reading, first: int, count: int | None) -> list[Step]:
-    return [
-        Step(
-            row.step, spec.variants[row.served], spec.variants[row.planned], row.role,
-            None if row.total is None else units(row.total), bool(row.void),
-        )
-        for row in log.steps(first, count)
-    ]  # fmt: skip
 
 
 def happenings(log: Reading, after: int, count: int | None) -> list[Happening]:

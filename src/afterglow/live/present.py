@@ -81,9 +81,9 @@ class Present:
         decision = decided(spec, state)
         self._boundary = decision.valid_until
         ends = inf if self._boundary is None else round(1000 * self._boundary)
-        if self._store.alone or state.phase == "over":
+        if self._store.alone:
             self._shown = Shown(decision, ends, inf)
-        elif spec.step_ms and state.phase != "draft":
+        elif state.phase == "over" or (spec.step_ms and state.phase != "draft"):
             self._shown = Shown(decision, ends, since + REREAD)
         else:
             self._shown = None

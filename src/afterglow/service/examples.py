@@ -21,7 +21,7 @@ EXPERIMENT: dict[str, Any] = {
 CURRENT: dict[str, Any] = {
     "experiment": "shipping", "variant": "59", "step": 412, "role": "plan", "valid_until": "2026-12-03T06:00:00.000Z"
 }  # fmt: skip
-STEP = {"step": 411, "variant": "59", "planned": "59", "role": "plan", "total": 310.0, "void": False}
+STEP = {"step": 411, "variant": "59", "planned": "59", "role": "plan", "total": 310.0, "void": False, "reason": None}
 EVENT: dict[str, Any] = {
     "seq": 413, "at": "2026-12-03T05:00:00.012Z", "kind": "close",
     "body": {"step": 411, "served": 1, "total": 310000000, "void": False},
@@ -50,7 +50,7 @@ EXAMPLES: dict[str, Any] = {
     "Because": BECAUSE,
     "BecauseVariant": BECAUSE | {"variant": "59"},
     "Stop": BECAUSE | {"keep": "59"},
-    "Void": BECAUSE | {"step": 411},
+    "Void": {"reason": "the till was down", "step": 409, "last": 411},
     "Total": {"total": 310.0},
     "Difference": DIFFERENCE,
     "Status": STATUS,

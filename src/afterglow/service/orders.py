@@ -73,6 +73,6 @@ async def go_live(name: str, asked: shapes.Because, call: Operates) -> Any:
     return await carry_out(call, Experiment.go_live, asked.reason)
 
 
-@order("/void", "Don't learn from a step of the hold in hand")
+@order("/void", "Don't learn from steps whose totals are wrong")
 async def void(name: str, asked: shapes.Void, call: Operates) -> Any:
-    return await carry_out(call, Experiment.void, asked.step, asked.reason)
+    return await carry_out(call, Experiment.void, asked.step, asked.reason, asked.last)

@@ -56,8 +56,7 @@ TABLE = (
     ),
     Kind(
         "step-closed", 409, "The step was closed with another total, or its rewards add up to another.",
-        "The first stays. Sending the same total again is harmless; a wrong step can be voided until its hold is "
-        "learned.",
+        "The first stays. Sending the same total again is harmless; a wrong step can be voided.",
     ),
     Kind(
         "out-of-turn", 409, "The call doesn't fit where the experiment stands: not started, stopped, another step.",

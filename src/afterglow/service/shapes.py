@@ -85,6 +85,7 @@ class Stop(Because):
 
 class Void(Because):
     step: Whole
+    last: Annotated[Whole | None, Field(description="The last step to take back; `step` alone by default.")] = None
 
 
 class Total(Sent):
@@ -183,6 +184,7 @@ class Step(Answered):
     role: str
     total: float | None
     void: bool
+    reason: Annotated[str | None, Field(description="Of the order that made it void.")]
 
 
 class Steps(Answered):

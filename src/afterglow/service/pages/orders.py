@@ -32,11 +32,16 @@ def reason(form: Form) -> str:
     return form.get("reason", "")
 
 
-def step(form: Form) -> int:
-    text = form.get("step", "").strip().replace(",", "")
+def step(form: Form, field: str = "step") -> int:
+    text = form.get(field, "").strip().replace(",", "")
     if not text.isascii() or not text.isdecimal() or len(text) > 15:
-        raise BadValue(f"step must be a whole number, got {text!r}")
+        raise BadValue(f"{field} must be a whole number, got {text!r}")
     return int(text)
+
+
+def void(experiment: Experiment, form: Form) -> None:
+    last = step(form, "last") if form.get("last", "").strip() else None
+    experiment.void(step(form), reason(form), last)
 
 
 def stop(experiment: Experiment, form: Form) -> None:
@@ -75,8 +80,8 @@ ORDERS = (
         lambda spec, status: status.phase == "paused",
     ),
     Order(
-        "void", "Void a step", "Void a step", "Void it", "step", lambda one, form: one.void(step(form), reason(form)),
-        lambda spec, status: running(spec, status) and status.step > 0,
+        "void", "Void steps", "Void steps", "Void them", "step", void,
+        lambda spec, status: status.phase != "draft" and status.step > 0,
     ),
     Order(
         "disable", "Disable", "Disable a variant", "Disable it", "variant",
@@ -146,4 +151,4 @@ def placed(text: str) -> tuple[str, str]:
     first = text.split(" ", 1)[0]
     if first == "reason":
         return "reason", "write a sentence of at most 1,000 characters: it stays in the log"
-    return (first if first in ("variant", "step", "confirm") else ""), text
+    return (first if first in ("variant", "step", "last", "confirm") else ""), text

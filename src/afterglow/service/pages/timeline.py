@@ -22,6 +22,7 @@ class Run(NamedTuple):
     planned: str
     role: str
     mean: float | None  # of the totals that are known
+    reason: str | None = None  # why somebody made them void
 
     @property
     def steps(self) -> str:
@@ -66,11 +67,13 @@ def role_of(step: Step) -> str:
 
 def runs(steps: Sequence[Step]) -> list[Run]:
     made = []
-    for (variant, planned, role), group in groupby(steps, lambda one: (one.variant, one.planned, role_of(one))):
+    for (variant, planned, role, why), group in groupby(
+        steps, lambda one: (one.variant, one.planned, role_of(one), one.reason)
+    ):
         members = list(group)
         totals = [one.total for one in members if one.total is not None and role != "missed"]
         mean = sum(totals) / len(totals) if totals else None
-        made.append(Run(members[0].step, members[-1].step, variant, planned, role, mean))
+        made.append(Run(members[0].step, members[-1].step, variant, planned, role, mean, why))
     return made
 
 
@@ -101,9 +104,8 @@ def piece(spec: Spec, run: Run, first: int, span: int) -> Piece:
     steps = run.last - run.first + 1
     brought = "" if run.mean is None else f", {figure(run.mean)} a step on average"
     planned = "" if run.planned == run.variant else f" (planned: {run.planned})"
-    title = (
-        f"{run.variant}{planned}: step {run.steps} ({counted(steps, 'step')}), {ROLES.get(run.role, run.role)}{brought}"
-    )
+    purpose = ROLES.get(run.role, run.role) + (f" ({run.reason})" if run.reason else "")
+    title = f"{run.variant}{planned}: step {run.steps} ({counted(steps, 'step')}), {purpose}{brought}"
     return Piece(
         round(100 * (run.first - first) / span, 3), round(100 * steps / span, 3), spec.variant(run.variant), run.role,
         run.first, title,

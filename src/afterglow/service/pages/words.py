@@ -134,8 +134,8 @@ def sentence(spec: Spec, one: Happening) -> str:
         return f"All {counted(spec.horizon or 0, 'step')} are played." if last else ""
     if one.kind == "missed":
         first, count = body["first"], body["count"]
-        which = f"Step {first:,} was" if count == 1 else f"Steps {first:,} to {first + count - 1:,} were"
-        return f"{which} missed: nobody asked or reported."
+        were = "was" if count == 1 else "were"
+        return f"{stretch(first, first + count - 1)} {were} missed: nobody asked or reported."
     return {
         "create": f"Created with {counted(len(spec.variants), 'variant')}: {', '.join(spec.variants)}.",
         "schedule": "Scheduled: it starts by itself.",
@@ -148,8 +148,13 @@ def sentence(spec: Spec, one: Happening) -> str:
         "enable": f"{variant} enabled; the policy started afresh with it.",
         "go_live": "Went live: what is planned is served.",
         "void": f"Step {body.get('step', 0):,} voided: it is not learned from.",
+        "revise": f"{stretch(body.get('first', 0), body.get('last', 0))} voided: the policy goes back to before them.",
         "stop": f"Stopped in step {body.get('step', 0):,}; {spec.variants[body.get('keep', 0)]} is kept.",
     }.get(one.kind, one.kind)
+
+
+def stretch(first: int, last: int) -> str:
+    return f"Step {first:,}" if first == last else f"Steps {first:,} to {last:,}"
 
 
 def settings(spec: Spec) -> list[tuple[str, str]]:
