@@ -121,14 +121,14 @@ def test_what_operators_have_ordered_stays_in_force(outage: Experiment, order: s
 def test_after_the_end_the_better_variant_is_kept_unless_somebody_chose(address: str) -> None:
     with afterglow.live.open(address) as experiments:
         for name, stopped in (("ended", False), ("stopped", True)):
-            experiment = experiments.create(name, **ASKED, horizon=100 if stopped else 15, policy="phased-ucb", hold=5)
-            close(experiment, [4.0] * 5 + [8.0] * 5 + [4.0] * 3 + [40.0] * 2)
+            experiment = experiments.create(name, **ASKED, horizon=100 if stopped else 21, policy="washout-ucb")
+            close(experiment, [4.0] * 7 + [8.0] * 7 + [4.0] * 5 + [40.0] * 2)
             if stopped:
                 experiment.stop("enough", "69")
             assert experiment.current() == experiment.recommend() == "69"
-            experiment.void(13, WHY, last=14)
+            experiment.void(19, WHY, last=20)
             assert experiment.current() == experiment.recommend() == ("69" if stopped else "59")
-            assert (experiment.status().phase, experiment.status().learned) == ("over", 13)
+            assert (experiment.status().phase, experiment.status().learned) == ("over", 19)
             assert experiment.verify().ok
     with afterglow.live.open(address) as again:
         assert again["ended"].current() == "59"

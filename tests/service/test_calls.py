@@ -134,6 +134,7 @@ def test_steps_and_events_are_read_page_by_page(client: httpx.Client) -> None:
         assert [one[key] for one in pages] == list(range(len(pages)))
     assert client.get(f"{path}/steps").json()["items"][1] == {
         "step": 1, "variant": "59", "planned": "59", "role": "plan", "total": 0.1, "void": False,
+            "reason": None,
     }  # fmt: skip
     record = client.get(f"{path}/events").json()["items"][0]
     assert (record["kind"], record["body"]["name"], len(record["hash"])) == ("create", "long", 64)
@@ -179,6 +180,22 @@ def test_a_step_of_the_hold_in_hand_can_be_voided(client: httpx.Client) -> None:
         post(client, f"{path}/steps/{step}", total=1.0)
     assert post(client, f"{path}/void", step=1, **WHY)["excluded"] == 1
     assert [one["void"] for one in client.get(f"{path}/steps").json()["items"]] == [False, True, False, False]
+
+
+def test_steps_that_were_learned_can_be_voided_and_sent_again_that_is_harmless(client: httpx.Client) -> None:
+    path = create(client, "late", policy="ucb1")
+    for step in range(9):
+        post(client, f"{path}/steps/{step}", total=1.0)
+    first, again = (post(client, f"{path}/void", step=2, last=4, **WHY) for _ in range(2))
+    assert first == again
+    shown = client.get(f"{path}/steps").json()["items"]
+    assert [one["reason"] for one in shown] == [None] * 2 + [WHY["reason"]] * 3 + [None] * 5
+    events = client.get(f"{path}/events").json()["items"]
+    assert [one["kind"] for one in events].count("revise") == 1
+    assert events[-1]["body"].keys() == {"first", "last", "reason", "follows"}
+    assert client.get(f"{path}/explain/3").json()["why"] == f"as planned; void: {WHY['reason']}"
+    assert client.post(f"{path}/void", json={"step": 4, "last": 9, **WHY}).json()["type"].endswith("/out-of-turn")
+    assert client.post(f"{path}/void", json={"step": 4, "last": 3, **WHY}).status_code == 422
 
 
 def test_every_answer_has_the_id_of_its_request(client: httpx.Client) -> None:

@@ -167,7 +167,7 @@ def test_the_end_says_what_is_kept(client: httpx.Client, visitor: Visitor) -> No
     assert "is kept: everybody gets it for good." in text
     assert "49 is recommended. The bounds that hold whatever effects do still overlap." in text
     assert "All 30 steps are played." in text
-    assert not [link for link in visitor.page.links if "/order/" in link]
+    assert [link for link in visitor.page.links if "/order/" in link] == ["/experiments/shipping/order/void"]
 
 
 def test_a_decided_experiment_names_the_best_with_its_bound(client: httpx.Client, visitor: Visitor) -> None:
