@@ -69,7 +69,15 @@ def test_a_backup_never_replaces_a_file(database: Path, capsys: pytest.CaptureFi
 def test_steps_are_exported_as_csv_and_as_json_lines(database: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["export", str(database), "shipping"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
-    assert rows[3] == {"step": "3", "variant": "49", "planned": "49", "role": "plan", "total": "1.5", "void": "false", "reason": ""}
+    assert rows[3] == {
+        "step": "3",
+        "variant": "49",
+        "planned": "49",
+        "role": "plan",
+        "total": "1.5",
+        "void": "false",
+        "reason": "",
+    }
     assert rows[5]["total"] == ""
     assert run(["export", str(database), "shipping", "--format", "jsonl"]) == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]

@@ -186,6 +186,17 @@ def test_experiments_are_created_ordered_about_and_explained(address: str) -> No
         assert [one["name"] for one in client.experiments(limit=1)] == ["manual", "hourly", "new", "later"]
 
 
+def test_steps_are_voided_one_by_one_and_in_ranges(address: str) -> None:
+    with Client(address, "any") as client:
+        manual = client.experiment("manual")
+        for step in range(9):
+            manual.close_step(1.0, step=step)
+        assert manual.void(8, "a slip")["excluded"] == 1
+        assert manual.void(2, "the till was down", last=4) == manual.void(2, "once more", last=4)
+        shown = [one["reason"] for one in manual.steps()][:9]
+        assert shown == [None, None, *["the till was down"] * 3, None, None, None, "a slip"]
+
+
 def test_steps_and_events_come_page_by_page_and_from_where_one_was(address: str) -> None:
     with Client(address, "any") as client:
         manual = client.experiment("manual")

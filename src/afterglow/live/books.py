@@ -4,7 +4,8 @@ r"""The ledger of a running experiment: steps that are void, or played outside t
 before them: see `afterglow.gap_ledger`. That people chose them does no harm, as the choice is made before the step.
 
 Looks, which keep the best bounds found, are taken only when a hold has been learned: until then its steps can be
-voided. For the same reason washed totals join their batches then, and wait in `fresh` meanwhile.
+voided by `retract`. For the same reason washed totals join their batches then, and wait in `fresh` meanwhile. To void
+steps that were learned, `live/replay.py` makes the books anew.
 """
 
 import math

@@ -1,7 +1,7 @@
 """Work out what follows when steps are taken back after they were learned, without holding anybody up.
 
-The whole log is played again, which takes ten to twenty seconds for a million steps. So it is read beside the
-experiment, some records at a time; only the few that were added meanwhile are taken in by the transaction that adds
+The whole log is played again, which takes some ten seconds for a million steps. So it is read beside the experiment,
+some records at a time; only the few that were added meanwhile are taken in by the transaction that adds
 the result. If others have taken steps back in between, it begins again.
 """
 

@@ -1,7 +1,7 @@
 """A policy at work in a running experiment: the hold in hand, and the totals that it will be told.
 
-Totals are kept one by one until the hold is learned, as whole micro-units: a step can be voided until then, and the
-policy is told exactly the hold that it asked for, later if steps were void or outside the plan. Only the end of the
+Totals are kept one by one until the hold is learned, as whole micro-units: a step is easily voided until then, and
+the policy is told exactly the hold that it asked for, later if steps were void or outside the plan. Only the end of the
 experiment cuts a hold short.
 """
 
