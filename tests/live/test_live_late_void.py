@@ -29,7 +29,7 @@ class Live:
         self.state: State = initial(spec)
         self.events: list[tuple[str, str]] = []  # as they are stored
         self.gone: list[range] = []
-        self.happen([Event("create", {}), orders.start(spec, self.state, 0)])
+        self.happen([Event("create", {}), *orders.start(spec, self.state, 0)])
 
     def happen(self, events: list[Event]) -> None:
         for kind, body in events:
