@@ -92,6 +92,16 @@ def test_what_can_t_be_taken_back_is_refused(outage: Experiment, experiments: Ex
     assert outage.events()[-1].kind == "close"
 
 
+def test_a_total_that_was_too_large_raises_no_alarm_once_it_is_void(experiment: Experiment) -> None:
+    for _ in range(2):
+        experiment.reward(40.0)
+    experiment.close_step()
+    close(experiment, [1.0] * 3)
+    assert "1 step brought more than window x reward_max" in (experiment.status().alarm or "")
+    experiment.void(0, "booked twice")
+    assert experiment.status().alarm is None
+
+
 def test_before_a_fresh_start_only_the_estimates_change(outage: Experiment) -> None:
     outage.disable("69", "out of stock")
     close(outage, [4.0] * 9)

@@ -89,31 +89,6 @@ def test_every_order_can_be_given_with_its_form(client: httpx.Client, visitor: V
     ]  # fmt: skip
 
 
-def test_a_step_can_be_voided_with_its_form(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
-    create(client)
-    client.get("/v1/experiments/shipping/current")
-    clock.now += 3600
-    client.get("/v1/experiments/shipping/current")
-    assert "Step 0 voided" in order(visitor, "void", step="0", reason="the till was down")
-    assert client.get("/v1/experiments/shipping/steps").json()["items"][0]["void"]
-    refused = order(visitor, "void", step="7", reason="a slip")
-    assert "step 7 can't be voided" in refused
-    assert "step must be a whole number, got 'x'" in order(visitor, "void", step="x", reason="a slip")
-    assert "last must be a whole number, got 'y'" in order(visitor, "void", step="0", last="y", reason="a slip")
-
-
-def test_steps_can_be_voided_after_the_end_and_are_shown_with_the_reason(
-    client: httpx.Client, visitor: Visitor
-) -> None:
-    create(client, policy="ucb1", horizon=12, step_seconds=None)
-    for step in range(12):
-        client.post(f"/v1/experiments/shipping/steps/{step}", json={"total": 1.0})
-    text = order(visitor, "void", step="4", last="6", reason="the till was down")
-    assert "Steps 4 to 6 voided: the policy goes back to before them." in text
-    assert "void: not learned from (the till was down)" in text
-    assert "void: the till was down" in visitor.read("/experiments/shipping/steps/5").text
-
-
 def test_a_form_says_what_will_happen_and_when(client: httpx.Client, visitor: Visitor) -> None:
     create(client)
     page = visitor.read("/experiments/shipping/order/pin")

@@ -1,0 +1,60 @@
+"""Steps are voided by way of a form, and shown with the reason."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from browsing import Visitor
+from live_fixtures import Clock
+from serving import in_thread
+
+
+@pytest.fixture
+def client(tmp_path: Path, clock: Clock) -> Iterator[httpx.Client]:
+    with in_thread(tmp_path / "experiments.db", clock) as made:
+        yield made
+
+
+@pytest.fixture
+def visitor(client: httpx.Client) -> Iterator[Visitor]:
+    made = Visitor(str(client.base_url))
+    yield made
+    made.close()
+
+
+def create(client: httpx.Client, **more: Any) -> None:
+    body = {"name": "shipping", "variants": ["49", "59", "69"], "window": 3, "reward_max": 100.0, "horizon": 500}
+    assert client.post("/v1/experiments", json=body | {"step_seconds": 3600} | more).status_code == 201
+
+
+def order(visitor: Visitor, name: str, **fields: str) -> str:
+    visitor.read(f"/experiments/shipping/order/{name}")
+    return visitor.send(f"/experiments/shipping/order/{name}", **fields).text
+
+
+def test_a_step_can_be_voided_with_its_form(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
+    create(client)
+    client.get("/v1/experiments/shipping/current")
+    clock.now += 3600
+    client.get("/v1/experiments/shipping/current")
+    assert "Step 0 voided" in order(visitor, "void", step="0", reason="the till was down")
+    assert client.get("/v1/experiments/shipping/steps").json()["items"][0]["void"]
+    refused = order(visitor, "void", step="7", reason="a slip")
+    assert "step 7 can't be voided" in refused
+    assert "step must be a whole number, got 'x'" in order(visitor, "void", step="x", reason="a slip")
+    assert "last must be a whole number, got 'y'" in order(visitor, "void", step="0", last="y", reason="a slip")
+
+
+def test_steps_can_be_voided_after_the_end_and_are_shown_with_the_reason(
+    client: httpx.Client, visitor: Visitor
+) -> None:
+    create(client, policy="ucb1", horizon=12, step_seconds=None)
+    for step in range(12):
+        client.post(f"/v1/experiments/shipping/steps/{step}", json={"total": 1.0})
+    text = order(visitor, "void", step="4", last="6", reason="the till was down")
+    assert "Steps 4 to 6 voided: the policy goes back to before them." in text
+    assert "void: not learned from (the till was down)" in text
+    assert "void: the till was down" in visitor.read("/experiments/shipping/steps/5").text
