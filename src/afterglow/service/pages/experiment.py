@@ -94,6 +94,8 @@ def planned(visit: Visit, experiment: Experiment, status: Status) -> str:
     """What the plan holds; looked up once while a step lasts, for all visitors."""
     if status.phase != "running":
         return ""
+    if status.washout == experiment.spec.window:  # it begins with the step in hand, which is no longer planned
+        return "Because steps were voided, another variant is planned from the next step on."
     why = visit.dashboard.plans.get(experiment.name)
     if why is None or why.step != status.step:
         try:
