@@ -24,13 +24,18 @@ def address() -> Iterator[str]:
     server().drop(made)
 
 
-def test_a_database_that_is_away_is_said_to_be_at_once_and_found_when_it_is_back(clock: Clock) -> None:
+def test_a_database_that_is_away_is_said_to_be_at_once_and_found_when_it_is_back(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("afterglow.live.present.REREAD", 0.0)
     other = Server()
     try:
         with afterglow.live.open(other.fresh(), clock=clock) as experiments:
             experiment = experiments.create("hourly", **HOURLY)
             assert experiment.reward(1.0, "before").accepted == 1
             shown = experiment.decision()
+            ended = experiments.create("ended", **HOURLY)
+            ended.stop("enough", keep="59")
             other.stop()
             took = list[float]()
             for _ in range(5):
@@ -40,6 +45,7 @@ def test_a_database_that_is_away_is_said_to_be_at_once_and_found_when_it_is_back
                 took.append(monotonic() - began)
             assert median(took) < 2  # whatever holds up the machine itself
             assert experiment.glance() in (shown, None)
+            assert ended.current() == "59"  # what is over is served all the same
             clock.hours(1)
             with pytest.raises(Unavailable):
                 experiment.current()

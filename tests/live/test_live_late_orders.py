@@ -1,6 +1,7 @@
 """Voiding steps after they were learned, on both stores: what is shown, what is refused, who is in the way."""
 
 import json
+from contextlib import ExitStack
 from threading import Thread
 from typing import Any
 
@@ -128,16 +129,23 @@ def test_what_operators_have_ordered_stays_in_force(outage: Experiment, order: s
     assert outage.verify().ok
 
 
-def test_after_the_end_the_better_variant_is_kept_unless_somebody_chose(address: str) -> None:
-    with afterglow.live.open(address) as experiments:
+def test_after_the_end_the_better_variant_is_kept_unless_somebody_chose(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another replica, where there may be one, follows."""
+    monkeypatch.setattr("afterglow.live.present.REREAD", 0.0)
+    with afterglow.live.open(address) as experiments, ExitStack() as stack:
+        replica = address.startswith("postgresql")
+        others = stack.enter_context(afterglow.live.open(address)) if replica else experiments
         for name, stopped in (("ended", False), ("stopped", True)):
             experiment = experiments.create(name, **ASKED, horizon=100 if stopped else 21, policy="washout-ucb")
             close(experiment, [4.0] * 7 + [8.0] * 7 + [4.0] * 5 + [40.0] * 2)
             if stopped:
                 experiment.stop("enough", "69")
-            assert experiment.current() == experiment.recommend() == "69"
+            assert experiment.current() == experiment.recommend() == others[name].current() == "69"
             experiment.void(19, WHY, last=20)
             assert experiment.current() == experiment.recommend() == ("69" if stopped else "59")
+            assert others[name].current() == experiment.current()
             assert (experiment.status().phase, experiment.status().learned) == ("over", 19)
             assert experiment.verify().ok
     with afterglow.live.open(address) as again:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from uuid import uuid4
 
-from afterglow.errors import AfterglowError, Conflict, OutOfTurn
+from afterglow.errors import AfterglowError, Conflict, OutOfTurn, Unavailable
 from afterglow.estimates import Estimates
 from afterglow.live import orders
 from afterglow.live.amounts import Amount, micros, units
@@ -39,8 +39,14 @@ class Experiment(Present):
         known = self.glance()
         if known is not None:
             return known
-        with self._present() as state:
-            return decided(self.spec, state)
+        try:
+            with self._present() as state:
+                return decided(self.spec, state)
+        except Unavailable:
+            shown = self._shown
+            if shown is None or shown.decision.role != "over":
+                raise
+            return shown.decision  # nothing but a late void changes it
 
     def reward(self, amount: Amount, key: str | None = None) -> Receipt:
         """Add an amount to the total of this step. Sent again with its key, it counts once."""
