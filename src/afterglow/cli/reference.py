@@ -86,7 +86,7 @@ NOTES = {
     "database must be empty, and may be named on either side: to keep a copy in a file, to restore it, or to move.",
     "export": "Steps have `step`, `variant`, `planned`, `role`, `total`, `void` and `reason`; events have `seq`, `at`, "
     "`kind`, `body` and `hash`. A step that is open, was missed, or is void for want of a report has no `total`: empty "
-    "in CSV, `null` in JSON. A total that was told and then voided stays, beside `void`. `afterglow fit` and "
+    "in CSV, `null` in JSON. A total above 0 that was told and then voided stays, beside `void`. `afterglow fit` and "
     "`plan --history` take all of these as not known. See the [reference of live experiments](live.md).",
     "migrate": "The copy of a file is beside it, with the old version in its name. PostgreSQL is changed in one "
     "transaction; make a copy with its own tools first. Nobody may be using the database. Needs the extra `live`.",
