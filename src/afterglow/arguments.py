@@ -58,9 +58,10 @@ def known_options(policy: Policy[Any, Any], options: Mapping[str, Any], others: 
 
 def possible_total(total: object, window: int, reward_max: float) -> float:
     """A step's total as a float, if a window of pulls can bring it."""
-    amount: Any = float(total) if isinstance(total, Decimal) and not total.is_nan() else total
-    if isinstance(amount, bool) or not isinstance(amount, Real) or amount != amount:
+    given = float(total) if isinstance(total, Decimal) and not total.is_nan() else total
+    if isinstance(given, bool) or not isinstance(given, Real) or given != given:
         raise BadValue(f"total must be a number, got {total!r}; a step in which nothing arrived has total 0")
+    amount: Any = given
     most = window * reward_max
     if amount < 0:
         raise BadValue(

@@ -131,7 +131,7 @@ def test_before_its_time_the_control_is_served_and_nothing_is_counted(make: Any,
     experiment = make(starts=clock.now + 7200, control="69")
     clock.hours(1)
     assert experiment.status().phase == "scheduled"
-    assert experiment.decision() == (0, "69", "69", "plan", 1_000_000 + 2 * 3600)
+    assert experiment.decision() == (0, "69", "69", "waiting", 1_000_000 + 2 * 3600)
     with pytest.raises(OutOfTurn, match="is not started; it starts by itself when the decision of now ends"):
         experiment.reward(1.0)
     experiment.start()  # changes nothing
@@ -142,6 +142,18 @@ def test_before_its_time_the_control_is_served_and_nothing_is_counted(make: Any,
     assert experiment.decision().step == 1
     assert [one.total for one in experiment.steps(0, 1)] == [1.0]
     assert [one.kind for one in experiment.events()] == ["create", "schedule", "start", "close"]
+    assert experiment.verify().ok
+
+
+@pytest.mark.parametrize("waiting", [{"start": False}, {"starts": 1_000_000.0 + 7200}])
+def test_what_has_not_begun_can_be_called_off(make: Any, clock: Clock, waiting: dict[str, Any]) -> None:
+    experiment = make(**waiting)
+    experiment.stop("a wrong year", keep="59")
+    clock.hours(3)
+    assert (experiment.status().phase, experiment.decision()) == ("over", (0, "59", "59", "over", None))
+    assert experiment.steps() == []
+    with pytest.raises(OutOfTurn, match="was stopped at step 0; create a new one"):
+        experiment.start()
     assert experiment.verify().ok
 
 

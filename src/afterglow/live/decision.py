@@ -26,9 +26,9 @@ class Receipt(NamedTuple):
 
 
 def decided(spec: Spec, state: State) -> Decision:
-    over = state.phase is Phase.OVER
+    role = {Phase.OVER: "over", Phase.DRAFT: "waiting", Phase.SCHEDULED: "waiting"}.get(state.phase, str(state.role))
     served, planned = spec.variants[state.served], spec.variants[state.planned]
-    return Decision(state.step, served, planned, "over" if over else str(state.role), end_of(spec, state))
+    return Decision(state.step, served, planned, role, end_of(spec, state))
 
 
 def end_of(spec: Spec, state: State) -> float | None:

@@ -170,7 +170,7 @@ class Experiment(Present):
             return True
 
     def stop(self, reason: str, keep: str | None = None) -> None:
-        """End the experiment now, and serve `keep` from then on: the control, unless it is named."""
+        """End the experiment now, or call it off, and serve `keep` from then on: the control, unless it is named."""
         with self._writing() as log:
             self._catch_up(log)
             state = self._copy.state

@@ -30,8 +30,9 @@ class Reported(NamedTuple):
 def started(spec: Spec, state: State) -> None:
     """Refuse what needs a step in hand."""
     if state.phase in WAITING:
-        by_itself = state.phase is Phase.SCHEDULED
-        way_out = "it starts by itself when the decision of now ends" if by_itself else "call start()"
+        way_out = "call start()"
+        if state.phase is Phase.SCHEDULED:
+            way_out = "it starts by itself when the decision of now ends, unless stop() calls it off"
         raise OutOfTurn(f"experiment {spec.name!r} is not started; {way_out}")
     if state.phase is Phase.OVER:
         if state.step == spec.horizon:
@@ -44,6 +45,7 @@ def started(spec: Spec, state: State) -> None:
 def start(spec: Spec, state: State, now: int) -> list[Event]:
     """Begin: step 0 is the slot of time that it is now. Before its time it is scheduled."""
     if state.phase not in WAITING:
+        started(spec, state)
         raise OutOfTurn(f"experiment {spec.name!r} is started already; it is {state.phase}")
     gone = now - spec.starts_ms
     if spec.step_ms and gone < 0:
@@ -174,8 +176,9 @@ def go_live(spec: Spec, state: State, why: str) -> list[Event]:
 
 
 def stop(spec: Spec, state: State, keep: object, why: str, reported: Reported) -> Event:
-    """End it now. `keep` is served from then on; if it is None, what is pinned or else the control."""
-    started(spec, state)
+    """End it now, or call it off. `keep` is served from then on; if it is None, what is pinned or else the control."""
+    if state.phase not in WAITING:
+        started(spec, state)
     if keep is None:
         arm = state.pinned if state.pinned >= 0 else safe(spec, state)
     else:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from afterglow.live.spec import Spec
-from afterglow.live.state import Role, State
+from afterglow.live.state import WAITING, Role, State
 from afterglow.live.store.contract import StepRow
 
 
@@ -50,5 +50,5 @@ def changes(spec: Spec, state: State, kind: str, body: Mapping[str, Any]) -> Ite
         yield Void(body["step"], body["step"])
     elif kind == "revise":
         yield Void(body["first"], body["last"])
-    elif kind == "stop":
+    elif kind == "stop" and state.phase not in WAITING:
         yield Close(state.step, body["total"], str(Role.LAST), False)

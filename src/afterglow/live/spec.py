@@ -44,7 +44,7 @@ class Spec:
     season: int  # 1 = none
     control: int  # the variant served when the plan is not
     step_ms: int  # 0 = manual: the caller closes each step
-    starts_ms: int  # when step 0 begins, by the clock
+    starts_ms: int  # from when on steps are counted, by the clock
     heartbeat: bool  # a step without a report is void
     shadow: bool  # decide and log, serve the control
     remember: int  # steps for which keys are kept after theirs has closed

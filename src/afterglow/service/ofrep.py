@@ -34,7 +34,9 @@ class Asked(msgspec.Struct):
 class Metadata(Answered):
     step: int
     role: str
-    valid_until: Annotated[Moment | None, Field(description="When the step ends; absent if no clock ends it.")] = None
+    valid_until: Annotated[
+        Moment | None, Field(description="When the step ends, or the experiment begins; absent if no clock does it.")
+    ] = None
 
 
 class Flag(Answered):

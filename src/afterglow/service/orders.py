@@ -28,7 +28,7 @@ async def carry_out(call: Operates, method: Callable[..., None], *given: Any) ->
     return await call.ask(done)
 
 
-@order("/start", "Begin step 0")
+@order("/start", "Begin step 0, or schedule it")
 async def start(name: str, call: Operates, asked: shapes.Start | None = None) -> Any:
     return await carry_out(call, Experiment.start)
 

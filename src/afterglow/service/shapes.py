@@ -96,7 +96,7 @@ class Total(Sent):
 
 class Difference(Answered):
     """What a step on one variant brings more than on another, by ordinary statistics: an interval for one look, if
-    effects arrive alike all the time and steps of different batches vary independently with one variance."""
+    effects arrive alike all the time and stretches of a window vary independently with one variance."""
 
     variant: str
     over: str
@@ -142,7 +142,7 @@ class Experiment(Answered):
     control: str
     mode: Literal["manual", "clock"]
     step_seconds: float | None
-    starts: Annotated[Moment | None, Field(description="When step 0 begins, by the clock.")]
+    starts: Annotated[Moment | None, Field(description="From when on steps are counted, by the clock.")]
     heartbeat: bool
     shadow: bool
     remember: int
@@ -167,8 +167,11 @@ class Current(Answered):
     experiment: str
     variant: str
     step: int
-    role: Literal["plan", "washout", "outside", "shadow", "missed", "last", "over"]
-    valid_until: Annotated[Moment | None, Field(description="When the step ends, if a clock ends it.")]
+    role: Literal["waiting", "plan", "washout", "outside", "shadow", "missed", "last", "over"]
+    valid_until: Annotated[
+        Moment | None,
+        Field(description="When the step ends, if a clock ends it; before a scheduled start, when that is."),
+    ]
 
 
 class Closed(Answered):

@@ -93,7 +93,10 @@ ORDERS = (
         lambda one, form: one.enable(form["variant"], reason(form)),
         lambda spec, status: running(spec, status) and bool(status.disabled),
     ),
-    Order("stop", "Stop", "Stop the experiment for good", "Stop it for good", "keep", stop, running, True),
+    Order(
+        "stop", "Stop", "Stop the experiment for good", "Stop it for good", "keep", stop,
+        lambda spec, status: status.phase != "over", True,
+    ),
 )  # fmt: skip
 BY_SLUG = {order.slug: order for order in ORDERS}
 
