@@ -148,7 +148,7 @@ def test_a_text_from_before_batches_were_kept_begins_them_now() -> None:
     values = json.loads(agent.to_json())
     older = {name: value for name, value in values.items() if name not in ("batches", "check")}
     again = Agent.from_json(stored.write(older))
-    assert [one.missing for one in again.estimates().against(0)] == ["no run of 0 has outlasted the window"] * 2
+    assert [one.missing for one in again.estimates().against(0)] == ["no run of arm 0 has lasted a window"] * 2
     assert list(again.estimates()) == list(agent.estimates())
     assert play(again, 300, seed=8) == play(agent, 300, seed=8)
     assert None not in [one.mean for one in again.estimates().against(again.recommend())]

@@ -1,6 +1,8 @@
 """Ordinary differences between arms: what they say, when they say nothing, and how often they are right."""
 
 import math
+from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -10,6 +12,8 @@ from afterglow.batches import Batches
 from afterglow.errors import UnknownName
 from afterglow.evidence import evidence
 from afterglow.policies.student import student_quantile
+
+FEW = "too few batches to tell the noise from: 3 beyond the first of each arm are needed in all"
 
 
 def noisy(steps: int, run: int, window: int = 4, seed: int = 1) -> Agent:
@@ -47,7 +51,9 @@ def test_a_difference_is_that_of_washed_means_with_students_interval() -> None:
     larger = [max(square, pooled) / 7 for square in squares]
     freedoms = [6 if square > pooled else 12 for square in squares]
     spread = sum(larger)
-    freedom = math.floor(spread**2 / sum(part**2 / each for part, each in zip(larger, freedoms, strict=True)))
+    apart = sum(part / math.sqrt(each) for part, each in zip(larger, freedoms, strict=True))
+    freedom = math.floor((spread / apart) ** 2)
+    assert 6 < freedom < 12
     mean, off = evidence(both).difference(0, 1, 0.9)
     assert mean == pytest.approx(means[0] - means[1])
     assert off == pytest.approx(student_quantile(0.9, freedom) * math.sqrt(spread))
@@ -80,9 +86,9 @@ def test_reading_says_which_arm_is_ahead_and_what_kind_of_interval_it_is() -> No
 @pytest.mark.parametrize(
     ("steps", "run", "reason"),
     [
-        (60, 3, "no run of C has outlasted the window"),
-        (20, 20, "no run of C has outlasted the window"),
-        (18, 6, "fewer than 3 batches of a window are there to tell the noise from"),
+        (60, 3, "no run of arm 'C' has lasted a window"),
+        (20, 20, "no run of arm 'C' has lasted a window"),
+        (32, 12, FEW),
     ],
 )
 def test_where_there_is_too_little_it_says_why(steps: int, run: int, reason: str) -> None:
@@ -103,7 +109,46 @@ def test_estimates_made_by_hand_have_no_differences() -> None:
     estimates = Agent(2, 3).estimates()
     bare = Estimates(estimates.arms, 0.95, 3)
     assert bare.best is None
-    assert bare.against(0)[0].missing == "no run of 0 has outlasted the window"
+    assert bare.against(0)[0].missing == "no run of arm 0 has lasted a window"
+
+
+def test_a_season_that_was_never_whole_is_told() -> None:
+    batches = Batches(2, 4, season=24)
+    for total in range(23):
+        batches.add(0, total)
+    estimates = replace(Agent([1, 2], 4).estimates(), evidence=evidence(batches))
+    assert estimates.best is None
+    assert estimates.against(2)[0].missing == "no run of arm 2 has lasted a window and a whole season"
+
+
+def held(draw: Callable[[Random], list[float]], arms: int, window: int, runs: int) -> int:
+    """How often the 95 % interval of two equal arms has zero in it, each played in one run of washed totals."""
+    random, found = Random(1), 0
+    for _ in range(runs):
+        batches = Batches(arms, window)
+        for arm in range(arms):
+            batches.end()
+            for total in draw(random):
+                batches.add(arm, total)
+        mean, off = evidence(batches).difference(0, 1, 0.95)
+        found += abs(mean) <= off
+    return found
+
+
+def test_two_steps_an_arm_share_one_variance_and_its_freedom() -> None:
+    """Right in 95 %: fewer than 3,731 of 4,000 once in a million. Were the terms taken as independent, 90.6 %."""
+    assert held(lambda random: [random.gauss(0, 1) for _ in range(2)], 3, 1, 4_000) >= 3_731
+
+
+def test_what_batches_hide_at_their_edges_is_made_up_for() -> None:
+    """Half is paid at once and half in the last step of the window, of which batches show least. Were it right in 95 %,
+    fewer than 914 of 1,000 would be found once in a million; left as it is, the interval is right in 88 %."""
+
+    def draw(random: Random) -> list[float]:
+        rewards = [random.gauss(0, 1) for _ in range(7 * 24 + 23)]
+        return [0.5 * (first + last) for first, last in zip(rewards, rewards[23:], strict=False)]
+
+    assert held(draw, 2, 24, 1_000) >= 914
 
 
 class World:
@@ -124,8 +169,8 @@ class World:
 @pytest.mark.parametrize("policy", ["lean-ucb", "leak-ucb"])
 @pytest.mark.parametrize("correlation", [0.0, 0.8])
 def test_the_interval_covers_the_truth_about_as_often_as_it_says(policy: str, correlation: float) -> None:
-    """That of the recommended arm and the runner-up, though the policy chose the steps. Measured: 95 % and more. Were
-    it 92 %, fewer than 76 of 100 would be found less than once in a million."""
+    """That of the recommended arm and the runner-up, though the policy chose the steps. Were it 95 %,
+    fewer than 82 of 100 would be found less than once in a million; `bench/interval_coverage.py` measures more."""
     covered = 0
     for seed in range(100):
         means = [0.4, 0.4, 0.44]
@@ -137,4 +182,4 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says(policy: str, co
         lead = min(agent.estimates().against(best), key=lambda one: numbers(one)[0])
         _, low, high = numbers(lead)
         covered += low <= means[best] - means[int(lead.other)] <= high
-    assert covered >= 76
+    assert covered >= 82

@@ -53,6 +53,7 @@ class Batches:
     """`add` each washed total of a run, `skip` those that are not known, `end` the run."""
 
     def __init__(self, arms: int, window: int, season: int = 1) -> None:
+        self.window = window  # d
         self.season = season
         self.size = season * -(-window // season)  # b
         self.arms = [Washed() for _ in range(arms)]

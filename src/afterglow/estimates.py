@@ -67,7 +67,7 @@ class Estimates:
     does with probability 1 - `confidence` at most; None proves nothing, for short runs hide a lot.
 
     `against` compares two arms by ordinary statistics: narrower, for one look, and only if effects arrive alike all the
-    time, steps of different batches vary independently and with one variance, and arms keep their means.
+    time, stretches of a window vary independently and with one variance, and arms keep their means.
     """
 
     arms: tuple[Estimate, ...]
@@ -92,7 +92,8 @@ class Estimates:
 
     @property
     def best(self) -> Name | None:
-        """The arm of the largest mean among those that outlasted the window; None if none did."""
+        """The arm of the largest mean among those with a run of a window, and of a whole season behind it if there are
+        seasons; None if none has one."""
         means = [(mean, -arm) for arm, mean in enumerate(self.evidence.means) if not math.isnan(mean)]
         return self.arms[-max(means)[1]].arm if means else None
 
@@ -116,9 +117,10 @@ class Estimates:
         known = self.evidence
         for arm in arms:
             if not known.steps or not known.steps[arm]:
-                return f"no run of {self.arms[arm].arm} has outlasted the window"
+                season = " and a whole season" if known.season > 1 else ""
+                return f"no run of arm {self.arms[arm].arm!r} has lasted a window{season}"
         if known.pooled is None:
-            return f"fewer than {ENOUGH} batches of a window are there to tell the noise from"
+            return f"too few batches to tell the noise from: {ENOUGH} beyond the first of each arm are needed in all"
         return None if known.pooled.value > 0 else "totals don't vary"
 
     @property

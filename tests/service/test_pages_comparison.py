@@ -34,16 +34,15 @@ def test_an_end_without_a_proof_has_a_sentence_to_go_by() -> None:
     assert said.startswith("It is over. 59 is recommended: +")
     assert " a step over " in said
     assert "(95 % interval +" in said
-    assert said.endswith(
-        "read once, if steps vary independently). The bounds that hold whatever effects do still overlap."
-    )
+    assert "read once, if stretches of a window vary independently). The" in said
+    assert said.endswith(" The bounds that hold whatever effects do still overlap.")
 
 
 def test_what_may_be_no_better_is_not_praised() -> None:
     spec, now, found = played({"A": 20.0, "B": 20.0}, step_seconds=3600, starts=0)
     said = known(spec, now, found)
     assert " an hour over " in said
-    assert "if hours vary independently), so it may be no better. The bounds" in said
+    assert "if stretches of a window vary independently), so it may be no better. The bounds" in said
 
 
 def test_without_numbers_the_recommendation_stands_alone() -> None:

@@ -50,10 +50,10 @@ def ahead(spec: Spec, status: Status) -> str:
         return f"{status.recommended} is recommended. "
     unit, largest = UNITS.get(spec.step_ms, "a step"), max(abs(lead.low), abs(lead.high))
     mean, low, high = (signed(value, largest) for value in (lead.mean, lead.low, lead.high))
-    steps, doubt = unit.split()[-1] + "s", ", so it may be no better" if lead.low <= 0 else ""
+    doubt = ", so it may be no better" if lead.low <= 0 else ""
     return (
         f"{status.recommended} is recommended: {mean} {unit} over {lead.other} ({100 * spec.confidence:.4g} % interval "
-        f"{low} to {high}, read once, if {steps} vary independently){doubt}. "
+        f"{low} to {high}, read once, if stretches of a window vary independently){doubt}. "
     )
 
 
