@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from afterglow import Agent, Policy, stored
+from afterglow import Agent, Policy
 from afterglow.errors import BadFormat
 from in_turn import MEANS, Settings, State, a_number, in_turn, learn, next_hold, play, start
 from pooled_world import PooledWorld
@@ -140,15 +140,3 @@ def test_a_text_written_anew_by_another_program_still_reads() -> None:
         agent.update(1.0)
     rewritten = json.dumps(json.loads(agent.to_json().replace(".0,", ",")), sort_keys=True, indent=1)
     assert Agent.from_json(rewritten.encode()).to_json() == agent.to_json()
-
-
-def test_a_text_from_before_batches_were_kept_begins_them_now() -> None:
-    agent = Agent(3, 4, policy="leak-ucb")
-    play(agent, 200)
-    values = json.loads(agent.to_json())
-    older = {name: value for name, value in values.items() if name not in ("batches", "check")}
-    again = Agent.from_json(stored.write(older))
-    assert [one.missing for one in again.estimates().against(0)] == ["no run of arm 0 has lasted a window"] * 2
-    assert list(again.estimates()) == list(agent.estimates())
-    assert play(again, 300, seed=8) == play(agent, 300, seed=8)
-    assert None not in [one.mean for one in again.estimates().against(again.recommend())]

@@ -9,7 +9,6 @@ import pytest
 import afterglow
 from afterglow.errors import BadDatabase, BadValue
 from afterglow.live import Experiments
-from afterglow.live.state import State
 from live_fixtures import ASKED
 
 
@@ -78,34 +77,6 @@ def test_a_damaged_log_or_snapshot_is_not_gone_on_from(address: str, monkeypatch
             rewrite(again, statement)
             with pytest.raises(BadDatabase, match="go back to a backup"):
                 again.get("shipping")
-
-
-def test_a_snapshot_from_before_batches_were_kept_is_right_but_passed_over(
-    address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The log is replayed instead, so that nothing is missing from the differences."""
-    text = State.text
-    with monkeypatch.context() as older:
-        older.setattr("afterglow.live.history.EVERY", 10)
-        older.setattr(State, "text", lambda state, batches=False: text(state, batches))
-        with afterglow.live.open(address) as experiments:
-            experiment = experiments.create("shipping", **ASKED, policy="leak-ucb")
-            for step in range(115):
-                experiment.close_step(3.0 + step % 7)
-            known = experiment.estimates()
-    monkeypatch.setattr("afterglow.live.history.EVERY", 10)
-    with afterglow.live.open(address) as again:
-        experiment = again.get("shipping")
-        assert experiment.estimates() == known
-        assert known.evidence.pooled is not None
-        before = experiment.verify().snapshots
-        for _ in range(15):
-            experiment.close_step(3.0)
-        assert experiment.verify().snapshots > before > 1
-        assert experiment.verify().ok
-        known = experiment.estimates()
-    with afterglow.live.open(address) as again:
-        assert again.get("shipping").estimates() == known
 
 
 # Backup

@@ -110,6 +110,5 @@ class Books(GapLedger):
         self.due, self.lost_at = values["due"], values["lost_at"]
         self.lost, self.lost_before = values["lost"][:], values["lost_before"][:]
         self.batches = Batches(len(tallies), self.late + 1, self.batches.season)
-        if "batches" in values:  # what was written before they were kept begins them now
-            self.batches.restore(values["batches"])
-        self.fresh = list(values.get("fresh", ()))
+        self.batches.restore(values["batches"])
+        self.fresh = list(values["fresh"])

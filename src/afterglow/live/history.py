@@ -12,7 +12,7 @@ from afterglow.live.orders import Event
 from afterglow.live.replay import REVISING, range_of
 from afterglow.live.rows import Close, Missed, Open, Void, changes
 from afterglow.live.spec import Spec, read_spec
-from afterglow.live.state import WAITING, Role, State, has_batches, initial, restored
+from afterglow.live.state import WAITING, Role, State, initial, restored
 from afterglow.live.status import Explanation, explanation
 from afterglow.live.store.contract import Reading, Snapshot, Writing
 
@@ -78,9 +78,6 @@ class Follower:
         record = next(log.records(snapshot.seq - 1, 1), None)
         if record is None or snapshot.check != check(record.hash, snapshot.state):
             raise BadDatabase(f"snapshot {snapshot.seq:,} of {self.name!r} was changed; go back to a backup")
-        if not has_batches(snapshot.state):
-            self.state = initial(self.spec)
-            return
         self.state = restored(self.spec, snapshot.state)
         self.seq, self.hash, self.latest = record.seq, record.hash, record.at
         self.kept_seq, self.kept_size = snapshot.seq, len(snapshot.state)

@@ -52,12 +52,11 @@ class State:
     learned: int = 0  # steps that the policy was told or will be
     excluded: int = 0  # steps that it won't
 
-    def text(self, batches: bool = True) -> str:
-        """All of it, to go on from later; without `batches` as it was written before they were kept."""
-        books = self.books.values()
+    def text(self) -> str:
+        """All of it, to go on from later."""
         values = {
             "plan": self.plan.values(),
-            "books": books if batches else {name: books[name] for name in books if name not in ("batches", "fresh")},
+            "books": self.books.values(),
             **{name: getattr(self, name) for name in PLAIN},
         }
         return json.dumps(values, separators=(",", ":"), sort_keys=True)
@@ -75,11 +74,6 @@ def initial(spec: Spec) -> State:
     books = Books(len(spec.variants), spec.window, spec.confidence, spec.season)
     plan = plans.fresh(spec, everyone, 0, 0, spec.control)
     return State(plan, books, served=spec.control, planned=spec.control, shadow=spec.shadow)
-
-
-def has_batches(text: str) -> bool:
-    """Whether `State.text` wrote batches; where it didn't yet, the log has to be replayed to know them."""
-    return "batches" in json.loads(text)["books"]
 
 
 def restored(spec: Spec, text: str) -> State:
