@@ -10,6 +10,7 @@ With a season, only whole ones of a run count, in the mean too: a cycle adds the
 is not known is left out, and with it what its season had begun.
 """
 
+from collections.abc import Iterable
 from copy import copy, deepcopy
 from dataclasses import dataclass, field
 from typing import Any
@@ -72,12 +73,34 @@ class Batches:
         now.batch_total += now.season_total
         self.skip()
         if now.batch_steps == self.size:
-            self.close(washed, now)
+            self.close(washed, now, now.batch_total)
+            now.batch_steps, now.batch_total = 0, 0.0
 
-    def close(self, washed: Washed, now: Open) -> None:
+    def add_all(self, arm: int, totals: Iterable[float | None]) -> None:
+        """`add` all that are known, `skip` the others: the same numbers, in a fraction of the time without a season."""
+        if self.season > 1:
+            for total in totals:
+                if total is None:
+                    self.skip()
+                else:
+                    self.add(arm, total)
+            return
+        washed, now, size = self.arms[arm], self.open, self.size
+        steps, seen, batch_steps, batch_total = washed.steps, washed.total, now.batch_steps, now.batch_total
+        for total in totals:
+            if total is not None:
+                steps += 1
+                seen += total
+                batch_steps += 1
+                batch_total += total
+                if batch_steps == size:
+                    self.close(washed, now, batch_total)
+                    batch_steps, batch_total = 0, 0.0
+        washed.steps, washed.total, now.batch_steps, now.batch_total = steps, seen, batch_steps, batch_total
+
+    def close(self, washed: Washed, now: Open, total: float) -> None:
         """A batch of the shortest length is full; each second one ends a longer one."""
-        mean = now.batch_total / self.size
-        now.batch_steps, now.batch_total = 0, 0.0
+        mean = total / self.size
         for length in range(LENGTHS):
             washed.count(length, mean)
             if not now.batches >> length & 1:

@@ -33,19 +33,11 @@ class Books(GapLedger):
     def leave_out(self) -> None:
         self.fresh.append(None)
 
-    def sort_in(self, batches: Batches) -> None:
-        """Bring what is fresh to its batches."""
-        for total in self.fresh:
-            if total is None:
-                batches.skip()
-            else:
-                batches.add(self.current, total)
-
     def evidence(self) -> Evidence:
         if not self.fresh:
             return super().evidence()
         batches = self.batches.forked(self.current)
-        self.sort_in(batches)
+        batches.add_all(self.current, self.fresh)
         return evidence(batches)
 
     def begin(self, arm: int, tally: Tally) -> None:
@@ -76,8 +68,9 @@ class Books(GapLedger):
 
     def finish(self) -> None:
         """What was fresh can't be taken back any more."""
-        self.sort_in(self.batches)
-        self.fresh = []
+        if self.fresh:
+            self.batches.add_all(self.current, self.fresh)
+            self.fresh = []
 
     def settle(self) -> None:
         """Look at the run in play: all its steps are final."""

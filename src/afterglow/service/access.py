@@ -56,11 +56,13 @@ class Door:
         if scheme.lower() != b"bearer" or not sent.isascii():
             return None
         text = sent.strip().decode("ascii")
-        late = self.book.held(text)
-        if late is not None and late.expires is not None and late.expires <= self.now():
-            when = f"{datetime.fromtimestamp(late.expires, UTC):%Y-%m-%d %H:%M:%S} UTC"
+        token = self.book.held(text)
+        if token is None:
+            return await self.look_for(text)
+        if token.expires is not None and token.expires <= self.now():
+            when = f"{datetime.fromtimestamp(token.expires, UTC):%Y-%m-%d %H:%M:%S} UTC"
             raise Problem("unauthorized", f"the token expired at {when}; `afterglow token create` makes another")
-        return await self.look_for(text)
+        return token
 
     async def look_for(self, text: str) -> Token | None:
         """A token by its text; one that is not known may have been made a moment ago."""
