@@ -9,6 +9,7 @@ import afterglow
 from afterglow.cli import run
 from afterglow.cli.wording import ONLY_PYTHON, spoken
 from quick_disk import quick_folder
+from serving import command as in_its_own_process
 
 ROOT = Path(__file__).parents[2]
 ARGUMENT = re.compile(r"\b[a-z_]+=(True|False|None|'|\")")
@@ -44,8 +45,9 @@ def test_a_missing_or_a_busy_database_is_told_in_the_words_of_the_command_line(
             assert "doesn't exist, so there is nothing to read; name the file of the experiments" in said
             assert not ARGUMENT.search(said)
         with afterglow.live.open(path):
-            assert run(["serve", "--db", str(path), "--port", "0"]) == 1
-            said = capsys.readouterr().err
+            refused = in_its_own_process("serve", "--db", str(path), "--port", "0", check=False)  # it sets up logs
+            said = refused.stderr
+            assert refused.returncode == 1
             assert said.rstrip().endswith("; stop it first; `afterglow verify`, `backup` and `export` can be used")
             assert "read_only" not in said
 
