@@ -24,7 +24,7 @@ run: $(VENV)/run.stamp
 	$(VENV)/bin/afterglow compare --out out
 
 test: $(VENV)/dev.stamp
-	$(VENV)/bin/python -m pytest --numprocesses 2 --dist worksteal
+	$(VENV)/bin/python -m pytest --numprocesses 3 --dist worksteal
 
 check: $(VENV)/dev.stamp
 	$(VENV)/bin/ruff check .
