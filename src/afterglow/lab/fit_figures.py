@@ -10,6 +10,7 @@ from typing import Any
 
 import matplotlib
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from afterglow.lab.drawing import STYLE, png, svg
@@ -89,15 +90,20 @@ def means(fit: Fit, width: float) -> Figure:
             axes.plot([one.proved_low, one.proved_high], [place, place], color=colour_of(place), linewidth=1, alpha=0.6)
         axes.plot([one.low, one.high], [place, place], color=colour_of(place), linewidth=5, solid_capstyle="butt")
         axes.plot(one.mean, place, marker="o", color=colour_of(place), markersize=6, markeredgecolor=PAPER)
-    axes.set_yticks(range(len(fit.means)), [one.arm for one in fit.means])
-    axes.set(ylim=(len(fit.means) - 0.5, -0.5))
+    name_rows(axes, [one.arm for one in fit.means])
     line = ", line: proved" if any(one.proved_low is not None for one in fit.means) else ""
     bars = f"; bar: {fit.confidence:.0%} if effects depend on arm and lag only{line}" if width == WIDE else ""
     axes.set_xlabel(f"a pull brings on average{bars}")
+    return figure
+
+
+def name_rows(axes: Axes, names: list[str]) -> None:
+    """A row for each name, the first on top."""
+    axes.set_yticks(range(len(names)), names)
+    axes.set(ylim=(len(names) - 0.5, -0.5))
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     axes.grid(True, axis="x")
-    return figure
 
 
 def differences(fit: Fit, width: float) -> Figure:
@@ -113,13 +119,9 @@ def differences(fit: Fit, width: float) -> Figure:
         axes.plot(
             one.difference, place, marker="o", color=colour if sure else PAPER, markersize=8, markeredgecolor=colour
         )
-    axes.set_yticks(range(len(rows)), [f"{one.arm} − {one.than}" for one in rows])
-    axes.set(ylim=(len(rows) - 0.5, -0.5))
+    name_rows(axes, [f"{one.arm} − {one.than}" for one in rows])
     bars = f"; intervals hold together with {fit.confidence:.0%}; full dot: not zero" if width == WIDE else ""
     axes.set_xlabel(f"a pull brings more on average{bars}")
-    axes.tick_params(axis="y", length=0)
-    axes.spines["left"].set_visible(False)
-    axes.grid(True, axis="x")
     return figure
 
 

@@ -1,13 +1,12 @@
 """A fit as a page: who brings more, the differences behind it, means, when effects arrive, what was played."""
 
-import json
 from pathlib import Path
 
 from afterglow.lab.drawing import svg
 from afterglow.lab.fit import Difference, Fit
 from afterglow.lab.fit_figures import NARROW, figures
 from afterglow.lab.identity import versions
-from afterglow.lab.page import placed, render
+from afterglow.lab.page import placed, render, written
 from afterglow.lab.rounding import amount
 
 DESCRIBED = {
@@ -20,12 +19,7 @@ DESCRIBED = {
 
 def write(fit: Fit, folder: Path) -> Path:
     """The page's path; beside it `fit.json`."""
-    folder.mkdir(parents=True, exist_ok=True)
-    data = json.dumps(fit.as_data(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    (folder / "fit.json").write_text(data, encoding="utf-8")
-    path = folder / "index.html"
-    path.write_text(page(fit), encoding="utf-8")
-    return path
+    return written(folder, page(fit), "fit.json", fit.as_data())
 
 
 def page(fit: Fit) -> str:

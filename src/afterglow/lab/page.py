@@ -1,5 +1,7 @@
 """Pages: one template for all reports, with styles and figures inside, so that a page needs nothing else."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -46,3 +48,13 @@ def percent(share: float) -> str:
     if hundredths >= 0.095:
         return f"{hundredths:.1f} %"
     return f"{hundredths:.1g} %" if hundredths >= 1e-4 else "0 %"
+
+
+def written(folder: Path, page: str, name: str, data: Any) -> Path:
+    """The path of a page in a folder, with its data as JSON beside it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    (folder / name).write_text(text, encoding="utf-8")
+    path = folder / "index.html"
+    path.write_text(page, encoding="utf-8")
+    return path

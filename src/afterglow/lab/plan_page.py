@@ -1,6 +1,5 @@
 """A plan as a page: the answer first, the two curves behind it, the candidates, how to do it again."""
 
-import json
 import math
 import shlex
 from pathlib import Path
@@ -14,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from afterglow.lab.drawing import STYLE, short, svg
 from afterglow.lab.durations import steps_lasting
 from afterglow.lab.identity import versions
-from afterglow.lab.page import placed, render
+from afterglow.lab.page import placed, render, written
 from afterglow.lab.palette import BLUE, GREY, INK
 from afterglow.lab.plan import LEVELS, Plan
 from afterglow.lab.plan_words import literal, out_words
@@ -28,12 +27,7 @@ DESCRIBED = {
 
 def write(plan: Plan, folder: Path) -> Path:
     """The page's path; beside it `plan.json`."""
-    folder.mkdir(parents=True, exist_ok=True)
-    data = json.dumps(plan.as_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    (folder / "plan.json").write_text(data, encoding="utf-8")
-    path = folder / "index.html"
-    path.write_text(page(plan), encoding="utf-8")
-    return path
+    return written(folder, page(plan), "plan.json", plan.as_dict())
 
 
 def page(plan: Plan) -> str:
