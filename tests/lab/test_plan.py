@@ -16,7 +16,6 @@ from afterglow.lab.plan import fewer, plan, verdict_of
 from afterglow.lab.plan_answer import Plan
 from afterglow.lab.plan_proof import Proof, may_come_apart, played, proof_of, separated
 from afterglow.lab.plan_rule import choose, decide, rule_of
-from afterglow.lab.plan_search import Search
 from afterglow.lab.plan_words import agent_of, live_of, reason, what_is_proved
 from afterglow.lab.rotation import rotation
 from afterglow.lab.scenario import Scenario
@@ -203,41 +202,6 @@ def test_the_agent_of_a_history_takes_totals_as_they_are() -> None:
         agent.update(total)
 
 
-def shop(weeks: int, promotion: bool) -> list[float]:
-    """Hours with a day that swings, busier weekends and, in the third week, two days of a promotion."""
-    random, found, noise = np.random.default_rng(3), [], 0.0
-    for hour in range(168 * weeks):
-        noise = 0.5 * noise + float(random.normal(0, 0.08))
-        day = 1 + 0.6 * math.sin(2 * math.pi * hour / 24)
-        weekend = 1.3 if hour // 24 % 7 >= 5 else 1.0
-        found.append(1_000 * day * weekend * (1 + noise) * (3 if promotion and 400 <= hour < 448 else 1))
-    return found
-
-
-def test_whole_weeks_are_counted_where_whole_days_mislead() -> None:
-    found = plan(3, 24, 1_000, 0.05, history=shop(8, False), runs=42)
-    assert (found.cycle, found.season, found.verdict) == (168, 168, "yes")
-    shares = {each.season: each.found for each in found.seasons}
-    assert shares[168] > shares[24] + 0.1
-    assert found.why_season is not None
-    assert found.why_season.startswith("counting whole cycles of 168 steps finds the best arm in 100 % of runs")
-    assert "season=168" in found.agent
-    short = plan(3, 24, 400, 0.2, history=shop(8, False), runs=21)
-    assert (short.cycle, short.season) == (168, 24)
-    assert short.notes == [
-        "whole cycles of 168 steps are too long to give one to every arm in 400 steps; from 573 on they can be counted"
-    ]
-
-
-def test_what_stands_out_is_played_and_its_cost_is_told() -> None:
-    found = plan(2, 24, 1_000, 0.05, history=shop(8, True), runs=42)
-    assert found.stands_out is not None
-    assert found.stands_out.when[0].startswith("step 40")
-    assert found.stands_out.found_without > found.found + 0.1
-    assert found.advice[0].startswith("pause the experiment when totals will stand out, or make such steps void: ")
-    assert found.reward_max > 1.05 * max(shop(8, True))
-
-
 def test_the_line_for_a_live_experiment_runs(easy: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     many = live_of(scenario(arms=27, align=4, reward_max=2_500.0), Candidate("trim-ucb", {"variance": "estimated"}))
@@ -275,35 +239,6 @@ def test_bounds_that_cannot_come_apart_by_their_pulls_do_not_when_played() -> No
     possible = [may_come_apart(pulls, near) for pulls in used.pulls.tolist()]
     apart = [separated(played(used, near, run % 2, 0, 1, run)) for run in range(4)]
     assert sum(apart) <= sum(possible)
-
-
-def test_a_search_finds_where_a_target_is_reached_and_plays_each_value_once() -> None:
-    asked: list[float] = []
-
-    def play(value: float) -> float:
-        asked.append(value)
-        return value / (1 + value)
-
-    search = Search(play, 1.0, 0.01, 100.0)
-    assert search.least(0.8) == pytest.approx(4.0, rel=0.03)
-    assert search.least(0.95) == pytest.approx(19.0, rel=0.03)
-    assert search.least(0.999) is None
-    assert search.least(0.001) == 0.01
-    assert len(asked) == len(set(asked)) < 30
-
-
-def test_a_search_never_tells_of_what_it_has_not_played() -> None:
-    asked: list[float] = []
-
-    def play(steps: float) -> float | None:
-        asked.append(steps)
-        return None if steps < 10 else steps / (10 + steps)
-
-    search = Search(play, 7, 3, 1_000, whole=True)
-    assert search.least(0.8) == pytest.approx(40, abs=2)
-    assert search.least(0.3) == 10
-    assert all(isinstance(steps, int) for steps in asked)
-    assert search.curve() == [(steps, steps / (10 + steps)) for steps in sorted(asked) if steps >= 10]
 
 
 @pytest.mark.parametrize("horizon", [30, 120])
