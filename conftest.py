@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 
 from docs_blocks import Mismatch, run_document
 
-pytest_plugins = ["pytester", "live_fixtures"]
+pytest_plugins = ["pytester", "live_fixtures", "page_fixtures"]
 
 settings.register_profile(
     "repeatable", derandomize=True, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow]

@@ -18,8 +18,8 @@ ASKED: dict[str, Any] = {"variants": ["49", "59", "69"], "window": 4, "reward_ma
 class Clock:
     """Seconds since 1970, as the test wants."""
 
-    def __init__(self) -> None:
-        self.now = 1_000_000.0
+    def __init__(self, now: float = 1_000_000.0) -> None:
+        self.now = now
 
     def __call__(self) -> float:
         return self.now

@@ -1,6 +1,5 @@
 """What pages say, read without scripts."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,30 +12,15 @@ from afterglow.service.pages.log import KEPT, LOOK_BACK, RecentLog
 from afterglow.service.pages.timeline import SPAN
 from browsing import Visitor
 from live_fixtures import Clock
+from page_fixtures import FRIDAY
 from quick_disk import quick_folder
-from serving import in_thread
 
 HOUR = 3600.0
 
 
 @pytest.fixture
 def clock() -> Clock:
-    made = Clock()
-    made.now = 1_800_000_000.0  # 08:00 on a Friday, in UTC
-    return made
-
-
-@pytest.fixture
-def client(tmp_path: Path, clock: Clock) -> Iterator[httpx.Client]:
-    with in_thread(tmp_path / "experiments.db", clock) as made:
-        yield made
-
-
-@pytest.fixture
-def visitor(client: httpx.Client) -> Iterator[Visitor]:
-    made = Visitor(str(client.base_url))
-    yield made
-    made.close()
+    return Clock(FRIDAY)
 
 
 def create(client: httpx.Client, name: str = "shipping", **more: Any) -> None:

@@ -1,38 +1,10 @@
 """Steps are voided by way of a form, and shown with the reason."""
 
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
-
 import httpx
-import pytest
 
 from browsing import Visitor
 from live_fixtures import Clock
-from serving import in_thread
-
-
-@pytest.fixture
-def client(tmp_path: Path, clock: Clock) -> Iterator[httpx.Client]:
-    with in_thread(tmp_path / "experiments.db", clock) as made:
-        yield made
-
-
-@pytest.fixture
-def visitor(client: httpx.Client) -> Iterator[Visitor]:
-    made = Visitor(str(client.base_url))
-    yield made
-    made.close()
-
-
-def create(client: httpx.Client, **more: Any) -> None:
-    body = {"name": "shipping", "variants": ["49", "59", "69"], "window": 3, "reward_max": 100.0, "horizon": 500}
-    assert client.post("/v1/experiments", json=body | {"step_seconds": 3600} | more).status_code == 201
-
-
-def order(visitor: Visitor, name: str, **fields: str) -> str:
-    visitor.read(f"/experiments/shipping/order/{name}")
-    return visitor.send(f"/experiments/shipping/order/{name}", **fields).text
+from page_fixtures import create, order
 
 
 def test_a_step_can_be_voided_with_its_form(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
