@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from afterglow.counter import BLOCK, REWARD
 from afterglow.engine.compiling import jitted
 from afterglow.engine.random import child, key_of
+from afterglow.rng import BLOCK, REWARD
 
 WORDS = 1 << 20  # in one piece
 SEED = 2019

@@ -4,9 +4,9 @@ import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
-from afterglow.counter import POLICY, key, uniform
 from afterglow.errors import AfterglowWarning, BadValue
 from afterglow.policies.registry import named
+from afterglow.rng import POLICY, key, uniform
 
 
 @dataclass

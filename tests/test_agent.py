@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from afterglow import Agent, Policy
-from afterglow.counter import POLICY, key, uniform
 from afterglow.errors import BadValue, HorizonReached, OutOfTurn, UnknownName
+from afterglow.rng import POLICY, key, uniform
 from in_turn import MEANS, Settings, State, a_number, in_turn, learn, next_hold, play, start
 from pooled_world import SPREADS, PooledWorld
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afterglow.batches import LENGTHS, Batches, Washed
-from afterglow.ledger import Ledger
+from afterglow.estimation.batch_means import LENGTHS, Batches, Washed
+from afterglow.estimation.bounds import Bounds
 from afterglow.live.books import Books
 
 ARMS = 3
@@ -124,7 +124,7 @@ def test_streamed_batches_are_those_of_the_whole_history(runs: list[Run], window
 
 
 def test_a_ledger_without_gaps_keeps_the_same_batches() -> None:
-    ledger, books = Ledger(2, 4, 0.95, 3), Books(2, 4, 0.95, 3)
+    ledger, books = Bounds(2, 4, 0.95, 3), Books(2, 4, 0.95, 3)
     for step in range(400):
         for one in (ledger, books):
             one.record(step // 50 % 2, (step * 7 % 11) / 11)

@@ -8,10 +8,10 @@ from random import Random
 import pytest
 
 from afterglow import Agent, Difference, Estimates
-from afterglow.batches import Batches
 from afterglow.errors import UnknownName
-from afterglow.evidence import evidence
-from afterglow.policies.student import student_quantile
+from afterglow.estimation.batch_means import Batches
+from afterglow.estimation.differences import evidence
+from afterglow.student_t import student_quantile
 
 FEW = "too few batches to tell the noise from: 3 beyond the first of each arm are needed in all"
 

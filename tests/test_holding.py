@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from afterglow import counter
+from afterglow import rng
 from afterglow.errors import BadValue, OutOfTurn
-from afterglow.holding import Hold, Holding
 from afterglow.policies.policy import Policy
+from afterglow.policy_runner import Hold, PolicyRunner
 
-STREAM = counter.key(7, 0, counter.POLICY)
+STREAM = rng.key(7, 0, rng.POLICY)
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ def learn(settings: Settings, state: State, arm: int, steps: int, split: int, he
     state.told.append((arm, steps, split, head, body))
 
 
-def play(settings: Settings | None = None, draws: int = 0) -> Holding:
+def play(settings: Settings | None = None, draws: int = 0) -> PolicyRunner:
     policy = Policy("recorder", Settings, State, lambda settings: State(), next_hold, learn, draws=draws)
     settings = settings or Settings()
-    return Holding(policy, settings, policy.start(settings), arms=2, stream=STREAM)
+    return PolicyRunner(policy, settings, policy.start(settings), arms=2, stream=STREAM)
 
 
 def test_the_policy_learns_head_and_body_after_the_last_step_and_not_before() -> None:
@@ -86,7 +86,7 @@ def test_hold_h_reads_its_own_stretch_of_the_policy_stream() -> None:
         holding.current()
         holding.take(0.0)
     flat = [u for draws in holding.state.drawn for u in draws]
-    assert flat == [counter.uniform(STREAM, t) for t in range(12)]
+    assert flat == [rng.uniform(STREAM, t) for t in range(12)]
 
 
 def test_a_total_without_a_hold_is_refused() -> None:

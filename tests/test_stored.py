@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from afterglow import stored
+from afterglow import records
 from afterglow.errors import BadFormat, BadValue
 
 
@@ -24,14 +24,14 @@ MODEL = Record(0, 0.0, [0, 0], [0.0, 0.0, 0.0])
 
 @pytest.mark.parametrize("value", [0.1 + 0.2, 5e-324, 1.7976931348623157e308, -0.0, math.inf, -math.inf, 1 / 3, 1e22])
 def test_floats_survive_to_the_last_bit(value: float) -> None:
-    text = json.dumps(stored.plain(Record(2**70, value, [1, -2], [value, 1.0, value]), "record"), allow_nan=False)
-    copy = stored.like(MODEL, json.loads(text), "record")
+    text = json.dumps(records.plain(Record(2**70, value, [1, -2], [value, 1.0, value]), "record"), allow_nan=False)
+    copy = records.like(MODEL, json.loads(text), "record")
     assert copy == Record(2**70, value, [1, -2], [value, 1.0, value])
     assert math.copysign(1, copy.value) == math.copysign(1, value)
 
 
 def test_what_is_not_a_number_survives_too() -> None:
-    copy = stored.like(MODEL, stored.plain(Record(0, math.nan, [0, 0], [math.nan] * 3), "record"), "record")
+    copy = records.like(MODEL, records.plain(Record(0, math.nan, [0, 0], [math.nan] * 3), "record"), "record")
     assert math.isnan(copy.value)
     assert all(map(math.isnan, copy.values))
 
@@ -46,31 +46,31 @@ def test_what_is_not_a_number_survives_too() -> None:
     ],
 )  # fmt: skip
 def test_a_field_of_another_kind_or_length_is_refused_by_name(name: str, value: Any) -> None:
-    values = stored.plain(MODEL, "record") | {name: value}
+    values = records.plain(MODEL, "record") | {name: value}
     with pytest.raises(BadFormat, match=f"record field '{name}' must be"):
-        stored.like(MODEL, values, "record")
+        records.like(MODEL, values, "record")
 
 
-@pytest.mark.parametrize("values", [None, [], {}, {"count": 1}, {**stored.plain(MODEL, ""), "more": 1}])
+@pytest.mark.parametrize("values", [None, [], {}, {"count": 1}, {**records.plain(MODEL, ""), "more": 1}])
 def test_missing_and_foreign_fields_are_refused(values: Any) -> None:
     with pytest.raises(BadFormat, match="must have the fields count, value, counts, values, got"):
-        stored.like(MODEL, values, "record")
+        records.like(MODEL, values, "record")
 
 
 @pytest.mark.parametrize("record", [Record(1.5, 0.0, [], []), Record(0, "x", [], []), Record(0, 0.0, [True], [])])  # type: ignore[arg-type]
 def test_a_record_that_breaks_its_annotations_is_not_written(record: Record) -> None:
     with pytest.raises(BadValue, match="must hold what it is annotated with"):
-        stored.plain(record, "record")
+        records.plain(record, "record")
 
 
 def test_a_text_is_known_by_its_check_sum_however_it_is_laid_out() -> None:
     values = {"format": "f", "version": 1, "x": [1.0, 2.5], "y": {"b": 1e300, "a": None}}
-    text = stored.write(values)
-    assert stored.parse(json.dumps(json.loads(text), indent=4, sort_keys=True), "f", 1)["x"] == [1.0, 2.5]
+    text = records.write(values)
+    assert records.parse(json.dumps(json.loads(text), indent=4, sort_keys=True), "f", 1)["x"] == [1.0, 2.5]
     with pytest.raises(BadFormat, match="changed after it was stored"):
-        stored.parse(text.replace("2.5", "2.6"), "f", 1)
+        records.parse(text.replace("2.5", "2.6"), "f", 1)
 
 
 def test_what_json_cannot_hold_is_not_written() -> None:
     with pytest.raises(BadValue, match="must be strings, finite numbers or lists of them"):
-        stored.write({"options": {"a": {1, 2}}})
+        records.write({"options": {"a": {1, 2}}})

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from afterglow.agent import Agent
 from afterglow.errors import AfterglowError, MissingExtra
-from afterglow.estimates import Difference, Estimate, Estimates
+from afterglow.estimation.estimates import Difference, Estimate, Estimates
 from afterglow.policies.policy import Policy
 from afterglow.release import __version__
 

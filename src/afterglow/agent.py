@@ -17,17 +17,16 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from afterglow import stored
-from afterglow.arguments import Name, arm_names, known_options, playable, possible_total
-from afterglow.counter import POLICY, key
+from afterglow import records
+from afterglow.checks import Name, any_seed, arm_names, number, possible_total, whole
 from afterglow.errors import AfterglowError, BadFormat, HorizonReached, OutOfTurn
-from afterglow.estimates import Estimates, read
-from afterglow.holding import Hold, Holding
-from afterglow.ledger import Ledger
-from afterglow.policies.checks import any_seed, number, whole
+from afterglow.estimation.bounds import Bounds
+from afterglow.estimation.estimates import Estimates, read
 from afterglow.policies.policy import Policy
-from afterglow.policies.registry import WHERE, is_ours, named
+from afterglow.policies.registry import WHERE, is_ours, known_options, named, playable
 from afterglow.policies.season import seasonal
+from afterglow.policy_runner import Hold, PolicyRunner
+from afterglow.rng import POLICY, key
 
 FORMAT, VERSION = "afterglow-agent", 1
 ARGUMENTS = ("arms", "window", "horizon", "seed", "run", "reward_max", "confidence", "season")
@@ -91,10 +90,10 @@ class Agent:
         self.step = 0  # steps played
         state = self.policy.start(self.settings)
         for what, record in (("settings", self.settings), ("state", state)):
-            stored.plain(record, f"{what} of {self.policy.name}:")
+            records.plain(record, f"{what} of {self.policy.name}:")
         stream = key(self.seed, self.run, POLICY)
-        self._holding = Holding(played, self.settings, state, len(self.arms), stream)
-        self._ledger = Ledger(len(self.arms), self.window, self.confidence, self.season)
+        self._holding = PolicyRunner(played, self.settings, state, len(self.arms), stream)
+        self._ledger = Bounds(len(self.arms), self.window, self.confidence, self.season)
         self._selected = False  # whether the arm of this step was asked for
 
     @property
@@ -152,19 +151,19 @@ class Agent:
             "policy": {"name": name, "version": self.policy.version, "own": not is_ours(self.policy)},
             **{argument: getattr(self, argument) for argument in ARGUMENTS},
             "options": self.options,
-            "settings": stored.plain(self.settings, f"settings of {name}:"),
-            "state": stored.plain(holding.state, f"state of {name}:"),
-            "progress": stored.plain(progress, "progress:"),
-            "hold": holding.hold and stored.plain(holding.hold, "hold:"),
-            "tallies": [stored.plain(tally, "tally:") for tally in ledger.tallies],
+            "settings": records.plain(self.settings, f"settings of {name}:"),
+            "state": records.plain(holding.state, f"state of {name}:"),
+            "progress": records.plain(progress, "progress:"),
+            "hold": holding.hold and records.plain(holding.hold, "hold:"),
+            "tallies": [records.plain(tally, "tally:") for tally in ledger.tallies],
             "batches": ledger.batches.values(),
         }
-        return stored.write(values)
+        return records.write(values)
 
     @classmethod
     def from_json(cls, text: str | bytes, policy: Policy[Any, Any] | None = None) -> "Agent":
         """The agent that `to_json` wrote down; a policy of your own must be given again."""
-        values = stored.parse(text, FORMAT, VERSION)
+        values = records.parse(text, FORMAT, VERSION)
         try:
             given = {argument: values[argument] for argument in ARGUMENTS}
             agent = cls(**given, policy=stored_policy(values["policy"], policy), **values["options"])
@@ -178,13 +177,13 @@ class Agent:
     def _resume(self, values: Mapping[str, Any]) -> None:
         """Take over what was stored: all state, and the settings as they were resolved then."""
         holding, ledger, name = self._holding, self._ledger, self.policy.name
-        self.settings = holding.settings = stored.like(self.settings, values["settings"], f"settings of {name}")
-        holding.state = stored.like(holding.state, values["state"], f"state of {name}")
-        progress = stored.like(Progress(0, 0, 0, 0, 0), values["progress"], "progress")
+        self.settings = holding.settings = records.like(self.settings, values["settings"], f"settings of {name}")
+        holding.state = records.like(holding.state, values["state"], f"state of {name}")
+        progress = records.like(Progress(0, 0, 0, 0, 0), values["progress"], "progress")
         if values["hold"] is not None:
-            holding.hold = stored.like(Hold(0, 0, 0), values["hold"], "hold")
+            holding.hold = records.like(Hold(0, 0, 0), values["hold"], "hold")
         pairs = zip(ledger.tallies, values["tallies"], strict=True)
-        tallies = [stored.like(tally, value, "tally") for tally, value in pairs]
+        tallies = [records.like(tally, value, "tally") for tally, value in pairs]
         if progress.step != sum(tally.pulls for tally in tallies) or progress.selected > (holding.hold is not None):
             raise BadFormat(f"step {progress.step:,} contradicts the tallies or the hold; the text was changed by hand")
         ledger.resume(tallies, progress.current, progress.look)

@@ -10,7 +10,7 @@ import pytest
 
 import afterglow
 from afterglow.cli import run
-from afterglow.estimates import Estimates
+from afterglow.estimation.estimates import Estimates
 from afterglow.lab.csv_tables import read_steps, read_totals
 from afterglow.lab.fit import Fit, fit
 from live_fixtures import Clock

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from afterglow import counter
+from afterglow import rng
 from afterglow.engine.random import child, key_of, mix, uniform
 from draws import CHANCE, compiled, fit
 
@@ -50,29 +50,29 @@ def some_words(count: int, seed: int) -> list[int]:
 
 def test_mixing_is_the_same_in_plain_python_and_compiled() -> None:
     for word in some_words(1000, 1):
-        assert compiled(mix)(np.uint64(word)) == counter.mix(word)
+        assert compiled(mix)(np.uint64(word)) == rng.mix(word)
 
 
 def test_keys_are_the_same_in_plain_python_and_compiled() -> None:
     for seed in some_words(20, 2):
         for run in (0, 1, 255, 10**6, 2**40):
-            for stream in (counter.REWARD, counter.SPREAD, counter.POLICY, counter.BLOCK):
-                assert compiled(key_of)(np.uint64(seed), run, stream) == counter.key(seed, run, stream)
+            for stream in (rng.REWARD, rng.SPREAD, rng.POLICY, rng.BLOCK):
+                assert compiled(key_of)(np.uint64(seed), run, stream) == rng.key(seed, run, stream)
 
 
 def test_uniforms_are_the_same_to_the_bit_in_plain_python_and_compiled() -> None:
     for key in some_words(50, 3):
         for t in (0, 1, 2, 1000, 2**32, 10**12, 2**62):
-            assert compiled(uniform)(np.uint64(key), t) == counter.uniform(key, t)
-            assert compiled(child)(np.uint64(key), t) == counter.mix(key ^ (t * counter.GOLDEN & counter.WORD))
+            assert compiled(uniform)(np.uint64(key), t) == rng.uniform(key, t)
+            assert compiled(child)(np.uint64(key), t) == rng.mix(key ^ (t * rng.GOLDEN & rng.WORD))
 
 
 def test_uniforms_are_multiples_of_2_to_the_minus_53_below_one() -> None:
-    drawn = [counter.uniform(key, t) for key in some_words(20, 4) for t in range(100)]
+    drawn = [rng.uniform(key, t) for key in some_words(20, 4) for t in range(100)]
     assert min(drawn) >= 0.0
     assert max(drawn) < 1.0
     assert all((u * 2**53).is_integer() for u in drawn)
-    assert (2**64 - 1 >> 11) * counter.UNIT < 1.0
+    assert (2**64 - 1 >> 11) * rng.UNIT < 1.0
 
 
 def test_no_word_is_met_twice_so_no_stream_is_a_shift_of_another(words: Words) -> None:
@@ -124,9 +124,9 @@ def test_gaps_between_visits_are_geometric(words: Words, low: int) -> None:
 
 def test_streams_of_different_runs_seeds_and_purposes_are_uncorrelated() -> None:
     length = 1 << 12
-    keys = [counter.key(7, run, counter.REWARD) for run in range(100)]
-    keys += [counter.key(seed, 0, counter.REWARD) for seed in range(100) if seed != 7]
-    keys += [counter.key(7, 0, stream) for stream in (counter.SPREAD, counter.POLICY, counter.BLOCK)]
+    keys = [rng.key(7, run, rng.REWARD) for run in range(100)]
+    keys += [rng.key(seed, 0, rng.REWARD) for seed in range(100) if seed != 7]
+    keys += [rng.key(7, 0, stream) for stream in (rng.SPREAD, rng.POLICY, rng.BLOCK)]
     own = compiled(uniform)
     drawn = np.array([[own(np.uint64(key), t) for t in range(length)] for key in keys])
     z = np.corrcoef(drawn)[np.triu_indices(len(keys), 1)] * math.sqrt(length)
@@ -135,19 +135,19 @@ def test_streams_of_different_runs_seeds_and_purposes_are_uncorrelated() -> None
 
 
 def flip_time(word: int, bit: int) -> int:
-    return counter.mix(counter.key(1, 2, 3) ^ ((word ^ 1 << bit) * counter.GOLDEN & counter.WORD))
+    return rng.mix(rng.key(1, 2, 3) ^ ((word ^ 1 << bit) * rng.GOLDEN & rng.WORD))
 
 
 def flip_seed(word: int, bit: int) -> int:
-    return counter.key(word ^ 1 << bit, 5, 1)
+    return rng.key(word ^ 1 << bit, 5, 1)
 
 
 def flip_run(word: int, bit: int) -> int:
-    return counter.key(11, word ^ 1 << bit, 1)
+    return rng.key(11, word ^ 1 << bit, 1)
 
 
 def flip_key(word: int, bit: int) -> int:
-    return counter.mix(word ^ 1 << bit)
+    return rng.mix(word ^ 1 << bit)
 
 
 @pytest.mark.parametrize("flip", [flip_time, flip_seed, flip_run, flip_key])

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from afterglow.ledger import Ledger
+from afterglow.estimation.bounds import Bounds
 from afterglow.live.books import Books
 from pooled_world import SPREADS, PooledWorld
 
@@ -14,7 +14,7 @@ WINDOW = 4
 
 
 def test_without_losses_the_books_claim_what_the_ledger_claims() -> None:
-    books, ledger, random = Books(3, WINDOW, 0.95), Ledger(3, WINDOW, 0.95), Random(5)
+    books, ledger, random = Books(3, WINDOW, 0.95), Bounds(3, WINDOW, 0.95), Random(5)
     for _ in range(60):
         arm = random.randrange(3)
         for _ in range(random.randrange(1, 9)):

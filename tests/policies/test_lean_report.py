@@ -5,8 +5,8 @@ import math
 import pytest
 
 from afterglow.errors import BadValue
-from afterglow.policies.lean_report import ENOUGH, report
-from afterglow.policies.lean_state import BLOCK, Settings, State, degrees
+from afterglow.policies._lean_report import ENOUGH, report
+from afterglow.policies._lean_state import BLOCK, Settings, State, degrees
 from afterglow.policies.lean_ucb import policy
 from stationary import World, play
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from afterglow.errors import BadValue
 from afterglow.policies import Policy
-from afterglow.policies.elimination import gaps
+from afterglow.policies._elimination import gaps
 from afterglow.policies.odaaf import bounded, bounded_schedule, odaaf, pulls_for, schedule, variance, variance_schedule
 from afterglow.policies.phased_elimination import policy as phased_elimination
 from steady import steady

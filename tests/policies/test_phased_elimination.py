@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from afterglow.errors import BadValue
-from afterglow.policies.elimination import State, drop, gaps
+from afterglow.policies._elimination import State, drop, gaps
 from afterglow.policies.phased_elimination import policy, pulls_needed, schedule
 from steady import steady
 

@@ -4,7 +4,7 @@ import pytest
 from scipy import stats
 
 from afterglow.errors import BadValue
-from afterglow.policies.student import student_quantile
+from afterglow.student_t import student_quantile
 
 
 @pytest.mark.parametrize("level", [0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 0.9999])

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from afterglow.policies._trim_bounds import State, evidence, highest, lowest, pooled_variance
 from afterglow.policies.terms import kl, kldown, klup
-from afterglow.policies.trim_bounds import State, evidence, highest, lowest, pooled_variance
 from afterglow.policies.trim_ucb import intervals, policy
 from open_books import SPREADS, Books, play
 

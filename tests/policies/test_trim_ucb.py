@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from afterglow.errors import BadValue
 from afterglow.policies import named
+from afterglow.policies._trim_bounds import State, pooled_variance
 from afterglow.policies.terms import kldown, klup
-from afterglow.policies.trim_bounds import State, pooled_variance
 from afterglow.policies.trim_ucb import intervals, policy, recommend
 from open_books import SPREADS, Books, play
 from trim_by_the_text import Text

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from afterglow.estimates import Estimates
+from afterglow.estimation.estimates import Estimates
 from afterglow.live import orders
 from afterglow.live.events import apply
 from afterglow.live.orders import Reported

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from afterglow.policies.elimination import gaps as phase_gaps
+from afterglow.policies._elimination import gaps as phase_gaps
 from afterglow.theory import (
     auer_ortner,
     hoeffding,

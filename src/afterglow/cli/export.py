@@ -9,9 +9,9 @@ from typing import Annotated, Any
 from typer import Option
 
 from afterglow import live
+from afterglow.checks import choice
 from afterglow.cli import live_options as options
 from afterglow.live.history import Step
-from afterglow.policies.checks import choice
 
 PAGE = 10_000  # rows at a time
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
+from afterglow.checks import number
 from afterglow.cli import options
 from afterglow.cli.values import count, number_of
-from afterglow.policies.checks import number
 
 if TYPE_CHECKING:
     from rich.table import Table

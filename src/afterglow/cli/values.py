@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from types import NoneType
 from typing import Any, get_args
 
+from afterglow.checks import between, whole
 from afterglow.errors import BadValue
-from afterglow.policies.checks import between, whole
 from afterglow.policies.policy import PLACE, Policy
 
 THOUSANDS = re.compile(r"[1-9]\d{0,2}([.,']\d{3})+")

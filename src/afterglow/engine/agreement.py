@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from afterglow import counter
+from afterglow import rng
 from afterglow.engine.job import Job, Results
 from afterglow.engine.layout import unpack
 from afterglow.engine.machinery import machinery
@@ -43,10 +43,10 @@ def agree(policy: Policy[Any, Any], settings: Any, arms: int, window: int, horiz
     results = Results.empty(1, arms, np.zeros(0, np.int64), recommend=False)
     final = unpack(policy.State, job.play(results, 0, 1, np.zeros(1), trace)[0])
     state, clock = policy.start(settings), 0
-    stream = counter.key(seed, 0, counter.POLICY)
+    stream = rng.key(seed, 0, rng.POLICY)
     count = 0
     while clock < horizon:
-        draws = [counter.uniform(stream, count * policy.draws + j) for j in range(policy.draws)]
+        draws = [rng.uniform(stream, count * policy.draws + j) for j in range(policy.draws)]
         arm, steps, split = policy.next_hold(settings, state, draws)
         steps = min(steps, horizon - clock)
         asked = (arm, steps, min(split, steps))

@@ -8,13 +8,13 @@ import numpy as np
 from numba import carray, types
 from numpy.typing import NDArray
 
-from afterglow.counter import BASELINE, BLOCK, POLICY, REWARD, SPREAD
 from afterglow.engine.compiling import digest, jitted, keep, source_of
 from afterglow.engine.income import NONE
 from afterglow.engine.policies import LEARN, NEXT
 from afterglow.engine.random import child, key_of, uniform
 from afterglow.engine.tiers import CHUNK, LOOSE, MANY, STRETCH, collect_owed, play_part
 from afterglow.engine.view import CELLS, first_cell
+from afterglow.rng import BASELINE, BLOCK, POLICY, REWARD, SPREAD
 
 Numbers = NDArray[np.float64]
 FACTS = ("regrets", "seen", "pending", "generated", "income", "holds", "switches")  # columns that `conclude` writes

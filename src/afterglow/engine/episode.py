@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from afterglow import counter
+from afterglow import rng
+from afterglow.checks import any_seed, is_number
 from afterglow.engine.compiling import digest, jitted, keep, source_of
 from afterglow.engine.driver import FILL, INCOME, SCATTER
 from afterglow.engine.income import NONE
@@ -14,7 +15,6 @@ from afterglow.engine.machinery import machinery
 from afterglow.engine.tiers import CHUNK, MANY, collect_owed, cut_steps
 from afterglow.engine.view import first_cell
 from afterglow.errors import BadValue
-from afterglow.policies.checks import any_seed, is_number
 from afterglow.worlds.world import World
 
 
@@ -69,9 +69,9 @@ class Episode:
         self.scratch = np.zeros(self.made.room)
         self.stop = np.zeros(1)
         self.base = self.made.base.copy()
-        streams = (counter.REWARD, counter.SPREAD, counter.BASELINE)
+        streams = (rng.REWARD, rng.SPREAD, rng.BASELINE)
         seed = any_seed(seed)
-        self.keys = [np.uint64(counter.key(seed, run, stream)) for stream in streams]
+        self.keys = [np.uint64(rng.key(seed, run, stream)) for stream in streams]
         self.at = self.step = self.age = 0
         self.arm = -1
         self.generated = self.income = 0.0

@@ -1,4 +1,4 @@
-"""The generator of `afterglow.counter` on 64-bit words, as functions that compile.
+"""The generator of `afterglow.rng` on 64-bit words, as functions that compile.
 
 Number t of a stream is `mix(key ^ t * GOLDEN)`: a pure function of the key and t, so any part of a stream
 can be drawn by any thread in any order. What needs an unknown number of uniforms (a rejection sampler)
@@ -22,7 +22,7 @@ def mix(z: np.uint64) -> np.uint64:
 
 
 def key_of(seed: int, run: int, stream: int) -> np.uint64:
-    """The key of a stream; `afterglow.counter.key` is the same."""
+    """The key of a stream; `afterglow.rng.key` is the same."""
     z = mix(np.uint64(seed) + GOLDEN)
     z = mix(z + np.uint64(run) * GOLDEN)
     return mix(z + np.uint64(stream) * GOLDEN)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from afterglow.checks import any_seed, choice, whole
 from afterglow.engine.agreement import check_own
 from afterglow.engine.job import Job, Results
 from afterglow.engine.machinery import machinery
@@ -16,7 +17,6 @@ from afterglow.engine.outcome import Outcome
 from afterglow.engine.tiers import HOLD, SKIP, STEP
 from afterglow.engine.work import share_out
 from afterglow.errors import BadValue
-from afterglow.policies.checks import any_seed, choice, whole
 from afterglow.policies.policy import Policy
 from afterglow.policies.registry import is_ours, named
 from afterglow.policies.season import seasonal

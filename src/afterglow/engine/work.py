@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from afterglow.policies.checks import whole
+from afterglow.checks import whole
 
 Task = Callable[[int, int, NDArray[np.float64]], object]
 TASK_SECONDS = 0.1  # a task this long hides the cost of handing it out

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from afterglow.checks import number
 from afterglow.errors import BadValue
 from afterglow.lab.sheet import PLACE, Sheet
 from afterglow.lab.statistics import Interval, mean_interval, power_fit, probability_interval, quantile_interval
-from afterglow.policies.checks import number
 
 if TYPE_CHECKING:
     from afterglow.lab.results import Results

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
+from afterglow.checks import choice
 from afterglow.errors import BadFormat, BadValue
 from afterglow.lab.csv_columns import Table, column, number_column, table, time_column
 from afterglow.lab.csv_guess import guess_steps, guess_totals, mostly_numbers
 from afterglow.lab.csv_steps import Order, by_number, by_time
 from afterglow.lab.csv_text import Source
 from afterglow.lab.csv_void import without_void
-from afterglow.policies.checks import choice
 
 __all__ = ["Source", "Steps", "Totals", "read_steps", "read_totals"]
 

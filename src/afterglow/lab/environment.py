@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from afterglow.checks import whole
 from afterglow.engine.episode import Episode
 from afterglow.errors import MissingExtra
-from afterglow.policies.checks import whole
 from afterglow.worlds.world import World
 
 try:

@@ -1,6 +1,6 @@
 r"""What recorded steps tell: each arm's mean, how arms differ, when pulls pay, and whether the window is long enough.
 
-*Means*, twice. Proved bounds for any spread within the window, from the `GapLedger`; they need the largest reward of
+*Means*, twice. Proved bounds for any spread within the window, by `BoundsWithGaps`; they need the largest reward of
 a pull, and means that don't change, so there are none where a season is told. And estimates under the model that
 effects depend on arm and lag only, plus a season that is the same for all arms, which are much sharper
 (`fit_regression`).
@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from afterglow.checks import number, whole
 from afterglow.errors import BadValue, UnknownName
 from afterglow.lab.csv_tables import Source, Steps, read_steps
 from afterglow.lab.fit_proved import most_of_a_pull, proved
@@ -18,7 +19,6 @@ from afterglow.lab.fit_regression import LagExcess, Regressed, levelled, regress
 from afterglow.lab.history import FEWEST, estimate
 from afterglow.lab.recorded import Recorded
 from afterglow.lab.window_check import WindowCheck, check_window
-from afterglow.policies.checks import number, whole
 
 RUNS = 3  # of an arm, below which leaving one out says nothing
 FEW_CHANGES = 8  # of arm

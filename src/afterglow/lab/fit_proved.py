@@ -4,11 +4,10 @@ import math
 
 import numpy as np
 
-from afterglow import estimates
-from afterglow.arguments import ROUNDING
-from afterglow.gap_ledger import GapLedger
+from afterglow.checks import ROUNDING, number
+from afterglow.estimation import estimates
+from afterglow.estimation.bounds_with_gaps import BoundsWithGaps
 from afterglow.lab.recorded import Recorded
-from afterglow.policies.checks import number
 
 
 def most_of_a_pull(recorded: Recorded, reward_max: float | None, notes: list[str]) -> float:
@@ -41,7 +40,7 @@ def proved(
             f"window x reward_max = {window * reward_max:,.4g}; no bounds are proved"
         )
         return None, [None] * len(recorded.names)
-    ledger, starts = GapLedger(len(recorded.names), window, confidence), 1
+    ledger, starts = BoundsWithGaps(len(recorded.names), window, confidence), 1
     for arm, total in zip(recorded.arm.tolist(), totals.tolist(), strict=True):
         if arm < 0:
             starts += ledger.current >= 0

@@ -21,10 +21,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from afterglow.checks import whole
 from afterglow.errors import BadValue
 from afterglow.lab.history_robust import Numbers, phase_means, theil, without_outliers
 from afterglow.lab.history_season import Cycles, found_cycles, inner_cycle
-from afterglow.policies.checks import whole
 
 FEWEST = 20  # totals below which nothing is estimated
 

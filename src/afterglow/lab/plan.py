@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
+from afterglow.checks import whole
 from afterglow.lab.history import History
 from afterglow.lab.plan_align import Weighed, best_found, best_trial, weigh
 from afterglow.lab.plan_answer import CONFIDENCE, Plan, StandsOut, Tried
@@ -26,7 +27,6 @@ from afterglow.lab.plan_search import gap_search, horizon_search
 from afterglow.lab.plan_words import agent_of, answer, calmer, live_of, reason, what_helps, what_is_proved, why_season
 from afterglow.lab.scenario import Scenario
 from afterglow.lab.trials import Effort, Trial
-from afterglow.policies.checks import whole
 
 __all__ = ["LEVELS", "Plan", "plan"]
 

@@ -6,12 +6,12 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 
+from afterglow.checks import choice, whole
 from afterglow.errors import BadFormat, BadValue
 from afterglow.lab.csv_tables import Totals, read_totals
 from afterglow.lab.durations import MONTH, lasting
 from afterglow.lab.history import History, estimate
 from afterglow.lab.rounding import amount
-from afterglow.policies.checks import choice, whole
 
 READING = ("column", "decimal", "zone", "missing")  # what may be said of a history's file
 Past = str | Path | Totals | Sequence[float]

@@ -3,11 +3,11 @@
 import math
 from dataclasses import dataclass
 
+from afterglow.checks import between, is_number, number, whole
 from afterglow.errors import BadValue
 from afterglow.lab.history import History
 from afterglow.lab.rounding import amount
 from afterglow.lab.scenario import Scenario
-from afterglow.policies.checks import between, is_number, number, whole
 from afterglow.worlds.spreads import spread as parse_spread
 
 SWING = 0.2  # half the height of a cycle, relative to the mean, unless it is said

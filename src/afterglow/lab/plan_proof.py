@@ -12,7 +12,7 @@ from itertools import cycle, islice
 
 from afterglow.agent import Agent
 from afterglow.engine.episode import Episode
-from afterglow.estimates import Estimates
+from afterglow.estimation.estimates import Estimates
 from afterglow.lab.scenario import Scenario
 from afterglow.lab.trials import Effort, Trial, places
 from afterglow.policies.terms import kldown, klup

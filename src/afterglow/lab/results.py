@@ -22,6 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from afterglow.checks import choice
 from afterglow.errors import BadFormat, BadValue, UnknownName
 from afterglow.lab import answers
 from afterglow.lab.journal import described, stretches
@@ -29,7 +30,6 @@ from afterglow.lab.runner import JOURNAL, QUESTION, finished
 from afterglow.lab.sheet import PLACE, Sheet, library
 from afterglow.lab.statistics import Band, Numbers, band_of_mean, band_of_runs
 from afterglow.lab.tables import CURVES, RUNS, TABLES, curves_table, read, runs_table, table_metadata
-from afterglow.policies.checks import choice
 
 NOT_PLACE = [
     "cell", "options", "settings", "checkpoints", "laws", "means", "best", "runs", "needs", "privileged", "file",

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from afterglow.policies.checks import whole
+from afterglow.checks import whole
 from afterglow.policies.policy import Policy
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any, Protocol
 
+from afterglow.checks import whole
 from afterglow.engine.work import processors
 from afterglow.errors import AfterglowWarning, BadValue
 from afterglow.lab.identity import identity, refuse_other
@@ -16,7 +17,6 @@ from afterglow.lab.play import Piece, Played, play
 from afterglow.lab.schedule import Progress, Schedule
 from afterglow.lab.study import Study
 from afterglow.lab.tables import TABLES, table_metadata, write_cells, write_runs
-from afterglow.policies.checks import whole
 
 JOURNAL = "journal.arrows"
 QUESTION = "question.txt"  # beside the tables, for its words may change

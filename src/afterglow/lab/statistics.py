@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, betaincinv, stdtrit  # not scipy.stats, which takes long to load
 
+from afterglow.checks import number
 from afterglow.engine.outcome import Mean
 from afterglow.errors import BadValue
-from afterglow.policies.checks import number
-from afterglow.policies.student import student_quantile
+from afterglow.student_t import student_quantile
 
 Numbers = NDArray[np.float64]
 LEVEL = 0.95  # of every interval on a page

@@ -12,15 +12,15 @@ import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
-from afterglow import counter
+from afterglow import rng
 from afterglow.engine.episode import Episode
 from afterglow.errors import AfterglowError
-from afterglow.holding import Holding
 from afterglow.lab.drawing import STYLE
 from afterglow.lab.palette import BLUE, GREY, ORANGE, PALE, RULE
 from afterglow.policies.policy import Policy
 from afterglow.policies.registry import named
 from afterglow.policies.season import seasonal
+from afterglow.policy_runner import PolicyRunner
 from afterglow.worlds.world import World
 
 MOST_STEPS, MOST_RUNS, POINTS = 2_500, 12, 500
@@ -66,8 +66,8 @@ def strip_of(cell: dict[str, Any], title: str) -> Strip | None:
 def played(strip: Strip, policy: Policy[Any, Any], settings: Any, seed: int, horizon: int) -> Strip:
     """Play until there are enough runs to look at."""
     world, episode = strip.world, Episode(strip.world, seed)
-    stream = counter.key(seed, 0, counter.POLICY)
-    holding = Holding(policy, settings, policy.start(settings), world.arms, stream)
+    stream = rng.key(seed, 0, rng.POLICY)
+    holding = PolicyRunner(policy, settings, policy.start(settings), world.arms, stream)
     leaks = [0.0] * world.window
     step = 0
     while step < min(horizon, MOST_STEPS) and (len(strip.runs) <= MOST_RUNS or step < 8 * world.window):

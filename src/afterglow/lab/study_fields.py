@@ -7,11 +7,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from afterglow.checks import choice, whole
 from afterglow.engine.simulate import LONGEST, TIERS
 from afterglow.errors import BadValue, UnknownName
 from afterglow.lab.grid import Entry, expanded
 from afterglow.lab.policy_files import policy_from
-from afterglow.policies.checks import choice, whole
 from afterglow.policies.policy import Policy
 from afterglow.worlds.baseline import baseline as parse_baseline
 from afterglow.worlds.rewards import Reward

@@ -11,6 +11,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from afterglow.checks import choice
 from afterglow.errors import BadValue
 from afterglow.lab.drawing import MADE, handle, save, slug, svg
 from afterglow.lab.page import placed, render, swatch
@@ -21,7 +22,6 @@ from afterglow.lab.scenes import Scenes, Standing
 from afterglow.lab.statistics import LEVEL
 from afterglow.lab.study_figures import PANELS, Gallery, legend
 from afterglow.lab.toml_text import toml_of
-from afterglow.policies.checks import choice
 from afterglow.worlds.spreads import ADVERSARIAL, NAMES
 
 FORMATS = ("html", "pdf", "png")

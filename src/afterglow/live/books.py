@@ -1,7 +1,7 @@
 r"""The ledger of a running experiment: steps that are void, or played outside the plan, leave its bounds valid.
 
 *A step that is void* is one whose total is lost, *steps outside the plan* (pinned, paused, nobody served) end the run
-before them: see `afterglow.gap_ledger`. That people chose them does no harm, as the choice is made before the step.
+before them: see `BoundsWithGaps`. That people chose them does no harm, as the choice is made before the step.
 
 Looks, which keep the best bounds found, are taken only when a hold has been learned: until then its steps can be
 voided by `retract`. For the same reason washed totals join their batches then, and wait in `fresh` meanwhile. To void
@@ -11,14 +11,14 @@ steps that were learned, `live/replay.py` makes the books anew.
 import math
 from typing import Any
 
-from afterglow import stored
-from afterglow.batches import Batches
-from afterglow.evidence import Evidence, evidence
-from afterglow.gap_ledger import NEVER, GapLedger
-from afterglow.ledger import FIRST_LOOK, LATER_LOOKS, Tally
+from afterglow import records
+from afterglow.estimation.batch_means import Batches
+from afterglow.estimation.bounds import FIRST_LOOK, LATER_LOOKS, Tally
+from afterglow.estimation.bounds_with_gaps import NEVER, BoundsWithGaps
+from afterglow.estimation.differences import Evidence, evidence
 
 
-class Books(GapLedger):
+class Books(BoundsWithGaps):
     """A ledger with gaps whose last steps can be taken back."""
 
     def __init__(self, arms: int, window: int, confidence: float, season: int = 1) -> None:
@@ -86,7 +86,7 @@ class Books(GapLedger):
     def values(self) -> dict[str, Any]:
         """All of it as JSON values."""
         return {
-            "tallies": [stored.plain(tally, "tally:") for tally in self.tallies],
+            "tallies": [records.plain(tally, "tally:") for tally in self.tallies],
             "current": self.current,
             "due": self.due,
             "lost": self.lost[:],
@@ -98,7 +98,7 @@ class Books(GapLedger):
 
     def restore(self, values: dict[str, Any]) -> None:
         """Go on from what `values` gave."""
-        tallies = [stored.like(Tally(), value, "tally") for value in values["tallies"]]
+        tallies = [records.like(Tally(), value, "tally") for value in values["tallies"]]
         self.resume(tallies, values["current"], NEVER)
         self.due, self.lost_at = values["due"], values["lost_at"]
         self.lost, self.lost_before = values["lost"][:], values["lost_before"][:]

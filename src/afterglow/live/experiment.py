@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from uuid import uuid4
 
 from afterglow.errors import AfterglowError, Conflict, OutOfTurn, Unavailable
-from afterglow.estimates import Estimates
+from afterglow.estimation.estimates import Estimates
 from afterglow.live import orders
 from afterglow.live.amounts import Amount, micros, units
 from afterglow.live.decision import Decision, Receipt, decided

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from afterglow import stored
-from afterglow.counter import POLICY, key
+from afterglow import records
 from afterglow.errors import AfterglowWarning, BadValue
-from afterglow.holding import Holding
 from afterglow.live.spec import Spec, policy_of
+from afterglow.policy_runner import PolicyRunner
+from afterglow.rng import POLICY, key
 
 
 @dataclass(slots=True)
@@ -40,7 +40,7 @@ class Plan:
     """`current` is the hold in hand, `take` ends a step of it, `cut` ends it early, `pause` begins a new stretch."""
 
     arms: list[int]  # variants that it chooses among, by number
-    holding: Holding | None  # None where there is nothing to choose
+    holding: PolicyRunner | None  # None where there is nothing to choose
     unit: float
     hold: Hold | None = None
     learned: int = 0  # holds so far
@@ -106,8 +106,8 @@ class Plan:
             "voided": hold.voided[:] if hold else [],
             "opened": holding.opened if holding else 0,
             "stream": holding.stream if holding else 0,
-            "settings": holding and stored.plain(holding.settings, "settings:"),
-            "state": holding and stored.plain(holding.state, "state:"),
+            "settings": holding and records.plain(holding.settings, "settings:"),
+            "state": holding and records.plain(holding.state, "state:"),
         }
 
 
@@ -124,9 +124,9 @@ def fresh(spec: Spec, arms: list[int], step: int, restarts: int, best: int) -> P
         except BadValue:  # too few steps are left for this policy
             return Plan([best], None, spec.unit)
     if not restarts:
-        settings = stored.like(settings, spec.settings, f"settings of {policy.name}")
+        settings = records.like(settings, spec.settings, f"settings of {policy.name}")
     stream = key(spec.seed, restarts, POLICY)
-    return Plan(arms, Holding(policy, settings, policy.start(settings), len(arms), stream), spec.unit)
+    return Plan(arms, PolicyRunner(policy, settings, policy.start(settings), len(arms), stream), spec.unit)
 
 
 def resumed(spec: Spec, values: Mapping[str, Any]) -> Plan:
@@ -135,8 +135,8 @@ def resumed(spec: Spec, values: Mapping[str, Any]) -> Plan:
         return Plan(values["arms"], None, spec.unit)
     policy = policy_of(spec)
     settings = stored_settings(spec, policy, values)
-    state = stored.like(policy.start(settings), values["state"], f"state of {policy.name}")
-    holding = Holding(policy, settings, state, len(values["arms"]), values["stream"], values["opened"])
+    state = records.like(policy.start(settings), values["state"], f"state of {policy.name}")
+    holding = PolicyRunner(policy, settings, state, len(values["arms"]), values["stream"], values["opened"])
     plan = Plan(values["arms"], holding, spec.unit, None, values["learned"])
     if values["hold"]:
         arm, steps, split, since, began, base = values["hold"]
@@ -153,4 +153,4 @@ def stored_settings(spec: Spec, policy: Any, values: Mapping[str, Any]) -> Any:
     lists = {name: value for name, value in kept.items() if isinstance(value, list)}
     for name, value in lists.items():
         object.__setattr__(model, name, value)
-    return stored.like(model, kept, f"settings of {policy.name}")
+    return records.like(model, kept, f"settings of {policy.name}")

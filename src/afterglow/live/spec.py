@@ -11,14 +11,13 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
-from afterglow import stored
-from afterglow.arguments import arm_names, known_options, playable
+from afterglow import records
+from afterglow.checks import arm_names, between, choice, number, whole
 from afterglow.errors import BadFormat, BadValue, UnknownName
 from afterglow.live import limits
 from afterglow.live.amounts import LEAST, MICRO, MOST
-from afterglow.policies.checks import between, choice, number, whole
 from afterglow.policies.policy import Policy
-from afterglow.policies.registry import WHERE, named
+from afterglow.policies.registry import WHERE, known_options, named, playable
 from afterglow.policies.season import seasonal
 
 MODES = ("manual", "clock")
@@ -107,7 +106,7 @@ def specify(
     settings = found.settings(len(names), window, limit, given)
     made = Spec(
         experiment_name(name), names, window, limit, most, policy, found.version, given,
-        stored.plain(settings, f"settings of {policy}:"), limits.at_most("seed", whole("seed", seed, 0), limits.EXACT),
+        records.plain(settings, f"settings of {policy}:"), limits.at_most("seed", whole("seed", seed, 0), limits.EXACT),
         number("confidence", confidence, 0, 1), season, 0, length(step_seconds), beginning(starts),
         flag("heartbeat", heartbeat), flag("shadow", shadow),
         limits.at_most("remember", whole("remember", remember, 0), limits.REMEMBER), release,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from afterglow.estimates import Difference, Estimate, Estimates, read
+from afterglow.estimation.estimates import Difference, Estimate, Estimates, read
 from afterglow.live.events import recommended
 from afterglow.live.spec import Spec
 from afterglow.live.state import Phase, Role, State

@@ -20,7 +20,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from afterglow.policies.checks import whole
+from afterglow.checks import whole
 from afterglow.policies.policy import Policy
 from afterglow.policies.terms import best_mean_plus
 

@@ -16,8 +16,8 @@ held to the horizon, where the paper may play any.
 
 import math
 
-from afterglow.policies.checks import whole
-from afterglow.policies.elimination import Settings, State, gaps, learn, next_hold, recommend, start
+from afterglow.checks import whole
+from afterglow.policies._elimination import Settings, State, gaps, learn, next_hold, recommend, start
 from afterglow.policies.policy import Policy
 
 

@@ -26,8 +26,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from afterglow.checks import number, whole
 from afterglow.errors import BadValue
-from afterglow.policies.checks import number, whole
 from afterglow.policies.policy import Policy
 
 UNKNOWNS = 1000  # at most; the state holds their square

@@ -31,10 +31,10 @@ of the hold. What is discarded is the head of a piece.
 import math
 from collections.abc import Sequence
 
+from afterglow.checks import between, whole
 from afterglow.errors import BadValue
-from afterglow.policies.checks import between, whole
-from afterglow.policies.lean_report import report
-from afterglow.policies.lean_state import (
+from afterglow.policies._lean_report import report
+from afterglow.policies._lean_state import (
     BLOCK,
     KEPT,
     OLD,

@@ -28,8 +28,8 @@ is held to the end once $T \tilde\Delta^2 < e$; the last hold stops at the horiz
 
 import math
 
-from afterglow.policies.checks import between, whole
-from afterglow.policies.elimination import Settings, State, gaps, learn, next_hold, recommend, start
+from afterglow.checks import between, whole
+from afterglow.policies._elimination import Settings, State, gaps, learn, next_hold, recommend, start
 from afterglow.policies.policy import Policy
 
 STEPS_LATE = "steps from a pull to its reward"

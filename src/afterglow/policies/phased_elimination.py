@@ -23,8 +23,8 @@ $L$ would turn negative and $n_m$ fall; the last hold stops at the horizon.
 
 import math
 
-from afterglow.policies.checks import whole
-from afterglow.policies.elimination import Settings, State, gaps, learn, next_hold, recommend, start
+from afterglow.checks import whole
+from afterglow.policies._elimination import Settings, State, gaps, learn, next_hold, recommend, start
 from afterglow.policies.policy import Policy
 
 

@@ -30,8 +30,8 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from afterglow.checks import choice, number, whole
 from afterglow.errors import AfterglowWarning
-from afterglow.policies.checks import choice, number, whole
 from afterglow.policies.policy import Policy
 from afterglow.policies.terms import best_mean_plus
 

@@ -1,10 +1,11 @@
 """Every policy by name: one line each, imported when asked for."""
 
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any
 
-from afterglow.errors import UnknownName
+from afterglow.errors import BadValue, UnknownName
 from afterglow.policies.policy import Policy
 
 WHERE = {
@@ -45,3 +46,25 @@ def named(name: str) -> Policy[Any, Any]:
     module, attribute = WHERE[name].split(":")
     policy: Policy[Any, Any] = getattr(import_module(f"afterglow.policies.{module}"), attribute)
     return policy
+
+
+def playable(policy: object) -> Policy[Any, Any]:
+    """The policy, if it can run on totals alone."""
+    found = named(policy) if isinstance(policy, str) else policy
+    if not isinstance(found, Policy):
+        raise BadValue(f"policy must be a name or a Policy, got {policy!r}; `afterglow policies` lists the names")
+    if found.privileged:
+        raise BadValue(
+            f"{found.name} is told each pull's own reward, which pooled totals don't show, so it runs in simulations "
+            "only; choose another, such as trim-ucb"
+        )
+    return found
+
+
+def known_options(policy: Policy[Any, Any], options: Mapping[str, Any], others: Sequence[str]) -> dict[str, Any]:
+    """Options that the policy takes; a misspelt name is compared with the experiment's own arguments too."""
+    known = policy.options()
+    for name in options:
+        if name not in known:
+            raise policy.unknown(name, others)
+    return dict(options)

@@ -20,8 +20,8 @@ from dataclasses import field, fields, make_dataclass, replace
 from functools import cache, partial
 from typing import Any
 
+from afterglow.checks import whole
 from afterglow.errors import BadValue
-from afterglow.policies.checks import whole
 from afterglow.policies.policy import Policy
 
 Anyone = Policy[Any, Any]

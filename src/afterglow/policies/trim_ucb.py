@@ -36,11 +36,9 @@ when the run ends. Decisions fall at the same ages with and without pieces.
 
 from collections.abc import Sequence
 
+from afterglow.checks import choice, whole
 from afterglow.errors import BadValue
-from afterglow.policies.checks import choice, whole
-from afterglow.policies.policy import Policy
-from afterglow.policies.terms import is_short
-from afterglow.policies.trim_bounds import (
+from afterglow.policies._trim_bounds import (
     LARGEST,
     PLAIN,
     PLUS,
@@ -53,6 +51,8 @@ from afterglow.policies.trim_bounds import (
     pooled_variance,
     upper,
 )
+from afterglow.policies.policy import Policy
+from afterglow.policies.terms import is_short
 
 LEVELS = ("plain", "strict", "plus")
 PATIENCE = 6  # beta: a fading arm is played on up to this many times the age at which it lost the lead

@@ -22,7 +22,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from afterglow.policies.checks import number, whole
+from afterglow.checks import number, whole
 from afterglow.policies.policy import Policy
 from afterglow.policies.terms import arm_to_keep, best_mean_plus
 

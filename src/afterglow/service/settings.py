@@ -8,8 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from afterglow.checks import between, choice, whole
 from afterglow.errors import BadFormat, BadValue, UnknownName
-from afterglow.policies.checks import between, choice, whole
 
 PREFIX = "AFTERGLOW_"
 LEVELS = ("debug", "info", "warning", "error")

@@ -13,9 +13,9 @@ from hashlib import sha256
 from threading import Lock
 from typing import Protocol
 
+from afterglow.checks import choice
 from afterglow.errors import BadValue
 from afterglow.live.store.access import TokenRow
-from afterglow.policies.checks import choice
 
 SCOPES = ("read", "decide", "report", "operate", "admin")  # admin may do everything
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}

@@ -7,7 +7,7 @@ from typing import Any
 
 from afterglow import live
 from afterglow.errors import BadValue
-from afterglow.estimates import Difference, Estimates
+from afterglow.estimation.estimates import Difference, Estimates
 from afterglow.live.history import Happening, Step
 from afterglow.live.limits import LATEST
 from afterglow.live.status import Explanation, Status

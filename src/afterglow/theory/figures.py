@@ -5,8 +5,8 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from afterglow.checks import whole
 from afterglow.errors import AfterglowWarning, BadValue
-from afterglow.policies.checks import whole
 from afterglow.policies.registry import named, names
 from afterglow.theory import elimination, phased, trim
 from afterglow.theory.gaps import positive_gaps

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Sequence
 
+from afterglow.checks import between, whole
 from afterglow.errors import BadValue
-from afterglow.policies.checks import between, whole
 
 
 def other_gaps(arms: int, gaps: Sequence[float]) -> list[float]:

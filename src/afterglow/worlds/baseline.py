@@ -21,8 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from afterglow.checks import whole
 from afterglow.errors import BadValue, UnknownName
-from afterglow.policies.checks import whole
 from afterglow.worlds.reward_values import finite, keep, real, short
 
 Numbers = NDArray[np.float64]

@@ -18,8 +18,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from afterglow.checks import whole
 from afterglow.errors import BadValue, UnknownName
-from afterglow.policies.checks import whole
 from afterglow.worlds.rewards import Reward
 from afterglow.worlds.spreads import Spread
 from afterglow.worlds.spreads import spread as parse_spread

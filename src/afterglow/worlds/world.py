@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from afterglow.checks import is_number, whole
 from afterglow.errors import BadValue
-from afterglow.policies.checks import is_number, whole
 from afterglow.worlds.baseline import NOTHING, Baseline, Part
 from afterglow.worlds.baseline import baseline as parse_baseline
 from afterglow.worlds.rewards import Bernoulli, Reward, parse_reward

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from afterglow.estimates import Difference, Estimates
+from afterglow.estimation.estimates import Difference, Estimates
 from afterglow.service.pages.axis import Axis, axis
 from afterglow.service.pages.numbers import figure, sign, signed
 

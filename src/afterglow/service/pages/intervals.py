@@ -3,7 +3,7 @@
 import math
 from typing import NamedTuple
 
-from afterglow.estimates import Estimate, Estimates
+from afterglow.estimation.estimates import Estimate, Estimates
 from afterglow.service.pages.axis import Axis, axis
 from afterglow.service.pages.numbers import even, figure
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from afterglow.estimates import Estimates
+from afterglow.estimation.estimates import Estimates
 from afterglow.live.history import Happening
 from afterglow.live.spec import Spec
 from afterglow.live.status import Explanation, Status

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from afterglow.ledger import Ledger, Tally
+from afterglow.estimation.bounds import Bounds, Tally
 from afterglow.policies.terms import kl
 from pooled_world import SPREADS, PooledWorld
 
@@ -27,7 +27,7 @@ def arms_at_random(lengths: tuple[int, int], steps: int, seed: int) -> list[int]
 @pytest.mark.parametrize("window", [1, 2, 8])
 def test_the_claims_hold_on_every_path(spread: str, lengths: tuple[int, int], window: int) -> None:
     world = PooledWorld(MEANS, window, spread, seed=window)
-    ledger = Ledger(len(MEANS), window, 0.95)
+    ledger = Bounds(len(MEANS), window, 0.95)
     rewards: list[list[float]] = [[] for _ in MEANS]
     for arm in arms_at_random(lengths, 400, seed=window):
         ledger.record(arm, world.pull(arm))
@@ -43,7 +43,7 @@ def test_the_claims_hold_on_every_path(spread: str, lengths: tuple[int, int], wi
 
 def test_the_claims_are_tight() -> None:
     """Each of the two can be reached: what entered and what left is really taken into account."""
-    window, ledger = 4, Ledger(2, 4, 0.95)
+    window, ledger = 4, Bounds(2, 4, 0.95)
     for arm, total in [(0, 0.0)] * 6 + [(1, 1.0)] * 3 + [(1, 0.0)] * 5:  # arm 0 paid its last 3 pulls late
         ledger.record(arm, total)
     (pulls, _, settled, most, _), _ = ledger.claims(0)
@@ -53,7 +53,7 @@ def test_the_claims_are_tight() -> None:
 
 
 def test_a_run_is_charged_for_later_steps_until_its_window_has_passed_and_no_longer() -> None:
-    ledger = Ledger(2, 4, 0.95)
+    ledger = Bounds(2, 4, 0.95)
     for arm, total in [(0, 0.5)] * 10 + [(1, 0.25)] * 10:
         ledger.record(arm, total)
     assert ledger.tallies[0].tail == 0.75
@@ -62,7 +62,7 @@ def test_a_run_is_charged_for_later_steps_until_its_window_has_passed_and_no_lon
 
 
 def test_an_arm_that_returns_early_is_not_charged_twice() -> None:
-    ledger = Ledger(2, 4, 0.95)
+    ledger = Bounds(2, 4, 0.95)
     for arm, total in [(0, 0.5)] * 10 + [(1, 0.25)] + [(0, 0.5)] * 10:
         ledger.record(arm, total)
     (pulls, _, _, most, _), _ = ledger.claims(0)
@@ -87,7 +87,7 @@ def test_intervals_contain_the_means_and_never_contradict_each_other_in_a_right_
 ) -> None:
     for seed in range(4):
         world = PooledWorld(MEANS, 6, spread, seed)
-        ledger = Ledger(len(MEANS), 6, 0.95)
+        ledger = Bounds(len(MEANS), 6, 0.95)
         for step, arm in enumerate(arms_at_random(lengths, 1_000, seed)):
             ledger.record(arm, world.pull(arm))
             if step % 20 == 0:
@@ -99,7 +99,7 @@ def test_intervals_contain_the_means_and_never_contradict_each_other_in_a_right_
 @pytest.mark.parametrize("spread", SPREADS)
 def test_intervals_close_in_on_the_mean(spread: str) -> None:
     world = PooledWorld(MEANS, 6, spread, seed=1)
-    ledger = Ledger(len(MEANS), 6, 0.95)
+    ledger = Bounds(len(MEANS), 6, 0.95)
     for arm in [arm for run in (300, 3_000) for arm in range(len(MEANS)) for _ in range(run)]:
         ledger.record(arm, world.pull(arm))
     for arm, mean in enumerate(MEANS):
@@ -112,7 +112,7 @@ def test_intervals_close_in_on_the_mean(spread: str) -> None:
 @pytest.mark.parametrize("means", [[0.9, 0.1], [0.6, 0.4], [0.5, 0.5]], ids=str)
 def test_a_window_much_too_short_is_found_out(run: int, means: list[float]) -> None:
     world = PooledWorld(means, 24, "last", seed=5)
-    ledger = Ledger(2, 3, 0.95)
+    ledger = Bounds(2, 3, 0.95)
     torn = False
     for step in range(2_000):
         arm = step // run % 2
@@ -124,13 +124,13 @@ def test_a_window_much_too_short_is_found_out(run: int, means: list[float]) -> N
 
 
 def test_an_arm_never_played_may_be_anything() -> None:
-    ledger = Ledger(2, 4, 0.95)
+    ledger = Bounds(2, 4, 0.95)
     assert ledger.interval(1) == (0.0, 1.0)
     assert math.isnan(ledger.mean(1))
 
 
 def test_the_mean_of_runs_within_the_window_is_that_of_all_totals() -> None:
-    ledger = Ledger(2, 10, 0.95)
+    ledger = Bounds(2, 10, 0.95)
     for arm, total in [(0, 0.2), (1, 0.9), (0, 0.4)]:
         ledger.record(arm, total)
     assert ledger.mean(0) == pytest.approx(0.3)
@@ -139,7 +139,7 @@ def test_the_mean_of_runs_within_the_window_is_that_of_all_totals() -> None:
 def test_higher_confidence_gives_wider_intervals() -> None:
     ends = []
     for confidence in (0.5, 0.9, 0.999):
-        ledger = Ledger(2, 2, confidence)
+        ledger = Bounds(2, 2, confidence)
         for step in range(200):
             ledger.record(0, float(step % 2))
         low, high = ledger.interval(0)
@@ -152,12 +152,12 @@ def test_memory_does_not_grow_and_a_resumed_ledger_goes_on_alike() -> None:
     plan = arms_at_random((1, 12), 300, seed=3)
     world = PooledWorld(MEANS, 12, "delay", seed=3)
     totals = [world.pull(arm) for arm in plan]
-    straight = Ledger(len(MEANS), 12, 0.95)
-    chain = Ledger(len(MEANS), 12, 0.95)
+    straight = Bounds(len(MEANS), 12, 0.95)
+    chain = Bounds(len(MEANS), 12, 0.95)
     for arm, total in zip(plan, totals, strict=True):
         straight.record(arm, total)
         copies = [Tally(**{name: getattr(tally, name) for name in Tally.__slots__}) for tally in chain.tallies]
-        resumed = Ledger(len(MEANS), 12, 0.95)
+        resumed = Bounds(len(MEANS), 12, 0.95)
         resumed.resume(copies, chain.current, chain.look)
         resumed.record(arm, total)
         chain = resumed

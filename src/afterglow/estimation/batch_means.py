@@ -15,7 +15,7 @@ from copy import copy, deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
-from afterglow import stored
+from afterglow import records
 
 LENGTHS = 8  # b, 2 b, ..., 128 b
 
@@ -127,12 +127,12 @@ class Batches:
     def values(self) -> dict[str, Any]:
         """All of it as JSON values."""
         return {
-            "arms": [stored.plain(washed, "batches:") for washed in self.arms],
-            "open": stored.plain(self.open, "open batches:"),
+            "arms": [records.plain(washed, "batches:") for washed in self.arms],
+            "open": records.plain(self.open, "open batches:"),
         }
 
     def restore(self, values: dict[str, Any]) -> None:
         """Go on from what `values` gave."""
         pairs = zip(self.arms, values["arms"], strict=True)
-        self.arms = [stored.like(washed, value, "batches") for washed, value in pairs]
-        self.open = stored.like(self.open, values["open"], "open batches")
+        self.arms = [records.like(washed, value, "batches") for washed, value in pairs]
+        self.open = records.like(self.open, values["open"], "open batches")

@@ -1,6 +1,6 @@
 r"""The ledger where totals are missing: steps that are lost or not known leave its bounds valid.
 
-The bounds of `afterglow.ledger` rest on two facts: what a run was paid, and what it may still be owed. With $w$ the
+The bounds of the module `bounds` rest on two facts: what a run was paid, and what it may still be owed. With $w$ the
 window less one:
 
 - *A step whose total is lost* was a pull like any other. It counts as a pull whose arrivals may have been anything
@@ -11,12 +11,12 @@ window less one:
   owed then counts in full, $w$, and what comes after is a new run whose head is taken off as always.
 """
 
-from afterglow.ledger import Ledger, Tally
+from afterglow.estimation.bounds import Bounds, Tally
 
 NEVER = -1
 
 
-class GapLedger(Ledger):
+class BoundsWithGaps(Bounds):
     """A ledger with `lose` and `interrupt`."""
 
     def __init__(self, arms: int, window: int, confidence: float, season: int = 1) -> None:

@@ -8,9 +8,9 @@ simulation, so the same totals lead to the same decisions everywhere.
 from dataclasses import dataclass
 from typing import Any
 
-from afterglow.counter import uniform
 from afterglow.errors import BadValue, OutOfTurn
 from afterglow.policies.policy import Policy
+from afterglow.rng import uniform
 
 
 @dataclass(slots=True)
@@ -26,7 +26,7 @@ class Hold:
 
 
 @dataclass(slots=True)
-class Holding:
+class PolicyRunner:
     """One policy at work: ask for the `current` hold, `take` the total of each of its steps."""
 
     policy: Policy[Any, Any]

@@ -1,6 +1,6 @@
 r"""Ordinary statistics of the difference between two arms, beside the bounds that are proved.
 
-Let $m_a$ be the mean of the $N_a$ washed totals of arm $a$ (`afterglow.batches`) and $v_a$ the variance that one of
+Let $m_a$ be the mean of the $N_a$ washed totals of arm $a$ (module `batch_means`) and $v_a$ the variance that one of
 them adds to a long sum. The difference of two arms is $m_a - m_b$ with variance $v_a/N_a + v_b/N_b$, and its interval
 is Student's. $v$ is read from batch means: of all arms together, the longest batches that leave 12 degrees of freedom
 (10 to 30 batches are enough: Schmeiser, Batch Size Effects in the Analysis of Simulation Output, 1982); of the arm
@@ -39,8 +39,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from afterglow.batches import LENGTHS, Batches, Washed
-from afterglow.policies.student import student_quantile
+from afterglow.estimation.batch_means import LENGTHS, Batches, Washed
+from afterglow.student_t import student_quantile
 
 ENOUGH = 3  # degrees of freedom
 PLENTY = 12

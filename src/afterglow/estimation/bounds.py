@@ -34,8 +34,8 @@ mixture is that of Blum & Kalai (Universal Portfolios With and Without Transacti
 import math
 from dataclasses import dataclass
 
-from afterglow.batches import Batches
-from afterglow.evidence import Evidence, evidence
+from afterglow.estimation.batch_means import Batches
+from afterglow.estimation.differences import Evidence, evidence
 from afterglow.policies.terms import kldown, klup
 
 FIRST_LOOK = 8
@@ -62,7 +62,7 @@ class Tally:
     ceiling: float = 1.0
 
 
-class Ledger:
+class Bounds:
     """Tallies of all arms; `record` each step, then read `interval` and `mean`. Memory does not grow.
 
     Beside what is proved, batches of washed totals are kept: `evidence` is what ordinary statistics make of them.

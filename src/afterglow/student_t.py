@@ -9,7 +9,7 @@ Over $\nu = 1, 2, \ldots, 10^6$ and two-sided levels from 0.5 to 0.9999 the rela
 import math
 from statistics import NormalDist
 
-from afterglow.policies.checks import number, whole
+from afterglow.checks import number, whole
 
 MANY = 200
 

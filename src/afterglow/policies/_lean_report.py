@@ -20,9 +20,9 @@ import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from afterglow.policies.checks import number
-from afterglow.policies.lean_state import BLOCK, Settings, State, degrees, scatter
-from afterglow.policies.student import student_quantile
+from afterglow.checks import number
+from afterglow.policies._lean_state import BLOCK, Settings, State, degrees, scatter
+from afterglow.student_t import student_quantile
 
 ENOUGH = 3  # degrees of freedom below which no interval is given
 

@@ -2,17 +2,17 @@
 
 There are two kinds of evidence. The bounds of every arm are proved for whatever effects do within the window, at all
 times, and are wide for it. The *ordinary* difference between two arms is what a statistician would say who trusts that
-effects arrive alike all the time, and looks once: `afterglow.evidence` has what it leans on.
+effects arrive alike all the time, and looks once: `afterglow.estimation.differences` has what it leans on.
 """
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from afterglow.arguments import Name
+from afterglow.checks import Name
 from afterglow.errors import UnknownName
-from afterglow.evidence import ENOUGH, Evidence
-from afterglow.ledger import Ledger
+from afterglow.estimation.bounds import Bounds
+from afterglow.estimation.differences import ENOUGH, Evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ class Estimates:
 
 
 def read(
-    ledger: Ledger, names: Sequence[Name], window: int, reward_max: float, confidence: float, starts: int = 1
+    ledger: Bounds, names: Sequence[Name], window: int, reward_max: float, confidence: float, starts: int = 1
 ) -> Estimates:
     """The ledger in the units of totals, arms by their names; it has started so many times after an unknown past."""
     steps = sum(tally.pulls for tally in ledger.tallies)

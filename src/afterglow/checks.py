@@ -1,0 +1,98 @@
+"""Argument checks: each returns the value in its type, or raises an error with the name, the rule and the value."""
+
+import math
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from numbers import Real
+from typing import Any, TypeGuard
+
+from afterglow.errors import BadValue, UnknownName
+
+Name = str | int | float  # of an arm
+ROUNDING = 1e-9  # relative amount by which a sum may exceed the largest total
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether it is a finite number, NumPy's too, and no yes or no."""
+    if isinstance(value, int):
+        return not isinstance(value, bool) and abs(value) < 10**300
+    return isinstance(value, Real) and math.isfinite(value)
+
+
+def whole(name: str, value: object, least: int, note: str = "") -> int:
+    """`value` as an int of at least `least`; `1e6` is accepted."""
+    rule = f"{name} must be a whole number of at least {least:,}{' (' + note + ')' if note else ''}, got {value!r}"
+    if not is_number(value) or value != int(value) or value < least:
+        raise BadValue(rule)
+    return int(value)
+
+
+def any_seed(value: object) -> int:
+    """`value` as a seed: a whole number that 64 bits hold."""
+    seed = whole("seed", value, 0)
+    if seed >= 1 << 64:
+        raise BadValue(f"seed must be below 2**64, got {seed:.4g}" if seed < 1e300 else "seed must be below 2**64")
+    return seed
+
+
+def number(name: str, value: object, above: float = -math.inf, below: float = math.inf, note: str = "") -> float:
+    """`value` as a float strictly between `above` and `below`."""
+    span = [f"above {above:g}"] * (above > -math.inf) + [f"below {below:g}"] * (below < math.inf)
+    rule = f"{name} must be a number {' and '.join(span)}{' (' + note + ')' if note else ''}, got {value!r}"
+    if not is_number(value) or not above < value < below:
+        raise BadValue(rule)
+    return float(value)
+
+
+def choice(name: str, value: object, choices: Sequence[str]) -> str:
+    """`value` if it is one of `choices`."""
+    if value not in choices:
+        raise UnknownName(name, str(value), choices, f"it is one of {', '.join(choices)}")
+    return str(value)
+
+
+def between(name: str, value: object, least: float, most: float = math.inf, note: str = "") -> float:
+    """`value` as a finite float of at least `least` and at most `most`."""
+    span = f"of at least {least:g}" + (f" and at most {most:g}" if most < math.inf else "")
+    if not is_number(value) or not least <= value <= most:
+        raise BadValue(f"{name} must be a number {span}{' (' + note + ')' if note else ''}, got {value!r}")
+    return float(value)
+
+
+def arm_names(arms: object) -> tuple[Name, ...]:
+    """Names of at least two arms, all different; 0, 1, … if only their number is given."""
+    if isinstance(arms, Real):
+        return tuple(range(whole("arms", arms, 2)))
+    if isinstance(arms, str | bytes) or not isinstance(arms, Iterable):
+        raise BadValue(f"arms must be a list of names or a whole number of at least 2, got {arms!r}")
+    names = tuple(arms)
+    for name in names:
+        if isinstance(name, bool) or not (
+            isinstance(name, str | int) or (isinstance(name, float) and math.isfinite(name))
+        ):
+            raise BadValue(f"arms must have strings or numbers as names, got {name!r}")
+        if names.count(name) > 1:
+            raise BadValue(f"arms must have different names, got {name!r} {names.count(name)} times")
+    if len(names) < 2:
+        raise BadValue(f"arms must be at least 2, got {list(names)!r}; with fewer there is nothing to choose")
+    return names
+
+
+def possible_total(total: object, window: int, reward_max: float) -> float:
+    """A step's total as a float, if a window of pulls can bring it."""
+    given = float(total) if isinstance(total, Decimal) and not total.is_nan() else total
+    if isinstance(given, bool) or not isinstance(given, Real) or given != given:
+        raise BadValue(f"total must be a number, got {total!r}; a step in which nothing arrived has total 0")
+    amount: Any = given
+    most = window * reward_max
+    if amount < 0:
+        raise BadValue(
+            f"total must not be negative, got {total!r}; tell what is left after refunds and costs, or shift totals so "
+            "that the least is 0"
+        )
+    if amount > most * (1 + ROUNDING):
+        raise BadValue(
+            f"total must be at most window x reward_max = {window:,} x {reward_max:,g} = {most:,g}, got {total!r}; "
+            "if it is right, reward_max or the window is too small"
+        )
+    return float(amount)
