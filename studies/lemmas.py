@@ -1,6 +1,6 @@
 """How far can a hold's mean be off? The largest |mean of totals - mean of rewards| seen, beside Lemmas 1 and 2.
 
-`afterglow.lab.lemmas` says how it is measured. This prints a table, and with --out writes `lemmas.csv`, a page to read
+`afterglow.lab.report` says how it is measured. This prints a table, and with --out writes `lemmas.csv`, a page to read
 and its figures.
 
     python studies/lemmas.py [--out DIR]
@@ -12,8 +12,8 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from afterglow.lab.lemmas import observe_all
-from afterglow.lab.lemmas_page import write
+from afterglow.lab.report import observe_all
+from afterglow.lab.report.lemmas_page import write
 
 WINDOWS, HOLDS, TIMES = (4, 16), 60, (1, 2, 4, 8)
 

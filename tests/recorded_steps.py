@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from afterglow.lab.csv_tables import Steps
+from afterglow.lab.reading.tables import Steps
 
 MEANS = np.array([0.3, 0.5, 0.6])
 LEVEL_KERNELS = np.zeros((3, 24))  # level within the bins of a fit: even, at once, late

@@ -1,6 +1,6 @@
 """A comparison small enough to be played in every test that wants one."""
 
-from afterglow.lab.study import Study
+from afterglow.lab.study.study import Study
 
 LABELS = ("phased-ucb paper", "phased-elimination", "trim-ucb", "odaaf-variance", "attributed-ucb")
 SPREADS = ("uniform", "last", "handicap", "chameleon")

@@ -13,8 +13,8 @@ from afterglow import Agent, Difference, Estimate, Estimates, Policy, errors, th
 from afterglow.cli.app import commands
 from afterglow.engine.outcome import Outcome
 from afterglow.engine.simulate import TIERS, simulate
-from afterglow.lab.results import Results
-from afterglow.lab.study import Study
+from afterglow.lab.study.results import Results
+from afterglow.lab.study.study import Study
 from afterglow.policies import named, names
 from afterglow.theory import trim
 from afterglow.worlds.rewards import FORMS

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from afterglow.lab.lemmas import SPREADS, Observed, observe_all
-from afterglow.lab.lemmas_page import write
-from afterglow.lab.study import Study
+from afterglow.lab.report.lemmas import SPREADS, Observed, observe_all
+from afterglow.lab.report.lemmas_page import write
+from afterglow.lab.study.study import Study
 from page_names import Names
 
 KINDS = ("svg", "pdf", "png")

@@ -11,10 +11,10 @@ from afterglow.release import __version__
 
 if TYPE_CHECKING:
     from afterglow.engine.simulate import simulate
-    from afterglow.lab.fit import fit
-    from afterglow.lab.plan import plan
-    from afterglow.lab.results import Results
-    from afterglow.lab.study import Study
+    from afterglow.lab.fit.fitting import fit
+    from afterglow.lab.plan.planner import plan
+    from afterglow.lab.study.results import Results
+    from afterglow.lab.study.study import Study
     from afterglow.worlds.world import World
 
 __all__ = [
@@ -23,8 +23,8 @@ __all__ = [
 ]  # fmt: skip
 
 LATER = {
-    "Results": "afterglow.lab.results", "Study": "afterglow.lab.study", "World": "afterglow.worlds.world",
-    "fit": "afterglow.lab.fit", "plan": "afterglow.lab.plan", "simulate": "afterglow.engine.simulate",
+    "Results": "afterglow.lab.study.results", "Study": "afterglow.lab.study.study", "World": "afterglow.worlds.world",
+    "fit": "afterglow.lab.fit.fitting", "plan": "afterglow.lab.plan.planner", "simulate": "afterglow.engine.simulate",
 }  # fmt: skip  # too heavy for every import
 
 

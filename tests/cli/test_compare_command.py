@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from afterglow.cli import run, study_progress
-from afterglow.lab import compare, study_report
-from afterglow.lab.results import Results
-from afterglow.lab.schedule import Progress
-from afterglow.lab.study import Study
+from afterglow.lab.study import compare
+from afterglow.lab.study.results import Results
+from afterglow.lab.study.schedule import Progress
+from afterglow.lab.study.study import Study
 from small_study import LABELS, SMALL, SPREADS
 
 
@@ -32,7 +32,7 @@ def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
         (folder / "index.html").write_text(results.folder.name)
         return folder / "index.html"
 
-    monkeypatch.setattr(study_report, "write_report", write)
+    monkeypatch.setattr("afterglow.lab.report.page.write_report", write)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -101,7 +101,7 @@ def test_called_again_it_says_that_all_is_there_and_gives_the_same_table(
     calls = ["compare", "--quick", "--out", str(tmp_path)]
     assert run(calls) == 0
     first, before = capsys.readouterr(), contents(tmp_path)
-    monkeypatch.setattr("afterglow.lab.runner.schedule_out", lambda *_: pytest.fail("played again"))
+    monkeypatch.setattr("afterglow.lab.study.runner.schedule_out", lambda *_: pytest.fail("played again"))
     assert run(calls) == 0
     again = capsys.readouterr()
     assert again.out == first.out

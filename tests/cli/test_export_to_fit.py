@@ -11,8 +11,8 @@ import pytest
 import afterglow
 from afterglow.cli import run
 from afterglow.estimation.estimates import Estimates
-from afterglow.lab.csv_tables import read_steps, read_totals
-from afterglow.lab.fit import Fit, fit
+from afterglow.lab.fit.fitting import Fit, fit
+from afterglow.lab.reading.tables import read_steps, read_totals
 from live_fixtures import Clock
 from quick_disk import quick_folder
 

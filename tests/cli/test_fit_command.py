@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from afterglow.cli import run
-from afterglow.lab.fit import fit
+from afterglow.lab.fit.fitting import fit
 from recorded_steps import as_csv, recorded
 
 

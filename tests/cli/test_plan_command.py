@@ -8,7 +8,7 @@ import pytest
 
 from afterglow import Agent
 from afterglow.cli import run
-from afterglow.lab.plan import plan
+from afterglow.lab.plan.planner import plan
 
 PLACE = ["plan", "--arms", "2", "--window", "4", "--horizon", "400", "--runs", "40"]
 KNOWN = [*PLACE, "--gap", "20%", "--mean", "0.4", "--noise", "0.1"]

@@ -13,9 +13,9 @@ import pytest
 from afterglow.cli import run
 from afterglow.cli.init import EXAMPLE
 from afterglow.cli.study_progress import lasting, lines
-from afterglow.lab.results import Results
-from afterglow.lab.schedule import Progress
-from afterglow.lab.study import Study
+from afterglow.lab.study.results import Results
+from afterglow.lab.study.schedule import Progress
+from afterglow.lab.study.study import Study
 
 SMALL = """
 horizon = 400

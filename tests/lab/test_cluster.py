@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from afterglow.errors import AfterglowError, BadValue
-from afterglow.lab import identity
-from afterglow.lab.play import play_elsewhere
-from afterglow.lab.schedule import Progress
-from afterglow.lab.study import Study
+from afterglow.lab.study.play import play_elsewhere
+from afterglow.lab.study.schedule import Progress
+from afterglow.lab.study.study import Study
+from afterglow.lab.versions import versions
 from afterglow.policies import named
 
 LOOPBACK = ["--host", "127.0.0.1", "--no-dashboard"]
@@ -105,7 +105,7 @@ def test_two_workers_one_of_them_killed_end_in_the_bytes_of_one_thread(cluster: 
 
 
 def test_an_address_where_nobody_answers_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("afterglow.lab.cluster.CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("afterglow.lab.study.cluster.CONNECT_SECONDS", 0.5)
     study = Study(policies=["ucb1"], worlds=[{"rewards": [0.9, 0.8], "window": 2}], horizon=10, runs=1)
     with pytest.raises(AfterglowError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:1"):
         study.run(tmp_path / "out", dask="tcp://127.0.0.1:1")
@@ -113,7 +113,7 @@ def test_an_address_where_nobody_answers_is_named(tmp_path: Path, monkeypatch: p
 
 def test_a_worker_with_other_versions_is_refused() -> None:
     with pytest.raises(BadValue, match=r"a worker has numpy \S+, this machine 0.1; numbers would differ"):
-        play_elsewhere([], 1.0, identity.versions() | {"numpy": "0.1"})
+        play_elsewhere([], 1.0, versions() | {"numpy": "0.1"})
 
 
 def test_a_scheduler_that_goes_is_named_and_the_study_goes_on_without_it(cluster: Cluster, tmp_path: Path) -> None:

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from afterglow.lab import identity
-from afterglow.lab.compare import FULL, QUICK, SPREADS, Size, comparison, folder_for
-from afterglow.lab.study import Study
-from afterglow.lab.toml_text import toml_of
+from afterglow.lab.study import identity
+from afterglow.lab.study.compare import FULL, QUICK, SPREADS, Size, comparison, folder_for
+from afterglow.lab.study.study import Study
+from afterglow.lab.study.toml_text import toml_of
 from afterglow.policies.registry import named, names
 from afterglow.worlds.spreads import ADVERSARIAL, NAMES
 

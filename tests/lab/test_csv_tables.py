@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from afterglow.errors import BadFormat, BadValue
-from afterglow.lab.csv_tables import read_steps, read_totals
+from afterglow.lab.reading.tables import read_steps, read_totals
 
 START = datetime(2026, 2, 27, 22)
 AMOUNTS = some.integers(-10_000_000, 10_000_000).map(lambda cents: cents / 100)

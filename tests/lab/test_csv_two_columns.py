@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from afterglow.errors import BadFormat, UnknownName
-from afterglow.lab.csv_tables import read_steps, read_totals
+from afterglow.lab.reading.tables import read_steps, read_totals
 
 HOURS = [(day, hour) for day in (23, 24, 25) for hour in range(24)]
 TWO_COLUMNS = {

@@ -6,7 +6,7 @@ from gymnasium.utils.env_checker import check_env
 
 from afterglow.engine.simulate import simulate
 from afterglow.errors import BadValue
-from afterglow.lab.environment import WorldEnv
+from afterglow.lab.gym_env import WorldEnv
 from afterglow.worlds.world import World
 
 

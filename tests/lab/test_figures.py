@@ -6,21 +6,21 @@ from typing import Any
 import matplotlib
 import pytest
 
-from afterglow.lab.compare import comparison
-from afterglow.lab.drawing import STYLE, brief, png, readable, short, svg
-from afterglow.lab.palette import OTHERS, STROKES, strokes
-from afterglow.lab.scenes import Scenes
-from afterglow.lab.study_figures import PANELS, Gallery, dots
+from afterglow.lab.rendering.palette import OTHERS, STROKES, strokes
+from afterglow.lab.rendering.style import STYLE, brief, png, readable, short, svg
+from afterglow.lab.report.figures import PANELS, Gallery, dots
+from afterglow.lab.report.groups import Groups
+from afterglow.lab.study.compare import comparison
 from small_study import HORIZON, LABELS, SMALL, SPREADS
 
 
 @pytest.fixture(scope="module")
-def scenes(tmp_path_factory: pytest.TempPathFactory) -> Scenes:
-    return Scenes(SMALL.run(tmp_path_factory.mktemp("small")))
+def scenes(tmp_path_factory: pytest.TempPathFactory) -> Groups:
+    return Groups(SMALL.run(tmp_path_factory.mktemp("small")))
 
 
 @pytest.fixture(scope="module")
-def gallery(scenes: Scenes) -> Gallery:
+def gallery(scenes: Groups) -> Gallery:
     return Gallery(scenes)
 
 
@@ -43,7 +43,7 @@ def test_the_caption_of_a_curve_says_when_rewards_arrive(gallery: Gallery) -> No
     assert all(captions[spread] for spread in SPREADS)
 
 
-def test_curves_are_logarithmic_and_end_at_the_horizon(scenes: Scenes, drawn: dict[str, Any]) -> None:
+def test_curves_are_logarithmic_and_end_at_the_horizon(scenes: Groups, drawn: dict[str, Any]) -> None:
     for number, scene in enumerate(scenes.all, 1):
         axes = drawn[f"log-{number}"].axes[0]
         assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
@@ -53,7 +53,7 @@ def test_curves_are_logarithmic_and_end_at_the_horizon(scenes: Scenes, drawn: di
             assert ends[f"line-{label}"] == pytest.approx(scenes.regret(scene, label).value)
 
 
-def test_a_bound_is_never_drawn_above_what_nothing_exceeds(scenes: Scenes, drawn: dict[str, Any]) -> None:
+def test_a_bound_is_never_drawn_above_what_nothing_exceeds(scenes: Groups, drawn: dict[str, Any]) -> None:
     widest = max(scenes.all[0].gaps)
     for line in drawn["log-1"].axes[0].lines:
         if line.get_gid() is None:

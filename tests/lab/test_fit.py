@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from afterglow.errors import BadValue
-from afterglow.lab.csv_tables import Steps
-from afterglow.lab.fit import fit
-from afterglow.lab.fit_figures import figures, write
-from afterglow.lab.fit_regression import regression
-from afterglow.lab.past_window import past
-from afterglow.lab.recorded import Recorded, lag_edges
-from afterglow.lab.window_check import check_window
+from afterglow.lab.fit.figures import figures, write
+from afterglow.lab.fit.fitting import fit
+from afterglow.lab.fit.recorded import Recorded, lag_edges
+from afterglow.lab.fit.regression import regression
+from afterglow.lab.fit.window_check import check_window
+from afterglow.lab.fit.window_test import past
+from afterglow.lab.reading.tables import Steps
 from recorded_steps import LATE, LEVEL_KERNELS, MEANS, as_csv, recorded
 
 FULL = fit(recorded(1, 3000, 60), window=24, reward_max=1.0)

@@ -7,11 +7,11 @@ import pytest
 from numpy.typing import NDArray
 
 from afterglow.errors import BadValue, UnknownName
-from afterglow.lab.blocks import moments, regress
-from afterglow.lab.csv_tables import Steps
-from afterglow.lab.fit import fit
-from afterglow.lab.fit_regression import regression
-from afterglow.lab.recorded import Recorded
+from afterglow.lab.fit.fitting import fit
+from afterglow.lab.fit.jackknife import moments, regress
+from afterglow.lab.fit.recorded import Recorded
+from afterglow.lab.fit.regression import regression
+from afterglow.lab.reading.tables import Steps
 from recorded_steps import MEANS, recorded
 
 WEEK = 28  # steps of a cycle, four a day

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from afterglow.lab.fit import Difference, fit
-from afterglow.lab.fit_page import answer, page, write
+from afterglow.lab.fit.fitting import FitDifference, fit
+from afterglow.lab.fit.page import answer, page, write
 from recorded_steps import recorded
 
 FULL = fit(recorded(1, 1500, 60), window=24, reward_max=1.0)
@@ -44,5 +44,5 @@ def test_names_and_notes_are_text_on_the_page() -> None:
     ],
 )
 def test_the_headline_claims_what_the_intervals_show(ends: list[tuple[float, float]], said: str) -> None:
-    rows = [Difference("BCD"[place], "A", (low + high) / 2, low, high) for place, (low, high) in enumerate(ends)]
+    rows = [FitDifference("BCD"[place], "A", (low + high) / 2, low, high) for place, (low, high) in enumerate(ends)]
     assert answer(rows) == said

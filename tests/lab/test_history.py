@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from afterglow.errors import BadValue
-from afterglow.lab.history import estimate
-from afterglow.lab.plan_history import told
+from afterglow.lab.history.estimate import estimate
+from afterglow.lab.plan.past_totals import told
 
 
 def totals(steps: int, seed: int, correlation: float = 0.0, noise: float = 20.0, height: float = 0.0) -> list[float]:

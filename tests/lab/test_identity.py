@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from afterglow.errors import BadValue
-from afterglow.lab import runner
-from afterglow.lab.content import Unknown, content
-from afterglow.lab.identity import identity
-from afterglow.lab.study import Study
+from afterglow.lab.study import runner
+from afterglow.lab.study.code_digest import Unknown, content
+from afterglow.lab.study.identity import identity
+from afterglow.lab.study.study import Study
 from afterglow.worlds.spreads import spread
 from afterglow.worlds.world import World
 
@@ -140,7 +140,8 @@ def test_results_that_say_less_are_refused(tmp_path: Path, monkeypatch: pytest.M
 def test_another_process_finds_the_same_code(tmp_path: Path) -> None:
     study = study_of(tmp_path)
     program = (
-        "import sys; from afterglow.lab.identity import mark; from afterglow.lab.policy_files import policy_from; "
+        "import sys; from afterglow.lab.study.identity import mark; "
+        "from afterglow.lab.study.policy_files import policy_from; "
     )
     program += "print(mark(policy_from(sys.argv[1])))"
     for seed in ("1", "2"):  # of the hashes of texts

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from afterglow.errors import BadFormat, OutOfTurn
-from afterglow.lab.journal import SCHEMA, Journal, Stretch, batches_at, described, header, message, stretches
+from afterglow.lab.study.journal import SCHEMA, Journal, Stretch, batches_at, described, header, message, stretches
 
 SAID = {"study": {"name": "x"}, "code": {}, "versions": {}}
 

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from afterglow.errors import BadFormat
-from afterglow.lab import tables
-from afterglow.lab.policy_files import policy_in
-from afterglow.lab.promises import bound
-from afterglow.lab.results import Results
-from afterglow.lab.scenes import Scenes
-from afterglow.lab.study import Study
-from afterglow.lab.study_report import drawn, page_of
+from afterglow.lab.report.groups import Groups
+from afterglow.lab.report.page import drawn, page_of
+from afterglow.lab.report.theorem_bounds import bound
+from afterglow.lab.study import tables
+from afterglow.lab.study.policy_files import policy_in
+from afterglow.lab.study.results import Results
+from afterglow.lab.study.study import Study
 from afterglow.policies import named
 
 ROOT = Path(__file__).parent.parent.parent
@@ -39,7 +39,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def page(file: Path) -> str:
     mine: Any = {"policy": policy_in(file), "trial": [20, 30]}
     results = Study([mine, "ucb1"], WORLDS, 2_000, 4, checkpoints=4, name="own").run(file.parent / "results")
-    assert Scenes(results).ranking[0].label.startswith("try-then-keep")
+    assert Groups(results).ranking[0].label.startswith("try-then-keep")
     return page_of(drawn(results))
 
 
@@ -66,9 +66,9 @@ def test_the_file_of_a_policy_given_as_an_object_is_named_and_the_study_runs_wit
 
 def test_a_policy_that_only_shares_the_name_of_ours_has_none_of_its_bounds(tmp_path: Path) -> None:
     twin = replace(named("trim-ucb"), version=9)
-    scenes = Scenes(Study([twin], WORLDS, 1_000, 2, checkpoints=2).run(tmp_path / "twin"))
+    scenes = Groups(Study([twin], WORLDS, 1_000, 2, checkpoints=2).run(tmp_path / "twin"))
     assert bound(scenes.all[0], "trim-ucb") is None
-    ours = Scenes(Study(["trim-ucb"], WORLDS, 1_000, 2, checkpoints=2).run(tmp_path / "ours"))
+    ours = Groups(Study(["trim-ucb"], WORLDS, 1_000, 2, checkpoints=2).run(tmp_path / "ours"))
     assert bound(ours.all[0], "trim-ucb") is not None
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from afterglow.lab.palette import VARIABLES
-from afterglow.lab.results import Results
-from afterglow.lab.scenes import Scenes
-from afterglow.lab.study import Study
-from afterglow.lab.study_report import asked, drawn, page_of, safest
+from afterglow.lab.rendering.palette import VARIABLES
+from afterglow.lab.report.groups import Groups
+from afterglow.lab.report.page import asked, drawn, page_of, safest
+from afterglow.lab.study.results import Results
+from afterglow.lab.study.study import Study
 
-STYLE = files("afterglow.lab").joinpath("pages", "style.css").read_text(encoding="utf-8")
+STYLE = files("afterglow.lab.rendering").joinpath("templates", "style.css").read_text(encoding="utf-8")
 WORLDS = [{"rewards": [0.9, 0.7], "window": 4, "spread": ["last", "hoard"]}]
 
 
@@ -22,11 +22,11 @@ def results(tmp_path: Path) -> Results:
     return Study(["leak-ucb", "trim-ucb"], WORLDS, 500, 8, checkpoints=2, engine="hold").run(tmp_path)
 
 
-def losing(results: Results, regrets: list[float]) -> Scenes:
+def losing(results: Results, regrets: list[float]) -> Groups:
     """The scenes if the cells lost this much, give or take 1."""
     for cell, regret in enumerate(regrets):
         results._columns[cell]["regret"] = regret + np.linspace(-1, 1, 8)
-    return Scenes(results)
+    return Groups(results)
 
 
 def test_every_colour_is_given_for_light_dark_and_paper() -> None:
@@ -56,4 +56,4 @@ def test_the_first_is_not_blamed_if_its_worst_place_is_the_least_bad_or_can_not_
 
 def test_where_all_places_have_one_spread_it_is_said_when_rewards_arrive(tmp_path: Path) -> None:
     one = Study(["ucb1"], [WORLDS[0] | {"spread": "last"}], 100, 2, checkpoints=2).run(tmp_path)
-    assert dict(asked(Scenes(one)))["spreads"] == "last: all in the last step of the window"
+    assert dict(asked(Groups(one)))["spreads"] == "last: all in the last step of the window"

@@ -12,14 +12,14 @@ import pytest
 from afterglow import Agent, live
 from afterglow.engine.simulate import simulate
 from afterglow.errors import BadValue
-from afterglow.lab.plan import fewer, plan, verdict_of
-from afterglow.lab.plan_answer import Plan
-from afterglow.lab.plan_proof import Proof, may_come_apart, played, proof_of, separated
-from afterglow.lab.plan_rule import choose, decide, rule_of
-from afterglow.lab.plan_words import agent_of, live_of, reason, what_is_proved
-from afterglow.lab.rotation import rotation
-from afterglow.lab.scenario import Scenario
-from afterglow.lab.trials import Candidate, Effort, Trial, trial
+from afterglow.lab.plan.answer import Plan
+from afterglow.lab.plan.planner import fewer, plan, verdict_of
+from afterglow.lab.plan.proof import Proof, may_come_apart, played, proof_of, separated
+from afterglow.lab.plan.rotation import rotation
+from afterglow.lab.plan.rule import choose, decide, rule_of
+from afterglow.lab.plan.scenario import Scenario
+from afterglow.lab.plan.text import agent_of, live_of, reason, what_is_proved
+from afterglow.lab.plan.trials import Candidate, Effort, Trial, trial
 from afterglow.worlds.world import World
 
 EASY: dict[str, Any] = {"arms": 3, "window": 6, "horizon": 1_000, "gap": 0.2, "mean": 0.4, "noise": 0.1, "runs": 90}

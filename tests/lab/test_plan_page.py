@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from afterglow.cli import run
-from afterglow.lab.plan import plan
-from afterglow.lab.plan_answer import Plan
-from afterglow.lab.plan_page import call, figures, page, write
+from afterglow.lab.plan.answer import Plan
+from afterglow.lab.plan.page import call, figures, page, write
+from afterglow.lab.plan.planner import plan
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from afterglow.lab.plan_search import Search
+from afterglow.lab.plan.search import Search
 
 
 def test_a_search_finds_where_a_target_is_reached_and_plays_each_value_once() -> None:

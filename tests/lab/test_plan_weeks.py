@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from afterglow.lab.plan import plan
+from afterglow.lab.plan.planner import plan
 
 
 def shop(weeks: int, promotion: bool) -> list[float]:

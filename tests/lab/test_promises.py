@@ -4,18 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from afterglow.lab.promises import Promise, bound, promised, promises
-from afterglow.lab.scenes import Scenes
-from afterglow.lab.study import Study
+from afterglow.lab.report.groups import Groups
+from afterglow.lab.report.theorem_bounds import Promise, bound, promised, promises
+from afterglow.lab.study.study import Study
 from small_study import SMALL
 
 
 @pytest.fixture(scope="module")
-def scenes(tmp_path_factory: pytest.TempPathFactory) -> Scenes:
-    return Scenes(SMALL.run(tmp_path_factory.mktemp("small")))
+def scenes(tmp_path_factory: pytest.TempPathFactory) -> Groups:
+    return Groups(SMALL.run(tmp_path_factory.mktemp("small")))
 
 
-def test_every_policy_with_a_theorem_has_its_bounds_and_no_other(scenes: Scenes) -> None:
+def test_every_policy_with_a_theorem_has_its_bounds_and_no_other(scenes: Groups) -> None:
     found = {(one.label, one.theorem) for one in promises(scenes)}
     assert found == {
         ("phased-ucb paper", "theorem_1_paper"),
@@ -26,7 +26,7 @@ def test_every_policy_with_a_theorem_has_its_bounds_and_no_other(scenes: Scenes)
     assert all(bound(scene, "odaaf-variance") is None for scene in scenes.all)
 
 
-def test_a_bound_stands_beside_the_regret_that_comes_closest_to_it(scenes: Scenes) -> None:
+def test_a_bound_stands_beside_the_regret_that_comes_closest_to_it(scenes: Groups) -> None:
     for one in promises(scenes):
         regrets = [scenes.regret(scene, one.label).value for scene in scenes.all]
         assert one.regret.value == max(regrets)  # the bounds are the same under every spread
@@ -34,7 +34,7 @@ def test_a_bound_stands_beside_the_regret_that_comes_closest_to_it(scenes: Scene
         assert one.empty == (one.bound > 2_000 * 0.4)
 
 
-def test_figures_show_the_theorem_made_for_the_settings(scenes: Scenes) -> None:
+def test_figures_show_the_theorem_made_for_the_settings(scenes: Groups) -> None:
     known = promised(scenes.all[0], "phased-ucb paper")
     assert bound(scenes.all[0], "phased-ucb paper") == known["theorem_1_paper"] != known["regret_as_set"]
 
@@ -44,7 +44,7 @@ def test_among_places_of_other_sizes_the_closest_is_one_where_the_bound_says_som
     tmp_path: Path, horizons: list[int], telling: int
 ) -> None:
     worlds = [{"rewards": [0.9, 0.5], "window": 4, "spread": "last"}]
-    scenes = Scenes(Study(["trim-ucb"], worlds, horizons, 4, checkpoints=2).run(tmp_path))
+    scenes = Groups(Study(["trim-ucb"], worlds, horizons, 4, checkpoints=2).run(tmp_path))
     (one,) = promises(scenes)
     everywhere = [
         Promise("trim-ucb", one.theorem, bound(scene, "trim-ucb") or 0.0, scenes.regret(scene, "trim-ucb"), scene)

@@ -11,12 +11,12 @@ import pytest
 
 from afterglow.engine.simulate import simulate
 from afterglow.errors import BadValue, MissingExtra, UnknownName
-from afterglow.lab.answers import settled
-from afterglow.lab.results import Results
-from afterglow.lab.scenes import Scenes
-from afterglow.lab.sheet import Sheet, figure
+from afterglow.lab.report.groups import Groups
 from afterglow.lab.statistics import mean_interval, power_fit
-from afterglow.lab.study import Study
+from afterglow.lab.study.result_table import ResultTable, figure
+from afterglow.lab.study.results import Results
+from afterglow.lab.study.study import Study
+from afterglow.lab.study.summaries import settled
 from afterglow.worlds.world import World
 
 MEANS = [0.9, 0.6]
@@ -82,12 +82,14 @@ def test_where_runs_is_a_list_the_longest_cell_stands_for_those_that_begin_it(tm
     assert [row["runs"] for row in results.paired("trim-ucb", "leak-ucb")] == [5, 5]
     assert [row["runs"] for row in results.paired("trim-ucb", "ars-ucb", runs=4)] == [4, 4]
     assert [row["points"] for row in results.rate("horizon", label="trim-ucb")] == [2]
-    assert {cell["runs"] for scene in Scenes(results).all for cell in scene.cells.values()} == {8, 5}
+    assert {cell["runs"] for scene in Groups(results).all for cell in scene.cells.values()} == {8, 5}
     assert "same rewards" not in results.paired("trim-ucb", "ars-ucb").caption
 
 
 def test_a_notebook_is_not_flooded_with_rows() -> None:
-    shown = Sheet([{"label": "a", "regret": float(row)} for row in range(2_000)], "regret: as it is")._repr_html_()
+    shown = ResultTable(
+        [{"label": "a", "regret": float(row)} for row in range(2_000)], "regret: as it is"
+    )._repr_html_()
     assert shown.count("<tr>") == 501
     assert "the first 500 of 2,000 rows, to_pandas() has them all; regret: as it is" in shown
 
@@ -211,12 +213,12 @@ def test_in_a_notebook_results_are_a_table_that_escapes_what_it_shows(results: R
     assert page.count("<tr>") == 49
     assert page.count("<svg") == 48  # each interval is drawn
     assert "interval of the mean" in page
-    assert "<b>" not in Sheet([{"label": "<b>"}], "<b>")._repr_html_()
+    assert "<b>" not in ResultTable([{"label": "<b>"}], "<b>")._repr_html_()
 
 
 def test_intervals_are_drawn_on_one_scale_and_what_is_unknown_is_left_out() -> None:
     rows = [{"regret": value, "low": low, "high": 8.0} for value, low in ((4.0, 0.0), (6.0, 4.0), (5.0, None))]
-    page = Sheet(rows, "")._repr_html_()
+    page = ResultTable(rows, "")._repr_html_()
     assert page.count("<svg") == 2
     assert 'x1="5.0" x2="145.0"' in page
     assert 'x1="75.0" x2="145.0"' in page

@@ -2,7 +2,7 @@
 
 import pytest
 
-from afterglow.lab.rounding import amount, to_error
+from afterglow.lab.rendering.rounding import amount, to_error
 
 
 @pytest.mark.parametrize(

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from afterglow.errors import BadFormat, BadValue, OutOfTurn
-from afterglow.lab import runner
-from afterglow.lab.identity import identity
-from afterglow.lab.journal import Journal, header
-from afterglow.lab.results import Results
-from afterglow.lab.runner import JOURNAL
-from afterglow.lab.schedule import Progress
-from afterglow.lab.study import Study
+from afterglow.lab.study import runner
+from afterglow.lab.study.folder import JOURNAL
+from afterglow.lab.study.identity import identity
+from afterglow.lab.study.journal import Journal, header
+from afterglow.lab.study.results import Results
+from afterglow.lab.study.schedule import Progress
+from afterglow.lab.study.study import Study
 
 TEXT = """
 name = "stopped"
@@ -38,8 +38,8 @@ COMMAND = [sys.executable, "-c", "from afterglow.cli import main; main()", "run"
 STRUCK = """
 import os
 from afterglow.cli import main
-from afterglow.lab import runner
-from afterglow.lab.journal import Journal
+from afterglow.lab.study import runner
+from afterglow.lab.study.journal import Journal
 
 append, journals = Journal.append, []
 write_runs = runner.write_runs
@@ -268,7 +268,7 @@ def test_a_failure_in_a_run_is_raised_and_leaves_a_folder_to_go_on_with(
         raise BadValue("it broke")
 
     with monkeypatch.context() as patch:
-        patch.setattr("afterglow.lab.play.simulate", broken)
+        patch.setattr("afterglow.lab.study.play.simulate", broken)
         with pytest.raises(BadValue, match="it broke"):
             small().run(tmp_path)
     assert small().run(tmp_path).complete

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from afterglow.errors import BadValue
-from afterglow.lab.identity import differences, identity
-from afterglow.lab.lags import lag_moments
-from afterglow.lab.study import Study
+from afterglow.lab.study.identity import differences, identity
+from afterglow.lab.study.mean_delay import lag_moments
+from afterglow.lab.study.study import Study
 from afterglow.policies import named
 from afterglow.worlds.world import World
 

@@ -11,21 +11,21 @@ from scipy import stats
 
 from afterglow.cli import run
 from afterglow.errors import UnknownName
-from afterglow.lab import print as printing
-from afterglow.lab import study_report
-from afterglow.lab.identity import identity
-from afterglow.lab.journal import Journal, header
-from afterglow.lab.palette import VARIABLES
-from afterglow.lab.play import Piece, play
-from afterglow.lab.promises import bound
-from afterglow.lab.results import Results
-from afterglow.lab.runner import JOURNAL
-from afterglow.lab.scenes import Scenes
-from afterglow.lab.strip import strip_of
-from afterglow.lab.study import Study
-from afterglow.lab.study_report import drawn, page_of, save_figures, tied, write_report
-from afterglow.lab.tables import write_cells
-from afterglow.lab.toml_text import toml_of
+from afterglow.lab.rendering import pdf as printing
+from afterglow.lab.rendering.palette import VARIABLES
+from afterglow.lab.report import page as report_page
+from afterglow.lab.report.groups import Groups
+from afterglow.lab.report.one_run import strip_of
+from afterglow.lab.report.page import drawn, page_of, save_figures, tied, write_report
+from afterglow.lab.report.theorem_bounds import bound
+from afterglow.lab.study.folder import JOURNAL
+from afterglow.lab.study.identity import identity
+from afterglow.lab.study.journal import Journal, header
+from afterglow.lab.study.play import Piece, play
+from afterglow.lab.study.results import Results
+from afterglow.lab.study.study import Study
+from afterglow.lab.study.tables import write_cells
+from afterglow.lab.study.toml_text import toml_of
 from page_names import Names
 
 STUDY = Study(
@@ -60,7 +60,7 @@ def few(gallery: Any, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     made = {name: gallery.made[name] for name in ("log-1", "strip", "strip-narrow")}
     short = copy(gallery)
     short.made = made
-    monkeypatch.setattr(study_report, "drawn", lambda _: short)
+    monkeypatch.setattr(report_page, "drawn", lambda _: short)
     return ["log-1", "strip"]
 
 
@@ -81,7 +81,7 @@ def test_the_page_needs_no_network_and_is_well_formed(page: str) -> None:
 
 
 def test_the_question_comes_first_and_then_the_answer(page: str, results: Results) -> None:
-    winner = Scenes(results).ranking[0]
+    winner = Groups(results).ranking[0]
     top = page.split("<h2>", maxsplit=1)[0]
     assert top.index("<h1>Is &lt;least&gt; enough?</h1>") < top.index(f"<strong>{winner.label}</strong>")
     assert "Unfinished" not in page
@@ -122,7 +122,7 @@ def test_a_study_killed_before_its_first_table_says_that_nothing_is_played(
 
 def test_all_policies_are_ranked_and_the_one_that_is_told_too_much_has_no_number(page: str, results: Results) -> None:
     table = section(page, "Ranking")
-    assert re.findall(r'class="name">([^<]*)<', table) == [one.label for one in Scenes(results).ranking]
+    assert re.findall(r'class="name">([^<]*)<', table) == [one.label for one in Groups(results).ranking]
     row = next(row for row in table.split("<tr")[1:] if "attributed-ucb" in row)
     assert 'class="reference"' in row
     assert '<td class="num"></td>' in row
@@ -133,7 +133,7 @@ def test_who_can_not_be_told_from_the_first_is_decided_by_the_difference(tmp_pat
     worlds = [{"rewards": [0.9, 0.7], "window": 4, "spread": "last"}]
     study = Study(["ucb1", "ars-ucb"], worlds, 3_000, 12, checkpoints=2, engine=engine)
     results = study.run(tmp_path)
-    scenes = Scenes(results)
+    scenes = Groups(results)
     first, second = (results.runs_of(scenes.all[0].cells[one.label]["cell"])["regret"] for one in scenes.ranking)
     if engine == "hold":
         known = stats.ttest_rel(second, first).confidence_interval(0.95)
@@ -151,7 +151,7 @@ def test_noise_that_all_share_does_not_hide_who_is_better(tmp_path: Path) -> Non
     luck = np.linspace(0, 100, 8)
     for cell, more in ((0, np.zeros(8)), (1, np.linspace(1, 2, 8))):
         results._columns[cell]["regret"] = luck + more
-    scenes = Scenes(results)
+    scenes = Groups(results)
     least, most = scenes.ranking
     assert most.share.low < least.share.high  # their intervals overlap
     assert tied(scenes, scenes.ranking) == []
@@ -167,7 +167,7 @@ def test_what_the_first_loses_is_said_to_the_second_digit_of_its_error(tmp_path:
 
 
 def test_an_average_over_places_has_the_interval_of_runs(results: Results) -> None:
-    scenes = Scenes(results)
+    scenes = Groups(results)
     found = scenes.share("ucb1", scenes.all)
     parts = [results.runs_of(scene.cells["ucb1"]["cell"])["regret"].mean() / scene.at_random for scene in scenes.all]
     assert found.value == pytest.approx(sum(parts) / len(parts))
@@ -213,7 +213,7 @@ def test_the_same_results_give_the_same_page(page: str, results: Results, tmp_pa
 def test_a_bound_is_shown_where_its_assumptions_hold_and_only_there(tmp_path: Path) -> None:
     worlds = [{"rewards": [0.9, 0.6], "window": 8}]
     wrong = Study(["trim-ucb", "leak-ucb"], worlds, 1_000, 2, told_window=["x1/2", "x1", "x2"]).run(tmp_path)
-    scenes = Scenes(wrong)
+    scenes = Groups(wrong)
     told = {scene.place["told"]: bound(scene, "trim-ucb") for scene in scenes.all}
     assert told["1/2"] is None
     assert told["2"] is not None

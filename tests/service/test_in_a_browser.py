@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from afterglow.lab.print import browser
+from afterglow.lab.rendering.pdf import browser
 from chromium import Chromium, NoBrowser, Tab
 from serving import Serving
 

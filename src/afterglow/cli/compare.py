@@ -9,7 +9,7 @@ from afterglow.cli.values import count
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from afterglow.lab.scenes import Scene, Scenes
+    from afterglow.lab.report.groups import Group, Groups
 
 
 def command(
@@ -26,28 +26,29 @@ def command(
 
     from afterglow.cli.messages import one_line  # noqa: PLC0415
     from afterglow.cli.study_progress import play  # noqa: PLC0415
-    from afterglow.lab import compare, study_report  # noqa: PLC0415  Numba takes a second to load
-    from afterglow.lab.scenes import Scenes  # noqa: PLC0415
+    from afterglow.lab.report import page  # noqa: PLC0415  Numba takes a second to load
+    from afterglow.lab.report.groups import Groups  # noqa: PLC0415
+    from afterglow.lab.study import compare  # noqa: PLC0415  Numba takes a second to load
 
     study = compare.comparison(number, compare.QUICK if quick else compare.FULL)
     labels = {cell.label for cell in study.cells}
     spreads = {cell.world.spread.text for cell in study.cells}
     one_line(f"comparing {len(labels)} policies over {len(spreads)} spreads, {study.horizon:,} steps, seed {number}")
     results = play(study, compare.folder_for(study, out), workers)
-    scenes = Scenes(results)
+    scenes = Groups(results)
     if json:
         from afterglow.cli.output import print_json  # noqa: PLC0415
 
         print_json(as_data(scenes))
     else:
         show(scenes)
-    one_line(f"report: {study_report.write_report(results, out)}")
+    one_line(f"report: {page.write_report(results, out)}")
 
 
-def as_data(scenes: "Scenes") -> dict[str, Any]:
+def as_data(scenes: "Groups") -> dict[str, Any]:
     """The summary of `afterglow run` with the ranking and the bounds."""
     from afterglow.cli.run_study import as_data as summary  # noqa: PLC0415
-    from afterglow.lab.promises import promises  # noqa: PLC0415
+    from afterglow.lab.report.theorem_bounds import promises  # noqa: PLC0415
 
     ranking = [
         {"label": one.label, "share": one.share.value, "worst": one.worst_share.value} | where(one.worst)
@@ -60,11 +61,11 @@ def as_data(scenes: "Scenes") -> dict[str, Any]:
     return summary(scenes.results) | {"ranking": ranking, "bounds": bounds}
 
 
-def where(scene: "Scene") -> dict[str, str]:
+def where(scene: "Group") -> dict[str, str]:
     return {"spread": scene.place["spread"]}
 
 
-def show(scenes: "Scenes") -> None:
+def show(scenes: "Groups") -> None:
     from afterglow.cli.output import console  # noqa: PLC0415
 
     scene, screen = scenes.all[0], console()
@@ -82,7 +83,7 @@ def show(scenes: "Scenes") -> None:
     )
 
 
-def table(scenes: "Scenes") -> "Table":
+def table(scenes: "Groups") -> "Table":
     """Policies by spreads, the best first."""
     from rich import box  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
@@ -101,7 +102,7 @@ def table(scenes: "Scenes") -> "Table":
     return made
 
 
-def written(scenes: "Scenes", scene: "Scene", label: str, best: bool) -> str:
+def written(scenes: "Groups", scene: "Group", label: str, best: bool) -> str:
     from afterglow.engine.outcome import Mean  # noqa: PLC0415
 
     regret = Mean.of(scenes.results.runs_of(scene.cells[label]["cell"])["regret"])
@@ -109,9 +110,9 @@ def written(scenes: "Scenes", scene: "Scene", label: str, best: bool) -> str:
     return f"[bold green]*{text}[/]" if best else text
 
 
-def promise(scene: "Scene", label: str) -> str:
+def promise(scene: "Group", label: str) -> str:
     """The theorem's bound, in brackets if it says nothing."""
-    from afterglow.lab.promises import bound  # noqa: PLC0415
+    from afterglow.lab.report.theorem_bounds import bound  # noqa: PLC0415
 
     most = bound(scene, label)
     text = "" if most is None else f"{most:.0f}"

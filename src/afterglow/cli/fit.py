@@ -12,7 +12,7 @@ from afterglow.cli.values import count, number_of
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from afterglow.lab.fit import Fit
+    from afterglow.lab.fit.fitting import Fit
 
 Data = Annotated[str, Argument(metavar="DATA.csv", help="A table with step, arm and total in its columns.")]
 Window = Annotated[
@@ -55,8 +55,8 @@ def command(
     most = None if reward_max is None else number("reward_max", number_of(reward_max), above=0.0)
 
     from afterglow.cli.messages import one_line  # noqa: PLC0415
-    from afterglow.lab.csv_tables import read_steps  # noqa: PLC0415
-    from afterglow.lab.fit import fit  # noqa: PLC0415
+    from afterglow.lab.fit.fitting import fit  # noqa: PLC0415
+    from afterglow.lab.reading.tables import read_steps  # noqa: PLC0415
 
     read = read_steps(Path(data), step=step, arm=arm, column=column, zone=zone, decimal=decimal)
     found = fit(read, steps, most, season=cycle, against=against)
@@ -69,10 +69,10 @@ def command(
     else:
         show(found)
     if out is not None:
-        from afterglow.lab import fit_figures, fit_page  # noqa: PLC0415
+        from afterglow.lab.fit import figures, page  # noqa: PLC0415
 
-        fit_figures.write(found, out)
-        one_line(f"report: {fit_page.write(found, out)}")
+        figures.write(found, out)
+        one_line(f"report: {page.write(found, out)}")
 
 
 def show(found: "Fit") -> None:

@@ -69,7 +69,7 @@ def command(
     }
 
     from afterglow.cli.progress import progress  # noqa: PLC0415
-    from afterglow.lab.plan import plan  # noqa: PLC0415  Numba takes a second to load
+    from afterglow.lab.plan.planner import plan  # noqa: PLC0415  Numba takes a second to load
 
     reading = {"column": column, "decimal": decimal, "zone": zone, "missing": missing}
     said = {name: value for name, value in reading.items() if value is not None}
@@ -85,7 +85,7 @@ def command(
         show(found)
     if out is not None:
         from afterglow.cli.messages import one_line  # noqa: PLC0415
-        from afterglow.lab.plan_page import write  # noqa: PLC0415
+        from afterglow.lab.plan.page import write  # noqa: PLC0415
 
         one_line(f"report: {write(found, out)}")
 

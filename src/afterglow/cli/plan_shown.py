@@ -7,10 +7,10 @@ from rich.table import Table
 
 from afterglow.cli.output import amount, console
 from afterglow.cli.wording import spoken
-from afterglow.lab.durations import lasting, steps_lasting
-from afterglow.lab.plan_answer import Plan
-from afterglow.lab.plan_words import out_words
-from afterglow.lab.rounding import to_error
+from afterglow.lab.plan.answer import Plan
+from afterglow.lab.plan.text import out_words
+from afterglow.lab.rendering.durations import lasting, steps_lasting
+from afterglow.lab.rendering.rounding import to_error
 
 COLOURS = {"yes": "green", "probably": "green", "gamble": "yellow", "hopeless": "red"}
 

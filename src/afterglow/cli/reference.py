@@ -64,7 +64,7 @@ NOTES = {
     "`--format png` writes the figures alone. The same results give the same page. See the guide [Reading a "
     "report](../guides/reading-a-report.md).",
     "plan": "See the guide [Plan an experiment](../guides/plan.md). The JSON object has the fields of "
-    "`afterglow.lab.plan.Plan`: `verdict`, `answer`, `policy`, `settings`, `season` (the cycles that holds "
+    "`afterglow.lab.Plan`: `verdict`, `answer`, `policy`, `settings`, `season` (the cycles that holds "
     "count whole), `agent` and `live` (Python that makes them), `first_hold`, `found`, `found_interval`, `confidence` "
     "(of all intervals of the simulation), `proved`, `proved_runs`, `proof`, `lost`, `lost_share`, "
     "`lost_by_rotation`, `switches`, `smallest_gap` and `shortest_horizon` (by probability), `longest_tried`, "

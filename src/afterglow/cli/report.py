@@ -14,8 +14,8 @@ Figures = Annotated[bool, Option("--figures", help="Also every figure as SVG and
 def command(results: Folder, out: Out = None, format: Format = "html", figures: Figures = False) -> None:  # noqa: A002
     """Write the report of a study: the answer first, then figures, tables and how to do it again."""
     from afterglow.cli.messages import one_line  # noqa: PLC0415
-    from afterglow.lab.results import Results  # noqa: PLC0415  Numba takes a second to load
-    from afterglow.lab.study_report import save_figures, write_report  # noqa: PLC0415
+    from afterglow.lab.report.page import save_figures, write_report  # noqa: PLC0415
+    from afterglow.lab.study.results import Results  # noqa: PLC0415  Numba takes a second to load
 
     found = Results(results)
     path = write_report(found, out, format)

@@ -10,7 +10,7 @@ from afterglow.cli.values import count
 from afterglow.errors import BadValue
 
 if TYPE_CHECKING:
-    from afterglow.lab.results import Results
+    from afterglow.lab.study.results import Results
 
 File = Annotated[Path, Argument(metavar="STUDY.toml", help="The study; `afterglow init` writes one to begin with.")]
 Folder = Annotated[Path | None, Option("--out", metavar="DIR", help="Where results go; `results/NAME` unless set.")]
@@ -35,7 +35,7 @@ def command(
 
     from afterglow.cli.messages import one_line  # noqa: PLC0415
     from afterglow.cli.study_progress import play  # noqa: PLC0415
-    from afterglow.lab.study import Study  # noqa: PLC0415  Numba takes a second to load
+    from afterglow.lab.study.study import Study  # noqa: PLC0415  Numba takes a second to load
 
     chosen = Study.read(study, number)
     folder = out if out is not None else Path("results") / chosen.name

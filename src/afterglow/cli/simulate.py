@@ -31,7 +31,7 @@ def command(
     json: options.Json = False,
 ) -> None:
     """Play one policy in one world many times and print its regret."""
-    from afterglow.lab.policy_files import policy_from  # noqa: PLC0415
+    from afterglow.lab.study.policy_files import policy_from  # noqa: PLC0415
 
     chosen = policy_from(policy)
     given = assignments(chosen, settings or [])

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 from afterglow.cli.messages import one_line
 
 if TYPE_CHECKING:
-    from afterglow.lab.results import Results
-    from afterglow.lab.schedule import Progress
-    from afterglow.lab.study import Study
+    from afterglow.lab.study.results import Results
+    from afterglow.lab.study.schedule import Progress
+    from afterglow.lab.study.study import Study
 
 EVERY = 10.0  # seconds between plain lines
 
 
 def play(study: "Study", folder: Path, threads: int | None, dask: str | None = None) -> "Results":
     """Play what the folder doesn't have yet of a study; stopped, it says how to go on."""
-    from afterglow.lab.runner import finished  # noqa: PLC0415
+    from afterglow.lab.study.folder import finished  # noqa: PLC0415
 
     had = finished(folder)
     try:

@@ -1,1 +1,12 @@
-"""Worlds to play in: what a pull brings (`rewards`), when it arrives (`spreads`)."""
+"""Worlds to play in: what a pull pays (`rewards`), when it arrives (`spreads`), other income (`baseline`)."""
+
+from afterglow.worlds.baseline import Baseline, Blocks, Constant, Noise, Seasonal
+from afterglow.worlds.files import read_world
+from afterglow.worlds.rewards import Bernoulli, Beta, Discrete, Empirical, Reward, TruncatedNormal, Uniform
+from afterglow.worlds.spreads import Spread, spread
+from afterglow.worlds.world import World
+
+__all__ = [
+    "Baseline", "Bernoulli", "Beta", "Blocks", "Constant", "Discrete", "Empirical", "Noise", "Reward", "Seasonal",
+    "Spread", "TruncatedNormal", "Uniform", "World", "read_world", "spread",
+]  # fmt: skip

@@ -1,0 +1,184 @@
+r"""What recorded steps tell: each arm's mean, how arms differ, when pulls pay, and whether the window is long enough.
+
+*Means*, twice. Proved bounds for any spread within the window, by `BoundsWithGaps`; they need the largest reward of
+a pull, and means that don't change, so there are none where a season is told. And estimates under the model that
+effects depend on arm and lag only, plus a season that is the same for all arms, which are much sharper
+(`fit_regression`).
+"""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from afterglow.checks import number, whole
+from afterglow.errors import BadValue, UnknownName
+from afterglow.lab.fit.proved import most_of_a_pull, proved
+from afterglow.lab.fit.recorded import Recorded
+from afterglow.lab.fit.regression import LagExcess, Regressed, levelled, regression
+from afterglow.lab.fit.window_check import WindowCheck, check_window
+from afterglow.lab.history.estimate import FEWEST, estimate
+from afterglow.lab.reading.tables import Source, Steps, read_steps
+
+RUNS = 3  # of an arm, below which leaving one out says nothing
+FEW_CHANGES = 8  # of arm
+CYCLES = 3  # of a season, at least
+LOOKED_AT = 20_000  # steps in which a season is looked for
+
+
+@dataclass(frozen=True)
+class ArmMean:
+    """What a pull brings on average: an estimate with its interval, and bounds that hold for any spread."""
+
+    arm: str
+    mean: float
+    low: float
+    high: float
+    proved_low: float | None
+    proved_high: float | None
+    pulls: int
+    runs: int
+
+
+@dataclass(frozen=True)
+class FitDifference:
+    """How much more a pull of one arm brings on average than one of another."""
+
+    arm: str
+    than: str
+    difference: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What recorded steps tell. Intervals of means and kernels hold one by one, those of differences together."""
+
+    window: int
+    season: int
+    reward_max: float
+    confidence: float
+    means: list[ArmMean]
+    differences: list[FitDifference]  # of every arm to one of them
+    kernels: dict[str, list[LagExcess]]
+    check: WindowCheck
+    steps: int
+    notes: list[str]
+    recorded: Recorded = field(repr=False)
+
+    def as_data(self) -> dict[str, Any]:
+        """Plain data, without the steps themselves."""
+        parts = ("recorded", "means", "differences", "kernels", "check")
+        plain = {name: value for name, value in vars(self).items() if name not in parts}
+        return plain | {
+            "means": [asdict(one) for one in self.means],
+            "differences": [asdict(one) for one in self.differences],
+            "kernels": {arm: [asdict(lags) for lags in row] for arm, row in self.kernels.items()},
+            "check": asdict(self.check),
+        }
+
+
+def fit(
+    source: Source | Steps,
+    window: int | None = None,
+    reward_max: float | None = None,
+    confidence: float = 0.95,
+    season: int = 1,
+    against: str | None = None,
+) -> Fit:
+    """Fit recorded steps: a CSV file with step, arm and total, its text, or `Steps`.
+
+    Without a window the one that the data suggest is taken. `reward_max` is the most that one pull can bring in
+    all, for the proved bounds; the largest total if it isn't given. `season` is the length of a cycle in steps. Arms
+    are compared with the arm `against`, the best if it isn't named.
+    """
+    steps = source if isinstance(source, Steps) else read_steps(source)
+    confidence = number("confidence", confidence, 0.5, 1.0)
+    told = None if window is None else whole("window", window, 1, "1 = paid at once")
+    recorded = Recorded.of(steps, whole("season", season, 1, "1 = none"))
+    check_size(recorded, against)
+    notes = list(steps.notes)
+    check = check_window(recorded, told, confidence)
+    used = told or check.suggested or check.window
+    if len(recorded) < 4 * used:
+        raise BadValue(f"a fit needs at least four windows, {4 * used:,} steps, the table has {len(recorded):,}")
+    ceiling = most_of_a_pull(recorded, reward_max, notes)
+    alarm, bounds = proved(recorded, used, ceiling, confidence, notes)
+    found = regression(recorded, used, confidence)
+    means = means_of(recorded, found, bounds)
+    notes += doubts(recorded, found, means)
+    return Fit(
+        used, season, ceiling, confidence, means, differences_of(means, found, against),
+        {name: found.kernel(arm) for arm, name in enumerate(recorded.names)}, check.with_alarm(alarm), len(recorded),
+        notes, recorded,
+    )  # fmt: skip
+
+
+def check_size(recorded: Recorded, against: str | None) -> None:
+    """Refuse what can't be fitted."""
+    if np.isnan(recorded.total).all():
+        raise BadValue(f"a fit needs totals, the {len(recorded):,} steps of the table have none")
+    if recorded.season > 1 and len(recorded) < CYCLES * recorded.season:
+        raise BadValue(
+            f"a season of {recorded.season:,} steps needs three cycles, {CYCLES * recorded.season:,} steps, the table "
+            f"has {len(recorded):,}"
+        )
+    if against is not None and against not in recorded.names:
+        raise UnknownName("arm", against, recorded.names, f"the arms are {', '.join(recorded.names)}")
+
+
+def means_of(recorded: Recorded, found: Regressed, bounds: list[tuple[float, float] | None]) -> list[ArmMean]:
+    """The arms, in their order."""
+    means = []
+    before = np.concatenate([[-1], recorded.arm[:-1]])
+    for arm, name in enumerate(recorded.names):
+        low, high = bounds[arm] or (None, None)
+        played = recorded.arm == arm
+        means.append(
+            ArmMean(name, *found.mean(arm), low, high, int(played.sum()), int((played & (before != arm)).sum()))
+        )
+    return means
+
+
+def differences_of(means: list[ArmMean], found: Regressed, against: str | None) -> list[FitDifference]:
+    """Every other arm's difference to one, the largest first; that one was named, or is the best."""
+    best = max(means, key=lambda one: one.mean).arm
+    names = [one.arm for one in means]
+    than = names.index(against or best)
+    together = len(names) - 1 if against is not None else len(names) * (len(names) - 1) // 2
+    rows = [
+        FitDifference(name, names[than], *found.difference(arm, than, together))
+        for arm, name in enumerate(names)
+        if arm != than
+    ]
+    return sorted(rows, key=lambda one: -one.difference)
+
+
+def doubts(recorded: Recorded, found: Regressed, means: list[ArmMean]) -> list[str]:
+    """What a reader should know before trusting a fit."""
+    notes = []
+    if recorded.changes < FEW_CHANGES:
+        notes.append(f"only {recorded.changes} changes of arm: kernels are hardly known")
+    notes += [
+        f"arm {one.arm!r} was played in {'one run' if one.runs == 1 else 'two runs'} only: its intervals can't be "
+        f"trusted{'' if one.proved_low is None else ', its proved bounds can'}"
+        for one in means
+        if one.runs < RUNS
+    ]
+    return notes + unseen_season(recorded, found)
+
+
+def unseen_season(recorded: Recorded, found: Regressed) -> list[str]:
+    """A note if what the fit leaves follows a cycle."""
+    known = ~np.isnan(found.rest)
+    rest = found.rest.copy()
+    rest[known] = levelled(rest[known], np.flatnonzero(known) % recorded.season)
+    seen = rest[:LOOKED_AT]
+    cycle = estimate(seen.tolist()).season if np.isfinite(seen).sum() >= FEWEST and np.nanstd(seen) > 0 else 1
+    if cycle in (1, recorded.season):
+        return []
+    told = f"beyond the season of {recorded.season:,} " if recorded.season > 1 else ""
+    return [
+        f"{told}totals follow a cycle of {cycle:,} steps; with season={cycle} (--season {cycle}) a fit allows for it"
+    ]

@@ -1,0 +1,53 @@
+"""Bounds on what the arms bring that hold for any spread within the window, from recorded steps."""
+
+import math
+
+import numpy as np
+
+from afterglow.checks import ROUNDING, number
+from afterglow.estimation import estimates
+from afterglow.estimation.bounds_with_gaps import BoundsWithGaps
+from afterglow.lab.fit.recorded import Recorded
+
+
+def most_of_a_pull(recorded: Recorded, reward_max: float | None, notes: list[str]) -> float:
+    """The largest reward of a pull, guessed if it isn't given."""
+    if reward_max is not None:
+        return number("reward_max", reward_max, above=0.0)
+    largest = float(np.nanmax(recorded.total))
+    if largest <= 0:
+        return 1.0
+    if recorded.season == 1:
+        notes.append(
+            f"the most that one pull can bring is not told; {largest:,.4g}, the largest total, is taken, and the "
+            "proved bounds rest on it; say reward_max=M (--reward-max M) if you know better"
+        )
+    return largest
+
+
+def proved(
+    recorded: Recorded, window: int, reward_max: float, confidence: float, notes: list[str]
+) -> tuple[str | None, list[tuple[float, float] | None]]:
+    """(contradiction, bounds on the means) by the ledger, which counts what may have come in unseen."""
+    if recorded.season > 1:
+        notes.append("no bounds are proved: they are for means that don't change, not for a season")
+        return None, [None] * len(recorded.names)
+    totals = recorded.total / reward_max
+    least, most = float(np.nanmin(totals)), float(np.nanmax(totals))
+    if least < 0 or most > window * (1 + ROUNDING):
+        notes.append(
+            f"totals from {least * reward_max:,.4g} to {most * reward_max:,.4g} are not within 0 and "
+            f"window x reward_max = {window * reward_max:,.4g}; no bounds are proved"
+        )
+        return None, [None] * len(recorded.names)
+    ledger, starts = BoundsWithGaps(len(recorded.names), window, confidence), 1
+    for arm, total in zip(recorded.arm.tolist(), totals.tolist(), strict=True):
+        if arm < 0:
+            starts += ledger.current >= 0
+            ledger.interrupt()
+        elif math.isnan(total):
+            ledger.lose(arm)
+        else:
+            ledger.record(arm, total)
+    found = estimates.read(ledger, recorded.names, window, reward_max, confidence, starts)
+    return found.alarm, [None if one.contradiction else (one.low, one.high) for one in found]

@@ -1,0 +1,83 @@
+"""Recorded steps as arrays: which arm filled which lags of each step."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from afterglow.errors import BadValue
+from afterglow.lab.reading.tables import Steps
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+MOST_STEPS = 10_000_000
+
+
+@dataclass
+class Recorded:
+    """Arms and totals on a line of steps; arm -1 and total not a number where there is no row."""
+
+    names: tuple[str, ...]
+    arm: NDArray[np.int64]
+    total: Array
+    first: int  # number of the first step
+    season: int = 1  # steps of a cycle; 1 = none
+    played: NDArray[np.int64] = field(init=False)  # times an arm was played before each step, a row for each arm
+
+    def __post_init__(self) -> None:
+        marks = np.array([self.arm == place for place in range(-1, len(self.names))], dtype=np.int64)
+        self.played = np.hstack([np.zeros((len(marks), 1), dtype=np.int64), marks.cumsum(axis=1)])
+
+    @classmethod
+    def of(cls, steps: Steps, season: int = 1) -> "Recorded":
+        """The rows put on their line."""
+        names = tuple(sorted(set(steps.arm), key=natural))
+        if len(names) < 2:
+            raise BadValue(f"a fit needs at least two arms, the table has {', '.join(map(repr, names)) or 'none'}")
+        line = np.array(steps.step) - min(steps.step)
+        if int(line.max()) >= MOST_STEPS:
+            raise BadValue(f"a fit takes at most {MOST_STEPS:,} steps, the table has {int(line.max()) + 1:,}")
+        arm = np.full(int(line.max()) + 1, -1)
+        total = np.full(len(arm), np.nan)
+        arm[line] = [names.index(name) for name in steps.arm]
+        total[line] = steps.total
+        return cls(names, arm, total, min(steps.step), season)
+
+    def __len__(self) -> int:
+        return len(self.arm)
+
+    @property
+    def changes(self) -> int:
+        """How often the arm changed."""
+        known = self.arm[self.arm >= 0]
+        return int((known[1:] != known[:-1]).sum())
+
+    def filled(self, first: int, end: int) -> Array:
+        """Share of the lags from `first` to `end` - 1 that each arm fills: a row for each step, nan if not known."""
+        steps = len(self)
+        counts = np.full((steps, len(self.names) + 1), np.nan)
+        whole = np.arange(end - 1, steps)  # steps with all these lags behind them
+        counts[whole] = (self.played[:, whole - first + 1] - self.played[:, whole - end + 1]).T
+        counts[counts[:, 0] > 0] = np.nan
+        return counts[:, 1:] / (end - first)
+
+
+def natural(name: str) -> tuple[bool, float, str]:
+    """Numbers by size, then texts by letters."""
+    try:
+        return False, float(name), name
+    except ValueError:
+        return True, 0.0, name.casefold()
+
+
+def lag_edges(window: int) -> list[int]:
+    """Bins {0}, {1}, {2, 3}, {4 .. 7}, … cut at the window: where they begin, and the window."""
+    edges = [0]
+    while edges[-1] < window:
+        edges.append(min(max(1, 2 * edges[-1]), window))
+    return edges
+
+
+def contrasts(shares: Array) -> Array:
+    """Shares of arms as columns that add up to zero over the arms: each arm's less the last one's."""
+    return np.asarray(shares[:, :-1] - shares[:, -1:])

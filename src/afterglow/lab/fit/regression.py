@@ -1,0 +1,124 @@
+r"""Means, kernels and differences of arms by ridge regression, if effects depend on arm and lag only.
+
+Each total is regressed on the share of each arm in the lags {0}, {1}, {2, 3}, {4 .. 7}, … up to the window, and on the
+phase of the season if there is one. Some arm is always played, so what the arms have in common can't be told from the
+level; a kernel is an arm's excess over the average arm at the same lags. The ridge is the long-run noise over the
+squared mean total, at most 1; its pull towards 0 is added to the error. A kernel that is not level within a bin adds a
+bias that the intervals don't show.
+
+*Differences* come from the joint covariance, as what two arms share (the level, the season) is known worse than what
+tells them apart. They hold together: with $m$ of them, each is an interval of level $1 - \alpha/m$ (Bonferroni). If the
+arm that the others are compared with was named before, $m$ is one less than the arms; if it is the best by the data,
+$m$ counts all pairs, as any of them might have been it.
+
+Steps before the first full window, and after gaps, have an unknown past and are left out.
+"""
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from afterglow.errors import BadValue
+from afterglow.lab.fit.jackknife import Regression, moments, quantile, regress
+from afterglow.lab.fit.recorded import Array, Recorded, lag_edges
+
+Interval = tuple[float, float, float]  # value, low, high
+
+
+@dataclass(frozen=True)
+class LagExcess:
+    """What a pull pays at each of the lags from `first` to `last` above the average arm."""
+
+    first: int
+    last: int
+    excess: float
+    low: float
+    high: float
+
+    def over_all(self) -> Interval:
+        """(excess, low, high) over all its lags together."""
+        lags = self.last - self.first + 1
+        return lags * self.excess, lags * self.low, lags * self.high
+
+    @property
+    def text(self) -> str:
+        """The lags as people write them."""
+        return str(self.first) if self.first == self.last else f"{self.first}–{self.last}"
+
+
+@dataclass(frozen=True)
+class Regressed:
+    """Coefficients of a fit in the units of totals, bin by bin, arm by arm in each."""
+
+    arms: int
+    bins: list[tuple[int, int]]
+    level: float
+    confidence: float
+    found: Regression
+    rest: Array  # what arms and lags leave, a number for each step of the table, season included; nan if not known
+
+    def mean(self, arm: int) -> Interval:
+        """What a pull of an arm brings in all."""
+        return self.interval(np.tile(np.eye(self.arms)[arm], len(self.bins)))
+
+    def kernel(self, arm: int) -> list[LagExcess]:
+        """When a pull of an arm pays more or less than the average arm."""
+        row = []
+        for place, (first, end) in enumerate(self.bins):
+            factors = np.zeros((len(self.bins), self.arms))
+            factors[place] = (np.eye(self.arms)[arm] - 1 / self.arms) / (end - first)
+            row.append(LagExcess(first, end - 1, *self.interval(factors.ravel())))
+        return row
+
+    def difference(self, arm: int, than: int, together: int) -> Interval:
+        """How much more a pull of an arm brings than one of another; one of so many intervals that hold together."""
+        rows = np.eye(self.arms)
+        return self.interval(np.tile(rows[arm] - rows[than], len(self.bins)), together)
+
+    def interval(self, factors: Array, together: int = 1) -> Interval:
+        """A sum of coefficients."""
+        pull = self.found.shrunk.T @ factors  # on weights of about the mean
+        value = float(factors @ self.found.values)
+        variance = float(factors @ self.found.variance() @ factors + pull @ pull)
+        half = quantile(1 - (1 - self.confidence) / together, self.found.freedom) * math.sqrt(variance)
+        return self.level * value, self.level * (value - half), self.level * (value + half)
+
+
+def regression(recorded: Recorded, window: int, confidence: float) -> Regressed:
+    """The regression of totals on arms by lags."""
+    bins = list(pairwise(lag_edges(window)))
+    columns = np.hstack([recorded.filled(first, end) for first, end in bins])  # bin by bin, arm by arm
+    rows = ~np.isnan(columns).any(axis=1) & ~np.isnan(recorded.total)
+    least = 2 * columns.shape[1] + recorded.season - 1
+    if rows.sum() < least:
+        cycle = f" and a season of {recorded.season:,}" if recorded.season > 1 else ""
+        raise BadValue(
+            f"a fit of {len(recorded.names)} arms x {len(bins)} groups of lags{cycle} needs {least:,} steps with a "
+            f"known past, the table has {int(rows.sum()):,}; shorten the window of {window:,} or fill the gaps"
+        )
+    level = float(np.mean(recorded.total[rows])) or 1.0
+    scaled, places = recorded.total[rows] / level, np.flatnonzero(rows)
+    products = moments(columns[rows], scaled, places, window, recorded.season)
+    rough = scaled - columns[rows] @ regress(products, 1e-6).values
+    found = regress(products, min(1.0, noise(levelled(rough, places % recorded.season), window)))
+    rest = np.full(len(recorded), np.nan)
+    rest[rows] = level * (scaled - columns[rows] @ found.values)
+    return Regressed(len(recorded.names), bins, level, confidence, found, rest)
+
+
+def levelled(values: Array, phase: NDArray[np.signedinteger]) -> Array:
+    """Values without the mean of their phase; as they are where there is one phase."""
+    if not phase.any():
+        return values
+    counts = np.maximum(1, np.bincount(phase))
+    return np.asarray(values - (np.bincount(phase, values) / counts)[phase])
+
+
+def noise(error: Array, window: int) -> float:
+    """Long-run variance of a step's noise, from sums over four windows."""
+    size = min(4 * window, max(1, len(error) // 8))
+    sums = error[: len(error) // size * size].reshape(-1, size).sum(axis=1)
+    return float(np.mean(sums**2) / size)

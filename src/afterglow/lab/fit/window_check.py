@@ -1,0 +1,82 @@
+"""A verdict on the window in words: long enough, too short, or can't be told; and the one that the data suggest."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from afterglow.lab.fit.recorded import Recorded
+from afterglow.lab.fit.window_test import LEVEL, Past, past
+
+Verdict = Literal["long enough", "too short", "unclear"]
+UNTOLD = 24  # where no window is given and none can be tested
+
+
+@dataclass(frozen=True)
+class WindowCheck:
+    """What is seen past the window, and past others."""
+
+    window: int  # the one that was asked about
+    verdict: Verdict
+    p: float | None  # of what is seen past it, by chance; None if it can't be tested
+    most: float | None  # an arm's excess over the average past it is at most this a pull
+    suggested: int | None  # the shortest past which, and past all longer ones that were tested, nothing is seen
+    sentence: str
+    tests: list[Past]
+    alarm: str | None = None
+
+    def with_alarm(self, alarm: str | None) -> "WindowCheck":
+        """The same with a contradiction among proved bounds, which no window that is long enough allows."""
+        if alarm is None:
+            return self
+        return replace(self, verdict="too short", alarm=alarm, sentence=f"{self.sentence}; {alarm}")
+
+
+def check_window(recorded: Recorded, told: int | None, confidence: float) -> WindowCheck:
+    """Test the told window and others, up to what the steps can tell."""
+    mine = past(recorded, told, confidence) if told else None
+    enough = mine is not None and not mine.seen  # then longer ones need no test
+    others = [window for window in candidates(recorded) if window != told and not (enough and window > (told or 0))]
+    tests = [found for window in others if (found := past(recorded, window, confidence))]
+    tests = sorted([*tests, mine] if mine else tests, key=lambda test: test.window)
+    seen = [test.window for test in tests if test.seen]
+    quiet = [test.window for test in tests if test.window > max(seen, default=0)]
+    suggested = quiet[0] if quiet else None
+    window = told or suggested or (max(seen) if seen else min(UNTOLD, max(1, len(recorded) // 20)))
+    mine = next((test for test in tests if test.window == window), None)
+    verdict: Verdict = "unclear" if mine is None else "too short" if mine.seen else "long enough"
+    sentence = said(mine, window, suggested, seen)
+    p, most = (None, None) if mine is None else (mine.p, mine.most)
+    return WindowCheck(window, verdict, p, most, suggested, sentence, tests)
+
+
+def candidates(recorded: Recorded) -> list[int]:
+    """1, 2, 3, 4, 6, 8, 12, … up to a twentieth of the steps."""
+    powers = [2**n for n in range(len(recorded).bit_length())]
+    found = {window for power in powers for window in (power, power + power // 2)}
+    return sorted(window for window in found if window <= len(recorded) // 20)
+
+
+def said(mine: Past | None, window: int, suggested: int | None, seen: list[int]) -> str:
+    """The verdict as a sentence."""
+    longer = f"take {suggested:,}" if suggested else "take a longer one; these steps can't tell how long"
+    if mine is None:
+        least = max(seen, default=0)
+        hint = f", but past {least:,} steps an effect is seen" if least else ""
+        return (
+            f"whether a window of {window:,} is long enough can't be told: too few changes of arm are followed by a "
+            f"stay that long{hint}"
+        )
+    chance = "p < 0.0001" if mine.p < 1e-4 else f"p = {mine.p:.2g}"
+    if mine.seen:
+        return (
+            f"a window of {window:,} is too short: totals still depend on what was played {window:,} and more steps "
+            f"before ({chance}); {longer}"
+        )
+    shorter = f"; {suggested:,} would do as well" if suggested and suggested < window else ""
+    return (
+        f"a window of {window:,} is long enough as far as can be seen: nothing shows at lags {window:,} to "
+        f"{mine.until - 1:,} ({chance}), where no arm differs from the average by more than {mine.most:.3g} a pull"
+        f"{shorter}"
+    )
+
+
+__all__ = ["LEVEL", "Verdict", "WindowCheck", "check_window"]

@@ -1,0 +1,124 @@
+r"""Is the window long enough? Totals must not depend on what was played before it.
+
+Take the steps whose last $d$ steps were all on one arm. If $d$ is long enough, and effects depend on arm and lag
+only, their expected total is that arm's mean, whatever came before and however rewards are spread. So these totals
+are regressed on the arms' means and on the shares of the arms at lags from $d$ on, in two groups, up to $4d$ or $2d$;
+if the shares matter, the window is too short. Where runs are too short to leave such steps, all steps are taken, and
+every lag within the window gets a coefficient of its own instead. Seen is only what differs between the arms. A season
+that was told is allowed for.
+
+The test is joint over arms and groups, with errors that allow for correlated steps (`blocks`). A window is called
+too short at p < 1 %.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from afterglow.lab.fit.jackknife import joint_p, moments, quantile, regress, solved
+from afterglow.lab.fit.recorded import Array, Mask, Recorded, contrasts
+
+LEVEL = 0.01
+MOST_UNKNOWNS = 150
+FEW = 0.25  # of the steps, below which those after a window on one arm are not the first choice
+Groups = list[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Past:
+    """What is seen past a window."""
+
+    window: int
+    until: int  # the lags looked at end before this
+    p: float  # of a dependence as large by chance
+    most: float  # an arm's excess over the average past the window is at most this a pull, with confidence
+    changes: int  # of arm that could tell
+
+    @property
+    def seen(self) -> bool:
+        """Whether something is seen past the window."""
+        return self.p < LEVEL
+
+
+@dataclass(frozen=True)
+class Design:
+    """A regression: what is allowed for, and what is tested."""
+
+    rows: Mask
+    known: Array
+    tested: Array
+    changes: int
+
+
+def past(recorded: Recorded, window: int, confidence: float) -> Past | None:
+    """The test of one window; None where the steps can't tell."""
+    designs: list[Callable[[Recorded, int, Groups], Design | None]] = [washed, every_lag]
+    if (recorded.filled(0, window).max(axis=1) == 1.0).mean() < FEW:
+        designs.reverse()
+    for design in designs:
+        for until in (4 * window, 2 * window):
+            middle = window + -(-window // 2)
+            groups = [(first, end) for first, end in ((window, middle), (middle, until)) if end > first]
+            made = design(recorded, window, groups)
+            found = measured(recorded, made, window, until, confidence) if made else None
+            if found:
+                return found
+    return None
+
+
+def washed(recorded: Recorded, window: int, groups: Groups) -> Design | None:
+    """Steps after a window on one arm, each arm with its own mean."""
+    pure = recorded.filled(0, window)
+    shares = [contrasts(recorded.filled(first, end)) for first, end in groups]
+    rows = known_rows(recorded, [pure, *shares]) & (pure.max(axis=1) == 1.0)
+    mixed = rows & (np.abs(shares[0] - contrasts(pure)).max(axis=1) > 0)
+    changes = int((mixed[1:] & ~mixed[:-1]).sum())
+    return Design(rows, pure[rows], np.hstack(shares)[rows], changes)
+
+
+def every_lag(recorded: Recorded, window: int, groups: Groups) -> Design | None:
+    """All steps, with a coefficient for each arm and lag within the window."""
+    size = (len(recorded.names) - 1) * (window + len(groups)) + 1
+    if size > min(MOST_UNKNOWNS, len(recorded) // 10):
+        return None
+    lags = [contrasts(recorded.filled(lag, lag + 1)) for lag in range(window)]
+    shares = [contrasts(recorded.filled(first, end)) for first, end in groups]
+    rows = known_rows(recorded, [*lags, *shares])
+    known = np.hstack([np.ones((len(recorded), 1)), *lags])
+    return Design(rows, known[rows], np.hstack(shares)[rows], recorded.changes // 2)
+
+
+def known_rows(recorded: Recorded, parts: list[Array]) -> Mask:
+    """Steps of which the total and all these lags are known."""
+    return np.asarray(~np.isnan(np.hstack([recorded.total[:, None], *parts])).any(axis=1))
+
+
+def measured(recorded: Recorded, design: Design, window: int, until: int, confidence: float) -> Past | None:
+    """The joint test, and how much there can be; None if too few changes of arm could tell."""
+    size = design.tested.shape[1]
+    columns = np.hstack([design.known, design.tested])
+    if design.changes < 2 * size + 4 or len(columns) < 4 * columns.shape[1] + recorded.season - 1:
+        return None
+    totals, places = recorded.total[design.rows], np.flatnonzero(design.rows)
+    products = moments(columns, totals, places, window, recorded.season)
+    within, across = products.gram[:-size, :-size], products.gram[:-size, -size:]
+    rest = products.gram[-size:, -size:] - across.T @ solved(within, across)
+    if np.linalg.eigvalsh(rest)[0] < 1.0:  # a step's worth, after all that is allowed for
+        return None
+    found = regress(products)
+    if found.freedom < size + 3:
+        return None
+    values, variance = found.values[-size:], found.variance()[-size:, -size:]
+    widest = largest(values, variance, len(recorded.names), quantile(confidence, found.freedom))
+    return Past(window, until, joint_p(values, variance, found.freedom), widest, design.changes)
+
+
+def largest(values: Array, variance: Array, arms: int, width: float) -> float:
+    """The end farthest from 0 of the intervals for each arm's excess past the window."""
+    picks = np.vstack([np.eye(arms - 1), -np.ones(arms - 1)])  # the last arm's is what the others lack
+    ends = []
+    for pick in picks:
+        factors = np.tile(pick, len(values) // (arms - 1))
+        ends.append(abs(factors @ values) + width * np.sqrt(factors @ variance @ factors))
+    return float(max(ends))

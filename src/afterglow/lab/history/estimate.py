@@ -1,0 +1,141 @@
+r"""What past totals tell: level, trend, cycles, noise and how it lingers.
+
+Totals of one unchanged system, one for each step. In this order, each from what the one before has left:
+
+1. *What stands out*: totals more than 6 robust deviations from the median of their phase (`history_robust`). They are
+   pulled in to that distance for the next two, so that they can't bend them, and are noise like any other after that.
+   Steps without a total count for nothing, and a phase without any (a shop closed on Sundays) is taken to be like the
+   mean of the others.
+2. *Trend*: Theil's line, the median slope between totals half the history apart in the same phase.
+3. *Season*: the mean of each phase over whole cycles, found (`history_season`) unless it is given.
+4. *Noise*: the standard deviation of the rest, and its correlation from step to step.
+5. *Noise of one pull*: $v = \lim n \operatorname{Var}(\text{mean of } n)$. Its root is what counts in an experiment,
+   for it includes how long noise lingers. It is read from the slowest waves of the rest (the equal-weighted cosine
+   estimator of Lazarus, Lewis, Stock & Watson 2018), so no correlation needs a model. An experiment that doesn't count
+   whole cycles of the season has what is left of it for noise: `noises` has it for the shorter cycles too.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from afterglow.checks import whole
+from afterglow.errors import BadValue
+from afterglow.lab.history.cycles import Cycles, found_cycles, inner_cycle
+from afterglow.lab.history.robust import Numbers, phase_means, theil, without_outliers
+
+FEWEST = 20  # totals below which nothing is estimated
+
+
+@dataclass(frozen=True)
+class History:
+    """Estimates from past totals, in their own unit."""
+
+    steps: int
+    missing: int
+    empty: int  # phases of the cycle without any total
+    apart: list[int]  # steps that stand out
+    level: float  # mean total of a step
+    largest: float  # total of a step
+    trend: float  # change of the total over the whole history
+    season: int  # length of the cycle, 1 if none
+    inner: int  # length of a shorter one inside it, 1 if none
+    maybe: int  # length of a longer one that is likely and not sure, else 1
+    profile: list[float]  # what each phase adds to the level, step 0 of the history first
+    noise: float  # standard deviation of single totals around level, trend and season
+    correlation: float  # of the noise, from step to step
+    noises: dict[int, float]  # of one pull, for an experiment that counts whole cycles of as many steps
+    rest: list[float]  # the noise itself, 0 where a total is missing
+
+    @property
+    def pull_noise(self) -> float:
+        """Standard deviation of one pull that gives means the same error, if whole seasons are counted."""
+        return self.noises[self.season]
+
+    @property
+    def outliers(self) -> int:
+        return len(self.apart)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Totals taken apart around one cycle."""
+
+    pulled: Numbers  # without outliers
+    slope: float
+    means: Numbers  # of the phases, not a number where there are no totals
+    rest: Numbers  # of the totals as they are, of mean 0
+    level: float
+
+
+def estimate(
+    totals: Sequence[float], season: int | None = None, window: int = 1, step_seconds: float | None = None
+) -> History:
+    """What totals tell; `season` is found if it isn't given (1 = none), the better if the length of a step is known."""
+    values = np.array(totals, float)
+    known = np.isfinite(values)
+    if known.sum() < FEWEST:
+        raise BadValue(f"a history needs at least {FEWEST} totals to estimate noise from, got {int(known.sum())}")
+    cycles = found_cycles(values, step_seconds) if season is None else given_cycle(values, season, step_seconds)
+    parts = taken_apart(values, cycles.season)
+    means, rest = parts.means, parts.rest
+    pull = math.sqrt(long_run(rest, max(window, cycles.inner if cycles.inner > 1 else cycles.season), cycles.season))
+    short = pull
+    if cycles.inner > 1:
+        short = math.sqrt(long_run(taken_apart(values, cycles.inner).rest, max(window, cycles.inner)))
+    return History(
+        steps=known.size, missing=int((~known).sum()), empty=int(np.isnan(means).sum()),
+        apart=np.flatnonzero(known & (parts.pulled != values)).tolist(), level=parts.level,
+        largest=float(np.nanmax(values)), trend=parts.slope * known.size, season=cycles.season, inner=cycles.inner,
+        maybe=cycles.maybe, profile=np.where(np.isfinite(means), means - np.nanmean(means), 0.0).tolist(),
+        noise=math.sqrt(float(np.nansum(rest**2)) / max(1, known.sum() - np.isfinite(means).sum())),
+        correlation=lag_one(rest), noises={1: short, cycles.inner: short, cycles.season: pull},
+        rest=np.where(known, rest, 0.0).tolist(),
+    )  # fmt: skip
+
+
+def given_cycle(values: Numbers, season: int, step_seconds: float | None) -> Cycles:
+    """A cycle that someone has named, with the one inside it."""
+    period = whole("season", season, 1, "1 = none")
+    if period > 1 and values.size < 2 * period:
+        raise BadValue(
+            f"a season of {period:,} steps needs a history of two, {2 * period:,} totals, got {values.size:,}"
+        )
+    return Cycles(period, inner_cycle(values, period, step_seconds), 1)
+
+
+def taken_apart(values: Numbers, period: int) -> Parts:
+    """Level, trend, phases and the rest."""
+    pulled = without_outliers(values, period)
+    slope = theil(pulled, period)
+    line = slope * (np.arange(values.size) - (values.size - 1) / 2)
+    means = phase_means(pulled - line, period)
+    middle = float(np.nanmean(means))
+    rest = values - line - np.where(np.isfinite(means), means, middle)[np.arange(values.size) % period]
+    beyond = float(np.nanmean(rest))  # what stands out is part of the level, too
+    return Parts(pulled, slope, means, rest - beyond, middle + beyond)
+
+
+def lag_one(rest: Numbers) -> float:
+    """Correlation of neighbours, where both are known."""
+    pairs = np.isfinite(rest[1:]) & np.isfinite(rest[:-1])
+    power = float(np.nanmean(rest**2))
+    if power == 0.0 or not pairs.any():
+        return 0.0
+    return float(np.mean(rest[1:][pairs] * rest[:-1][pairs]) / power)
+
+
+def long_run(rest: Numbers, longest: int, season: int = 1) -> float:
+    """n times the variance of the mean of n steps, for large n; from waves longer than twice `longest` steps.
+
+    Waves that a cycle of `season` steps has, from which the mean of its phases was taken, are left out.
+    """
+    steps = rest.size
+    filled = np.where(np.isfinite(rest), rest, 0.0)
+    count = max(1, min(math.floor(0.4 * steps ** (2 / 3)), steps // (2 * longest)))
+    kept = [j for j in range(1, count + 1) if j * season < steps or abs(j * season / (2 * steps) % 1 - 0.5) < 0.4]
+    phases = np.pi * (np.arange(steps) + 0.5) / steps
+    waves = np.array([math.sqrt(2) * np.cos(j * phases) @ filled for j in kept])
+    return float(np.mean(waves**2) / max(1, np.isfinite(rest).sum()))

@@ -1,0 +1,6 @@
+"""Will an experiment work? A plan simulates it before it starts."""
+
+from afterglow.lab.plan.answer import Plan
+from afterglow.lab.plan.planner import plan
+
+__all__ = ["Plan", "plan"]

@@ -1,0 +1,107 @@
+"""Which cycles should holds count whole? All that fit are played in the world that has the full cycle.
+
+Holds of whole weeks are blind to weekends, but there are few of them in a short experiment; holds of whole days are
+many, and some variant gets more of the weekends. Only a simulation can tell which is worse.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from afterglow.errors import BadValue
+from afterglow.lab.plan.rule import SURE, Rule, decide
+from afterglow.lab.plan.scenario import Scenario
+from afterglow.lab.plan.trials import Effort, Trial, candidates, fitted, trial
+
+SLACK = 0.03  # less often may the best arm be found if less is lost
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """What comes of counting whole cycles of one length."""
+
+    scenario: Scenario
+    trials: list[Trial]
+    chosen: Trial
+    rule: Rule
+    notes: list[str]  # of candidates that were left out
+
+
+def weigh(scenario: Scenario, known: bool, effort: Effort) -> tuple[Weighed, list[Weighed], list[str]]:
+    """The best, all that could be played, and a note on cycles that are too long."""
+    found = []
+    for steps in lengths(scenario):
+        aligned = scenario.aligned(steps)
+        words: list[str] = []
+        trials = played(aligned, known, effort, words)
+        found.append(Weighed(aligned, trials, *decide(aligned, trials), words))
+    return preferred(found), found, too_long(scenario)
+
+
+def lengths(scenario: Scenario) -> list[int]:
+    """The cycles that every arm can be given whole, the longest first; without a history the one that was asked for."""
+    if scenario.history is None:
+        return [scenario.season]
+    return [steps for steps in sorted(scenario.history.noises, reverse=True) if fits(steps, scenario)]
+
+
+def fits(steps: int, scenario: Scenario) -> bool:
+    """Whether every arm can be held for a washout and one cycle."""
+    return steps == 1 or scenario.arms * (steps + scenario.window - 1) <= scenario.horizon
+
+
+def too_long(scenario: Scenario) -> list[str]:
+    """A note if the full cycle can't be counted."""
+    if scenario.history is None or fits(scenario.season, scenario):
+        return []
+    needed = scenario.arms * (scenario.season + scenario.window - 1)
+    return [
+        f"whole cycles of {scenario.season:,} steps are too long to give one to every arm in {scenario.horizon:,} "
+        f"steps; from {needed:,} on they can be counted"
+    ]
+
+
+def preferred(weighed: list[Weighed]) -> Weighed:
+    """The one that loses least among those that find the best arm as often as any; longer cycles unless it is clear."""
+    enough = min(SURE, max(each.chosen.found for each in weighed) - SLACK)
+    fit = [each for each in weighed if each.chosen.found >= enough]
+    best = fit[0]  # the longest
+    for each in fit[1:]:
+        error = math.hypot(each.chosen.lost_error, best.chosen.lost_error)
+        if each.chosen.lost < best.chosen.lost - 2 * error:
+            best = each
+    return best
+
+
+def played(scenario: Scenario, known: bool, effort: Effort, notes: list[str]) -> list[Trial]:
+    """Every candidate that fits, played."""
+    found = []
+    for candidate in candidates(scenario, known):
+        cycles = f" in whole cycles of {scenario.align:,}" if scenario.align > 1 else ""
+        effort.tell(f"{candidate.name}{cycles}")
+        try:
+            found.append(trial(candidate, scenario, effort))
+        except BadValue as problem:
+            if not str(problem).startswith((candidate.name, "season")):
+                raise
+            notes.append(f"{candidate.name} was left out: {problem}")
+    return found
+
+
+def best_found(used: Trial, effort: Effort) -> Callable[[Scenario], float]:
+    """How often the policy in use finds the best arm in another scenario, in the full cycles where they are better."""
+    return lambda scenario: best_trial(used, scenario, effort).found
+
+
+def best_trial(used: Trial, scenario: Scenario, effort: Effort) -> Trial:
+    """The policy in use, counting the same cycles or the full ones, whichever finds the best arm more often."""
+    trials = []
+    for steps in sorted({used.align, max(lengths(scenario))}):
+        aligned = scenario.aligned(steps)
+        try:
+            trials.append(trial(fitted(used.candidate, aligned), aligned, effort))
+        except BadValue as problem:
+            refused = problem
+    if not trials:
+        raise refused
+    return max(trials, key=lambda each: each.found)

@@ -1,0 +1,91 @@
+"""What a plan answers."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from afterglow.lab.plan.rule import Rule
+
+CONFIDENCE = 0.95  # of the simulation's own intervals
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One candidate. Intervals are the simulation's own, of 95 %."""
+
+    policy: str
+    settings: dict[str, Any]
+    season: int  # the cycles that its holds count whole, 1 = none
+    found: float  # probability that the best arm is recommended
+    found_interval: tuple[float, float]
+    lost: float  # expected reward lost against knowing the best arm
+    lost_interval: tuple[float, float]
+    switches: float
+    first_hold: int  # steps on the first arm
+
+
+@dataclass(frozen=True)
+class StandsOut:
+    """Totals far from those of their phase, and what they cost."""
+
+    steps: int
+    when: list[str]  # the longest stretches
+    found_without: float  # probability that the best arm is recommended if such steps are paused or void
+    found_without_interval: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The answer. Amounts are in the unit of the totals, gaps relative to the mean, intervals of 95 %."""
+
+    verdict: str  # yes, probably, gamble or hopeless
+    answer: str  # in a sentence
+    policy: str
+    settings: dict[str, Any]
+    season: int  # the cycles that holds count whole, 1 = none
+    agent: str  # Python that makes the agent to use
+    live: str  # Python that begins a live experiment
+    first_hold: int
+    found: float
+    found_interval: tuple[float, float]
+    confidence: float  # of all intervals of the simulation
+    proved: float | None  # share of runs whose bounds are apart at the end; None if they may be and it wasn't played
+    proved_runs: int  # that tell it
+    proof: str  # the same in a sentence
+    lost: float
+    lost_share: float  # of what the best arm would bring
+    lost_by_rotation: float  # by giving every arm the same time to the end
+    switches: float
+    smallest_gap: dict[str, float | None]  # by probability: "80 %", "95 %"
+    shortest_horizon: dict[str, int | None]
+    longest_tried: int  # horizon
+    gap_curve: list[tuple[float, float]]  # gaps that were tried, with the probability that the best arm is found
+    horizon_curve: list[tuple[int, float]]
+    rule: Rule
+    why: str
+    why_season: str | None  # why whole cycles of this length, if there was a choice
+    advice: list[str]
+    candidates: list[Tried]
+    seasons: list[Tried]  # the best candidate with each length of cycles that could be counted whole
+    arms: int
+    window: int
+    horizon: int
+    gap: float
+    mean: float
+    noise: float  # of one pull
+    noise_known: bool
+    cycle: int  # length of the cycle that totals have, 1 = none
+    swing: float | None  # half the height of the cycle that was assumed, relative to the mean; None with a history
+    reward_max: float
+    spread: str
+    history: dict[str, Any] | None
+    read: str | None  # what was read of a history
+    step_seconds: float | None  # of a history with times
+    stands_out: StandsOut | None
+    source: dict[str, str] | None  # the history's file and how it was read
+    notes: list[str]
+    runs: int
+    seed: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain data."""
+        return asdict(self)

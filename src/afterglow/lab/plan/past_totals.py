@@ -1,0 +1,158 @@
+"""A history for a plan: read, estimated, and told what was read and what stands out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+
+from afterglow.checks import choice, whole
+from afterglow.errors import BadFormat, BadValue
+from afterglow.lab.history.estimate import History, estimate
+from afterglow.lab.reading.tables import Totals, read_totals
+from afterglow.lab.rendering.durations import MONTH, lasting
+from afterglow.lab.rendering.rounding import amount
+
+READING = ("column", "decimal", "zone", "missing")  # what may be said of a history's file
+Past = str | Path | Totals | Sequence[float]
+SHARED = 0.8  # of the steps may have several rows at most
+WORTH = 0.7  # of the noise or less must be left for a longer cycle to be worth a word
+NAMED = 3  # stretches that stand out
+NEAR = 6  # steps between two that stand out in one stretch, at most
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a history tells."""
+
+    history: History
+    calm: History | None  # the same without what stands out; None if nothing does
+    read: str  # what was read
+    apart: list[str]  # when totals stand out, the longest stretches first
+    step_seconds: float | None
+    notes: list[str]
+
+
+def source_of(history: Past | None, reading: Mapping[str, str] | None) -> dict[str, str] | None:
+    """The file of a history and how it is read; of no use without a file."""
+    for name in reading or {}:
+        choice("reading", name, READING)
+    if isinstance(history, str | Path):
+        return {"file": str(history), **(reading or {})}
+    if reading:
+        said = ", ".join(f"--{name}" for name in reading)
+        raise BadValue(f"{said} says how to read a history, and there is no file of one; give --history")
+    return None
+
+
+def told(past: Past, season: int | None, window: int, reading: Mapping[str, str]) -> Told:
+    """Estimates from totals or a file of them."""
+    found = read_totals(past, **reading) if isinstance(past, str | Path) else past
+    table = found if isinstance(found, Totals) else Totals(list(found), None, None, [])
+    refuse_rows_of_other_steps(table)
+    seconds = seconds_of(table.step)
+    window = whole("window", window, 1)
+    history = estimate(table.values, season, window, seconds)
+    if not history.level > 0:
+        raise BadValue(
+            f"a history must have totals above 0 on average, got {history.level:g}; shift or choose another unit"
+        )
+    calm = without(table.values, history, window, seconds)
+    notes = [*table.notes, *remarks(history), *longer_cycle(table.values, history, window)]
+    return Told(history, calm, read_words(table, seconds), stretches(history.apart, table.times), seconds, notes)
+
+
+def refuse_rows_of_other_steps(table: Totals) -> None:
+    """A file with several rows for nearly every step has shorter steps than its times tell."""
+    if table.added > SHARED * len(table.values):
+        raise BadFormat(
+            f"a history needs one row for each step, and {table.added:,} of {len(table.values):,} steps "
+            f"({span(table)}) have several; give each row its own time, such as a column with the hour, or add rows "
+            "up before"
+        )
+
+
+def seconds_of(step: timedelta | str | None) -> float | None:
+    """How long a step lasts, if the times of a history tell it."""
+    if isinstance(step, timedelta):
+        return step.total_seconds() or None
+    return None if step is None else MONTH * (int(step.split()[0]) if " " in step else 1)
+
+
+def without(values: Sequence[float], history: History, window: int, seconds: float | None) -> History | None:
+    """The history if what stands out had not been; None if nothing does."""
+    if not history.apart:
+        return None
+    apart = set(history.apart)
+    kept = [float("nan") if place in apart else value for place, value in enumerate(values)]
+    try:
+        return estimate(kept, history.season, window, seconds)
+    except BadValue:
+        return None  # too little is left
+
+
+def read_words(table: Totals, seconds: float | None) -> str:
+    """What was read: how much, of which length, from where, from when to when."""
+    known = len(table.values) - len(table.gaps)
+    words = f"{known:,} total{'' if known == 1 else 's'}"
+    words += f" of {lasting(1, seconds)}" if seconds else ""
+    if table.column:
+        words += f" from column {table.column!r}"
+        words += f" (not {' or '.join(repr(name) for name in table.others)})" if table.others else ""
+    words += f", {span(table)}" if table.times else ""
+    return words + (f", {len(table.gaps):,} missing" if table.gaps else "")
+
+
+def span(table: Totals) -> str:
+    return f"{when(table.times[0])} to {when(table.times[-1])}" if table.times else "without times"
+
+
+def when(time: datetime, year: bool = True) -> str:
+    """A day, with its hour unless it is midnight's."""
+    clock = f" {time:%H:%M}" if (time.hour, time.minute) != (0, 0) else ""
+    return f"{time.day} {time:%b}{f' {time.year}' if year else ''}{clock}"
+
+
+def stretches(places: Sequence[int], times: Sequence[datetime] | None) -> list[str]:
+    """Steps that stand out, put together where they are close, in words."""
+    runs: list[list[int]] = [[places[0]]] if places else []
+    for before, place in pairwise(places):
+        if place - before > NEAR:
+            runs.append([])
+        runs[-1].append(place)
+    longest = sorted(runs, key=lambda run: (-len(run), run[0]))
+    words = []
+    for run in longest[:NAMED]:
+        first, last = (when(times[place]) if times else f"step {place:,}" for place in (run[0], run[-1]))
+        words.append(first if len(run) == 1 else f"{first} to {last}")
+    more = len(runs) - len(words)
+    return [*words, f"{more:,} more"] if more else words
+
+
+def remarks(history: History) -> list[str]:
+    """What a reader should know of the estimates."""
+    notes = []
+    if history.empty:
+        notes.append(
+            f"{history.empty:,} of {history.season:,} phases of the cycle have no total at all and are taken to be "
+            "like the mean of the others; if nothing comes in then, say --missing zero"
+        )
+    if abs(history.trend) > 0.1 * history.level:
+        notes.append(
+            f"the history has a trend of {history.trend / history.level:+.0%} from end to end, which was taken out: an "
+            "experiment on totals that drift can mistake the drift for an arm"
+        )
+    return notes
+
+
+def longer_cycle(values: Sequence[float], history: History, window: int) -> list[str]:
+    """A word on a cycle that is likely and not sure, if it matters."""
+    if history.maybe == 1:
+        return []
+    noise = estimate(values, history.maybe, window).pull_noise
+    if noise > WORTH * history.pull_noise:
+        return []
+    return [
+        f"a cycle of {history.maybe:,} steps would lower the noise of one pull from {amount(history.pull_noise)} to "
+        f"{amount(noise)}, and the history is too short to be sure of it; try --season {history.maybe}"
+    ]

@@ -1,0 +1,179 @@
+r"""Will my experiment work? A plan simulates it before it starts.
+
+It begins with a rule of thumb (`plan_rule`), builds a world with the level, noise and cycle to be expected
+(`scenario`), plays the candidates in it with every arm as the best in turn (`trials`) and holds of whole cycles of all
+lengths that might do (`plan_align`), and lets the simulation have the last word. The smallest gap and the shortest
+horizon are searched for by halving (`plan_search`), every point played with the same random numbers.
+
+>>> from afterglow.lab.plan.planner import plan
+>>> small = plan(arms=2, window=4, horizon=400, gap=0.2, mean=0.5, noise=0.1, runs=60)
+>>> small.verdict
+'yes'
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
+from typing import Any
+
+from afterglow.checks import whole
+from afterglow.lab.history.estimate import History
+from afterglow.lab.plan.alignment import Weighed, best_found, best_trial, weigh
+from afterglow.lab.plan.answer import CONFIDENCE, Plan, StandsOut, Tried
+from afterglow.lab.plan.inputs import Asked, scenario_of
+from afterglow.lab.plan.past_totals import Past, Told, source_of, told
+from afterglow.lab.plan.proof import proof_of
+from afterglow.lab.plan.scenario import Scenario
+from afterglow.lab.plan.search import gap_search, horizon_search
+from afterglow.lab.plan.text import agent_of, answer, calmer, live_of, reason, what_helps, what_is_proved, why_season
+from afterglow.lab.plan.trials import Effort, Trial
+
+__all__ = ["LEVELS", "Plan", "plan"]
+
+LEVELS = {"80 %": 0.8, "95 %": 0.95}
+SKILL = 1 / 3  # of the way from guessing to knowing, below which a plan is hopeless
+WORK = 16_000_000  # steps that a single point of a search may play, over all its runs
+SEARCH_RUNS = 300
+LONG = 10_000_000  # steps that a candidate plays over all its runs
+FEWEST = 40  # runs all the same
+UNSHOWN = ("rest", "maybe")  # of a history: the noise itself, and what a note tells
+
+
+def plan(
+    arms: int,
+    window: int,
+    horizon: int,
+    gap: float,
+    mean: float | None = None,
+    noise: float | None = None,
+    season: int | None = None,
+    swing: float | None = None,
+    history: Past | None = None,
+    reading: Mapping[str, str] | None = None,
+    reward_max: float | None = None,
+    spread: str = "uniform",
+    runs: int = 600,
+    seed: int = 1,
+    threads: int | None = None,
+    progress: Callable[[float, str], None] | None = None,
+) -> Plan:
+    """Simulate an experiment before it starts.
+
+    One arm is better than the others by `gap`, relative to `mean`. `noise` is the standard deviation of one pull's
+    reward; unknown, it is taken as the largest there is. A `season` is a sine of height `swing`, 0.2 unless set.
+    `history` has past totals, as a list, a CSV file or `Totals`, and tells mean, noise and season itself; `reading`
+    says how to read a file: `column`, `decimal`, `zone` and `missing` of `read_totals`.
+    """
+    asked = Asked(
+        whole("arms", arms, 2), whole("window", window, 1, "1 = paid at once"), whole("horizon", horizon, 1), gap,
+        mean, noise, season, swing, reward_max, spread,
+    )  # fmt: skip
+    source = source_of(history, reading)
+    past = None if history is None else told(history, season, window, reading or {})
+    notes = [] if past is None else list(past.notes)
+    scenario = scenario_of(asked, None if past is None else past.history, notes)
+    times = fewer(whole("runs", runs, 2), scenario.horizon, notes)
+    effort = Effort(times, whole("seed", seed, 0), threads, Counted(progress))
+    return decided(scenario, effort, past is not None or noise is not None, past, source, notes)
+
+
+def fewer(runs: int, horizon: int, notes: list[str]) -> int:
+    """Runs of a candidate: not all that are asked for where the horizon is long, so that a plan stays a plan."""
+    most = max(FEWEST, LONG // horizon)
+    if runs > most:
+        notes.append(f"{most:,} runs are played in place of {runs:,}, for the horizon is long")
+    return min(runs, most)
+
+
+def decided(
+    asked: Scenario, effort: Effort, known: bool, past: Told | None, source: dict[str, str] | None, notes: list[str]
+) -> Plan:
+    """The answer that the trials give."""
+    best, weighed, refused = weigh(asked, known, effort)
+    chosen, scenario, unit = best.chosen, best.scenario, asked.reward_max
+    seconds = None if past is None else past.step_seconds
+    verdict, proof = verdict_of(chosen.found, scenario.arms), proof_of(chosen, scenario, effort)
+    others = [each.chosen for each in weighed if each is not best]
+    out = None if past is None else standing_out(past, chosen, scenario, effort)
+    return Plan(
+        verdict=verdict, answer=answer(verdict, scenario, chosen), policy=chosen.candidate.name,
+        settings=chosen.candidate.options, season=scenario.align, agent=agent_of(scenario, chosen.candidate),
+        live=live_of(scenario, chosen.candidate), first_hold=chosen.first_hold, found=chosen.found,
+        found_interval=chosen.interval(), confidence=CONFIDENCE, proved=proof.share, proved_runs=proof.runs,
+        proof=what_is_proved(proof, chosen.found), lost=chosen.lost * unit,
+        lost_share=chosen.lost / (scenario.horizon * (scenario.mean + scenario.gain)),
+        lost_by_rotation=scenario.gain * scenario.horizon * (scenario.arms - 1) / scenario.arms * unit,
+        switches=chosen.switches, **searched(best, verdict, effort, seconds, calmer(out, chosen.found)), rule=best.rule,
+        why=reason(chosen, best.trials, best.rule, unit), why_season=why_season(chosen, others, unit, seconds),
+        candidates=[tried(each, unit) for each in best.trials],
+        seasons=[tried(each.chosen, unit) for each in weighed], arms=scenario.arms, window=scenario.window,
+        horizon=scenario.horizon, gap=scenario.gap, mean=scenario.mean * unit, noise=scenario.noise * unit,
+        noise_known=known, cycle=scenario.season,
+        swing=scenario.swing if past is None and scenario.season > 1 else None, reward_max=unit,
+        spread=scenario.spread, history=None if past is None else shown(past.history),
+        read=None if past is None else past.read, step_seconds=seconds,
+        stands_out=out, source=source,
+        notes=[*notes, *refused, *best.notes], runs=effort.runs, seed=effort.seed,
+    )  # fmt: skip
+
+
+def searched(best: Weighed, verdict: str, effort: Effort, seconds: float | None, advice: list[str]) -> dict[str, Any]:
+    """The smallest gap, the shortest horizon, and what would help if that is needed."""
+    scenario, chosen = best.scenario, best.chosen
+    coarse = Effort(min(effort.runs, SEARCH_RUNS), effort.seed, effort.threads, effort.tell)
+    tried_out = max(scenario.horizon, 2 * scenario.arms * scenario.window)
+    longest = max(scenario.horizon, min(64 * tried_out, WORK // coarse.runs))
+    play = best_found(chosen, coarse)
+    gaps = gap_search(play, scenario, chosen.found, coarse)
+    horizons = horizon_search(play, scenario, chosen.found, coarse, longest)
+    smallest = {name: gaps.least(level) for name, level in LEVELS.items()}
+    steps = {name: horizons.least(level) for name, level in LEVELS.items()}
+    shortest = {name: None if value is None else round(value) for name, value in steps.items()}
+    return {
+        "smallest_gap": smallest, "shortest_horizon": shortest, "longest_tried": longest,
+        "gap_curve": gaps.curve(), "horizon_curve": [(round(value), share) for value, share in horizons.curve()],
+        "advice": advice + what_helps(verdict, scenario, chosen.found, smallest, shortest, longest, seconds, play),
+    }  # fmt: skip
+
+
+def standing_out(past: Told, chosen: Trial, scenario: Scenario, effort: Effort) -> StandsOut | None:
+    """What a history's outliers cost: the same experiment in a world that has none."""
+    calm = past.calm
+    if calm is None:
+        return None
+    effort.tell("without what stands out")
+    again = best_trial(chosen, replace(scenario, history=calm, mean=calm.level / scenario.reward_max), effort)
+    return StandsOut(past.history.outliers, past.apart, again.found, again.interval())
+
+
+def verdict_of(found: float, arms: int) -> str:
+    """How sure one may be; a gamble is at least a third of the way from guessing to knowing."""
+    if found >= LEVELS["80 %"]:
+        return "yes" if found >= LEVELS["95 %"] else "probably"
+    return "gamble" if found - 1 / arms >= SKILL * (1 - 1 / arms) else "hopeless"
+
+
+class Counted:
+    """Passes on what is being played, with a guess of how far the plan is."""
+
+    def __init__(self, progress: Callable[[float, str], None] | None, expected: int = 36) -> None:
+        self.progress, self.expected, self.done = progress, expected, 0
+
+    def __call__(self, what: str) -> None:
+        self.done += 1
+        if self.progress is not None:
+            self.progress(1 - math.exp(-2 * self.done / self.expected), what)
+
+
+def tried(each: Trial, unit: float) -> Tried:
+    half = each.lost_half_width
+    return Tried(
+        each.candidate.name, each.candidate.options, each.align, each.found, each.interval(), each.lost * unit,
+        ((each.lost - half) * unit, (each.lost + half) * unit), each.switches, each.first_hold,
+    )  # fmt: skip
+
+
+def shown(past: History) -> dict[str, Any]:
+    """The estimates, without the noise itself."""
+    found = {name: value for name, value in asdict(past).items() if name not in UNSHOWN}
+    return found | {"pull_noise": past.pull_noise, "outliers": past.outliers}

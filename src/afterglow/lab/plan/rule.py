@@ -1,0 +1,75 @@
+r"""The rule of thumb that a plan starts from, and the choice that simulation makes.
+
+With K arms, window d, horizon T, mean m, relative gap g and variance v of one pull,
+
+    q = T (g m)^2 / (2 K v)                                  how much evidence there is for each arm
+    s = (4 K (d - 1) / g + 2 K v log T / (g m)^2) / T        how much of the horizon a careful policy needs
+
+q below 1 means don't, below 3 a gamble (about 70 % right), from 10 on about 99 % right. s up to 0.1 speaks for trim-ucb
+with estimated variance, more for lean-ucb.
+"""
+
+import math
+from dataclasses import dataclass
+
+from afterglow.errors import BadValue
+from afterglow.lab.plan.scenario import Scenario
+from afterglow.lab.plan.trials import Trial
+
+SURE = 0.95
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What the rule says."""
+
+    q: float
+    s: float
+    policy: str
+    says: str
+    confirmed: bool  # by the simulation
+
+
+def decide(scenario: Scenario, trials: list[Trial]) -> tuple[Trial, Rule]:
+    """What to use, and the rule of thumb: its own choice, unless the simulation has a clearly better one.
+
+    Only what can be used is chosen; a rotation is for comparison.
+    """
+    usable = [each for each in trials if each.candidate.usable]
+    if not usable:
+        raise BadValue(
+            f"no policy can be played with {scenario.arms:,} arms, a window of {scenario.window:,} and a season of "
+            f"{scenario.align:,} in {scenario.horizon:,} steps; lengthen the horizon"
+        )
+    chosen = choose(usable)
+    rule = rule_of(scenario, chosen, usable)
+    own = (each for each in usable if each.candidate.name == rule.policy)
+    return next(own) if rule.confirmed else chosen, rule
+
+
+def choose(trials: list[Trial]) -> Trial:
+    """The one that loses least among those that are sure to find the best arm, or do so nearly as often as any."""
+    top = max(trials, key=lambda each: each.found)
+    slack = 0.02 + 2 * math.sqrt(max(0.0, top.found * (1 - top.found)) / top.right.size)
+    enough = min(SURE, top.found - slack)
+    return min((each for each in trials if each.found >= enough), key=lambda each: each.lost)
+
+
+def rule_of(scenario: Scenario, chosen: Trial, trials: list[Trial]) -> Rule:
+    """The rule of thumb, and whether the simulation agrees: nothing else loses clearly less or finds clearly more."""
+    K, T, v, gain = scenario.arms, scenario.horizon, scenario.noise**2, scenario.gain
+    q = T * gain**2 / (2 * K * v) if v > 0 else math.inf
+    s = (4 * K * (scenario.window - 1) / scenario.gap + 2 * K * v * math.log(T) / gain**2) / T
+    short = scenario.horizon < 2 * K * scenario.window
+    says = "don't run it" if q < 1 else "a gamble" if q < 3 else "it can work" if q < 10 else "it works"
+    if short:
+        says = "too short to try every arm for two windows"
+    name = "trim-ucb" if s <= 0.1 or short else "lean-ucb"
+    own = next((each for each in trials if each.candidate.name == name), None)
+    return Rule(min(q, 1e9), s, name, says, own is not None and (own is chosen or as_good(own, chosen)))
+
+
+def as_good(one: Trial, other: Trial) -> bool:
+    """Whether one is as good as another within chance."""
+    error = math.hypot(one.lost_error, other.lost_error)
+    return one.lost - other.lost < 2 * error and one.found > other.found - 0.03

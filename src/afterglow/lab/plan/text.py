@@ -1,0 +1,173 @@
+"""A plan in words: the answer, the reason, what would help."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from afterglow.lab.plan.answer import StandsOut
+from afterglow.lab.plan.proof import Proof
+from afterglow.lab.plan.rule import Rule, as_good, choose
+from afterglow.lab.plan.scenario import Scenario
+from afterglow.lab.plan.trials import Candidate, Trial
+from afterglow.lab.rendering.durations import lasting, steps_lasting
+from afterglow.lab.rendering.rounding import amount
+
+LETTERS = 26  # arms beyond these are numbers
+NAME = "my-experiment"  # of a live experiment, until it has one
+
+
+def answer(verdict: str, scenario: Scenario, chosen: Trial) -> str:
+    """The first sentence."""
+    low, high = chosen.interval()
+    share = f"the best of {scenario.arms} arms is found in {chosen.found:.0%} of runs ({low:.0%} to {high:.0%})"
+    chance = f"guessing finds it in {1 / scenario.arms:.0%}"
+    return {
+        "yes": f"yes: {share}",
+        "probably": f"probably: {share}",
+        "gamble": f"a gamble: {share}, {chance}",
+        "hopeless": f"hopeless: {share}, {chance}",
+    }[verdict].replace("%", " %")
+
+
+def reason(chosen: Trial, trials: list[Trial], rule: Rule, unit: float) -> str:
+    """Why this policy."""
+    name = chosen.candidate.name
+    others = [each for each in trials if each is not chosen]
+    if not others:
+        return f"{name} is the only candidate that fits"
+    schedule = next((each for each in others if not each.candidate.usable), None)
+    if schedule is not None and not as_good(schedule, chosen) and choose(trials) is not schedule:
+        schedule = None
+    rival = schedule or min(others, key=lambda each: (-round(each.found, 1), each.lost))
+    figures = (
+        f"it finds the best arm in {chosen.found:.0%} of runs and loses {amount(chosen.lost * unit)}, "
+        f"{rival.candidate.name} in {rival.found:.0%} and loses {amount(rival.lost * unit)}"
+    ).replace("%", " %")
+    if schedule is not None:
+        better = as_good(schedule, chosen) and not as_good(chosen, schedule)
+        figures += f"; a fixed schedule would do {'better' if better else 'as well'}"
+    if name == rule.policy:
+        return f"the rule of thumb names {name} and the simulation confirms it: {figures}"
+    return f"the rule of thumb names {rule.policy}, the simulation corrects it: {figures}"
+
+
+def why_season(chosen: Trial, others: Sequence[Trial], unit: float, step_seconds: float | None) -> str | None:
+    """Why whole cycles of this length are counted, or none; nothing to say without a choice."""
+    if not others:
+        return None
+
+    def named(each: Trial) -> str:
+        return "no whole cycles" if each.align == 1 else f"whole cycles of {steps_lasting(each.align, step_seconds)}"
+
+    rest = "".join(f"; {named(each)}: {each.found:.0%} and {amount(each.lost * unit)}" for each in others)
+    close = any(each.found >= chosen.found and each.lost <= chosen.lost for each in others)
+    return (
+        f"counting {named(chosen)} finds the best arm in {chosen.found:.0%} of runs and loses "
+        f"{amount(chosen.lost * unit)}{rest}{'; about as good, and the longest is the fairest' if close else ''}"
+    ).replace("%", " %")
+
+
+def out_words(out: StandsOut, found: float) -> str:
+    """What stands out, and what it costs."""
+    steps = f"{out.steps:,} step{'' if out.steps == 1 else 's'}"
+    return (
+        f"{steps}, {', '.join(out.when)}: if such steps come as often again the best arm is found in {found:.0%} of "
+        f"runs, if they are paused or made void in {out.found_without:.0%}"
+    ).replace("%", " %")
+
+
+def calmer(out: StandsOut | None, found: float) -> list[str]:
+    """Pausing what stands out, if that helps."""
+    if out is None or out.found_without <= found + 0.03:
+        return []
+    share = f"{out.found_without:.0%}".replace("%", " %")
+    return [
+        f"pause the experiment when totals will stand out, or make such steps void: {share}; plan again with those "
+        "totals left empty in the history"
+    ]
+
+
+def what_is_proved(proof: Proof, found: float) -> str:
+    """What the end will look like, in a sentence."""
+    what = "the intervals that hold whatever the effects do"
+    if proof.share is None:
+        return f"{what} may come apart by the end; a run is too long to play it here"
+    if proof.share == 0:
+        return (
+            f"{what} come apart in none of {proof.runs:,} runs, so the end is called inconclusive; take the "
+            f"recommendation for what it is, right in {found:.0%}"
+        ).replace("%", " %")
+    if proof.share == 1:
+        return f"{what} come apart by the end in all of {proof.runs:,} runs"
+    return f"{what} come apart by the end in {proof.share:.0%} of {proof.runs:,} runs".replace("%", " %")
+
+
+def agent_of(scenario: Scenario, used: Candidate) -> str:
+    """Python that makes the agent to use: amounts that are settings are shares of `reward_max`, as they are there."""
+    arms = names(scenario.arms) if scenario.arms <= LETTERS else scenario.arms
+    return f"Agent({arguments({'arms': arms} | place(scenario, used))})"
+
+
+def live_of(scenario: Scenario, used: Candidate) -> str:
+    """Python that begins a live experiment with the same settings."""
+    given = arguments({"variants": names(scenario.arms)} | place(scenario, used))
+    return f'live.open("experiments.db").create("{NAME}", {given})'
+
+
+def names(arms: int) -> list[str]:
+    """A, B, … or 1, 2, … where letters do not suffice."""
+    return [chr(ord("A") + arm) if arms <= LETTERS else str(arm + 1) for arm in range(arms)]
+
+
+def place(scenario: Scenario, used: Candidate) -> dict[str, Any]:
+    """What an agent and a live experiment are both told."""
+    parts: dict[str, Any] = {"window": scenario.window, "horizon": scenario.horizon, "policy": used.name}
+    if scenario.reward_max != 1:
+        parts["reward_max"] = scenario.reward_max
+    if scenario.align > 1:
+        parts["season"] = scenario.align
+    return parts | used.options
+
+
+def arguments(given: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={literal(value)}" for name, value in given.items())
+
+
+def literal(value: Any) -> str:
+    """As Python writes it, with double quotes."""
+    if isinstance(value, float):
+        return f"{value:.15g}"
+    return json.dumps(value)
+
+
+def what_helps(
+    verdict: str, scenario: Scenario, found: float, smallest: Mapping[str, float | None],
+    shortest: Mapping[str, float | None], longest: int, step_seconds: float | None, play: Callable[[Scenario], float],
+) -> list[str]:  # fmt: skip
+    """What would make a doubtful plan work, each with its number."""
+    if verdict in ("yes", "probably"):
+        return []
+    steps, gap = shortest["80 %"], smallest["80 %"]
+    many = steps_lasting(longest if steps is None else round(steps), step_seconds)
+    helps = [
+        f"longer: {many} find this gap in 80 % of runs"
+        if steps is not None
+        else f"longer: more than {many} are needed to find this gap in 80 % of runs",
+        f"a larger gap: {100 * gap:.2g} % is found in 80 % of runs"
+        if gap is not None
+        else "no gap that fits is found in 80 % of runs",
+    ]
+    changes: list[tuple[str, dict[str, int]]] = []
+    if scenario.arms > 2:
+        changes.append(("fewer arms: 2", {"arms": 2}))
+    if scenario.window > 1:
+        fewer = max(1, scenario.window // 4)
+        long = f" ({lasting(fewer, step_seconds)})" if step_seconds else ""
+        changes.append((f"a shorter window: {fewer:,}{long}", {"window": fewer}))
+    for words, change in changes:
+        share = play(scenario.with_(**change))
+        if share > found + 0.03:
+            helps.append(f"{words} would find it in {share:.0%}, now {found:.0%}".replace("%", " %"))
+        else:
+            helps.append(f"{words} would not help")
+    return helps

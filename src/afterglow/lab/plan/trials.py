@@ -1,0 +1,154 @@
+"""Candidates played in a scenario, each arm being the best in turn: how often it is found and what is lost."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from afterglow.engine.simulate import simulate
+from afterglow.lab.plan.rotation import rotation
+from afterglow.lab.plan.scenario import Scenario
+from afterglow.policies.policy import Policy
+from afterglow.policies.registry import named
+from afterglow.policies.season import seasonal
+
+Numbers = NDArray[np.float64]
+MOST_PLACES = 6  # for the best arm among many
+Z = 1.959963984540054
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A policy with its settings."""
+
+    name: str
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def policy(self) -> Policy[Any, Any]:
+        return rotation if self.name == rotation.name else named(self.name)
+
+    @property
+    def usable(self) -> bool:
+        """Whether an agent or a live experiment can play it; a rotation is there to be compared with."""
+        return self.name != rotation.name
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a candidate came to; one row for each run."""
+
+    candidate: Candidate
+    align: int  # length of the cycles that its holds count whole
+    right: NDArray[np.bool_]  # whether the best arm was recommended
+    regrets: Numbers
+    pulls: NDArray[np.int64]  # runs x arms, the best arm first
+    switches: float
+    first_hold: int
+
+    @property
+    def found(self) -> float:
+        return float(self.right.mean())
+
+    def interval(self) -> tuple[float, float]:
+        """Wilson's 95 % interval of `found`."""
+        n, p = self.right.size, self.found
+        centre = (p + Z * Z / (2 * n)) / (1 + Z * Z / n)
+        reach = Z * math.sqrt(p * (1 - p) / n + Z * Z / (4 * n * n)) / (1 + Z * Z / n)
+        return max(0.0, centre - reach), min(1.0, centre + reach)
+
+    @property
+    def lost(self) -> float:
+        return float(self.regrets.mean())
+
+    @property
+    def lost_half_width(self) -> float:
+        """Of the 95 % interval of `lost`, for a mean over runs."""
+        return Z * self.lost_error
+
+    @property
+    def lost_error(self) -> float:
+        """The standard error of `lost`."""
+        return float(self.regrets.std(ddof=1) / math.sqrt(self.regrets.size))
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is simulated."""
+
+    runs: int
+    seed: int
+    threads: int | None
+    tell: Callable[[str], None]
+
+
+def candidates(scenario: Scenario, noise_known: bool) -> list[Candidate]:
+    """The policies that a plan compares."""
+    hold = max(scenario.window, scenario.horizon // (12 * scenario.arms) - scenario.window + 1)
+    sure: dict[str, Any] = {"noise": told(scenario)} if noise_known else {}
+    return [
+        Candidate("trim-ucb", {"variance": "estimated"}),
+        Candidate("lean-ucb", sure),
+        Candidate("washout-ucb"),
+        Candidate("rotation", {"hold": hold}),
+    ]
+
+
+def told(scenario: Scenario) -> float:
+    """The noise of one pull as a policy is told it."""
+    return min(float(f"{scenario.noise:.3g}"), 0.5)
+
+
+def fitted(candidate: Candidate, scenario: Scenario) -> Candidate:
+    """The candidate, told the noise of this scenario if it is told any."""
+    if "noise" not in candidate.options:
+        return candidate
+    return Candidate(candidate.name, candidate.options | {"noise": told(scenario)})
+
+
+def trial(candidate: Candidate, scenario: Scenario, effort: Effort) -> Trial:
+    """Play a candidate, every arm being the best in turn, beginning at phases all round the cycle."""
+    groups = [(best, start) for best in places(scenario.arms) for start in scenario.starts]
+    runs = -(-effort.runs // len(groups))
+    right, regrets, pulls, switches = [], [], [], []
+    for number, (best, start) in enumerate(groups):
+        outcome = simulate(
+            candidate.policy, scenario.world(best, start), scenario.horizon, runs, effort.seed, candidate.options,
+            threads=effort.threads, recommend=True, season=scenario.align, first=number * runs,
+        )  # fmt: skip
+        assert outcome.recommended is not None
+        right.append(outcome.recommended == best)
+        regrets.append(outcome.regrets)
+        pulls.append(np.roll(outcome.pulls, -best, axis=1))
+        switches.append(outcome.switches)
+    first = first_hold(candidate, scenario)
+    return Trial(
+        candidate, scenario.align, np.concatenate(right), np.concatenate(regrets), np.concatenate(pulls),
+        float(np.concatenate(switches).mean()), first,
+    )  # fmt: skip
+
+
+def places(arms: int) -> list[int]:
+    """The arms that are the best in turn: all, or some of many."""
+    if arms <= MOST_PLACES:
+        return list(range(arms))
+    return sorted({round(i * (arms - 1) / (MOST_PLACES - 1)) for i in range(MOST_PLACES)})
+
+
+def first_hold(candidate: Candidate, scenario: Scenario) -> int:
+    """Steps on the first arm before another is tried."""
+    policy = seasonal(candidate.policy, scenario.align)
+    settings = policy.settings(scenario.arms, scenario.window, scenario.horizon, candidate.options)
+    state, clock = policy.start(settings), 0
+    while clock < scenario.horizon:
+        arm, steps, split = policy.next_hold(settings, state, [])
+        if arm != 0:
+            break
+        steps = min(steps, scenario.horizon - clock)
+        split = min(split, steps)
+        policy.learn(settings, state, arm, steps, split, scenario.mean * split, scenario.mean * (steps - split))
+        clock += steps
+    return clock

@@ -1,0 +1,5 @@
+"""Tables as people have them: CSV texts read into steps, arms and totals."""
+
+from afterglow.lab.reading.tables import Steps, Totals, read_steps, read_totals
+
+__all__ = ["Steps", "Totals", "read_steps", "read_totals"]

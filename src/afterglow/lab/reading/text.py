@@ -1,0 +1,143 @@
+"""A text with columns, as programs and people write them, cut into rows and cells.
+
+Encodings: UTF-8 with or without a mark, UTF-16 as Excel saves "Unicode text", else Windows-1252 with a note.
+Separators: tab, semicolon, pipe or comma, found by trying; a first line `sep=;` is heeded. Blank lines are passed
+over, rows keep their number in the file. A row may end early. It may have a cell too many only where a decimal comma
+was split by a separating comma; any other such row is refused.
+"""
+
+import csv
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from io import StringIO
+from pathlib import Path
+
+from afterglow.errors import BadFormat, BadValue
+from afterglow.lab.reading.numbers import is_whole
+
+SEPARATORS = {"\t": "tab", ";": "semicolon", "|": "pipe", ",": "comma"}  # a comma is the least sure sign
+MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+DIGITS = re.compile(r"[-+]?\d+")
+Source = str | Path | bytes
+
+
+@dataclass
+class Grid:
+    """Rows of cells, all of the same width, each with its row number in the file."""
+
+    name: str  # of the file, for messages
+    rows: list[list[str]]
+    numbers: list[int]
+    separator: str
+    notes: list[str] = field(default_factory=list)
+
+    def refuse(self, row: int, column: str, cell: str, why: str) -> BadFormat:
+        """The error for a cell that can't be read; `row` counts from 0."""
+        return BadFormat(f"{self.name}, row {self.numbers[row]:,}, column {column!r}: {cell!r} {why}")
+
+
+def grid(source: Source) -> Grid:
+    """The cells of a file (a path), or of the text itself (a string with a line break, or bytes)."""
+    name, text, notes = read(source)
+    lines = text.splitlines()
+    hinted = re.fullmatch(r'"?sep=(.)"?', lines[0].strip(), re.IGNORECASE) if lines else None
+    separator = hinted[1] if hinted else separator_of(text)
+    rows, numbers = cut(text, separator, name)
+    if hinted:
+        rows, numbers = rows[1:], numbers[1:]
+    if not rows:
+        raise BadFormat(f"{name} has no rows; export it again with its totals")
+    found = Grid(name, rows, numbers, separator, notes)
+    level(found)
+    return found
+
+
+def read(source: Source) -> tuple[str, str, list[str]]:
+    """(name for messages, text, notes)."""
+    if isinstance(source, bytes):
+        return "the table", *decode(source, "the table")
+    if isinstance(source, str) and "\n" in source:
+        return "the table", source.removeprefix("\ufeff"), []
+    try:
+        return Path(source).name, *decode(Path(source).read_bytes(), str(source))
+    except OSError as problem:
+        raise BadValue(f"{source} can't be read: {(problem.strerror or str(problem)).lower()}") from None
+
+
+def decode(data: bytes, name: str) -> tuple[str, list[str]]:
+    """The text of a file and what had to be guessed for it."""
+    encoding = next((MARKS[mark] for mark in MARKS if data.startswith(mark)), "utf-8")
+    if encoding == "utf-8" and data[1:2] == b"\0":
+        encoding = "utf-16-le"
+    if encoding == "utf-8" and data[:1] == b"\0":
+        encoding = "utf-16-be"
+    notes = []
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError:
+        text = data.decode("cp1252", errors="replace")
+        notes.append(f"{name} is not {encoding.upper().removesuffix('-SIG')}; read as Windows-1252")
+    if "\0" in text:
+        raise BadFormat(f"{name} is not text; save the sheet as CSV")
+    return text, notes
+
+
+def separator_of(text: str) -> str:
+    """What cuts most rows into the same number of cells, the surer sign of two that do; a comma if none does."""
+    best, most = ",", 0
+    for separator in SEPARATORS:
+        widths = Counter(len(row) for row in csv.reader(StringIO(text), delimiter=separator) if len(row) > 1)
+        alike = max(widths.values(), default=0)
+        if alike > most:
+            best, most = separator, alike
+    return best
+
+
+def cut(text: str, separator: str, name: str) -> tuple[list[list[str]], list[int]]:
+    """Rows that have something in them, and their numbers from 1 on."""
+    rows, numbers, line = [], [], 1
+    reader = csv.reader(StringIO(text, newline=""), delimiter=separator, skipinitialspace=separator != "\t")
+    try:
+        for row in reader:
+            cells = [cell.strip().strip("\ufeff\u200e\u200f") for cell in row]
+            if any(cells):
+                rows.append(cells)
+                numbers.append(line)
+            line = reader.line_num + 1
+    except csv.Error as problem:
+        raise BadFormat(f"{name}, row {line:,}: {problem}") from None
+    return rows, numbers
+
+
+def level(found: Grid) -> None:
+    """Drop titles above the table and columns without a cell, mend split decimal commas, fill up short rows."""
+    widths = Counter(len(row) for row in found.rows)
+    usual = widths.most_common(1)[0][0]
+    while len(found.rows) > 2 and len(found.rows[0]) == 1 < usual and len(found.rows[1]) in (1, usual):
+        if found.separator == "," and all(mendable(row, 1) for row in found.rows[1:]):
+            break  # a header of one column over decimal commas
+        found.notes.append(f"row {found.numbers[0]:,} is above the table: {found.rows[0][0]!r}")
+        del found.rows[0], found.numbers[0]
+    width = len(found.rows[0])
+    longer = any(len(row) > width for row in found.rows)
+    if longer and found.separator == "," and all(mendable(row, width) for row in found.rows[1:]):
+        found.rows = [[*row[: width - 1], ",".join(row[width - 1 :])] for row in found.rows]
+        found.notes.append("commas are read as decimal commas where a row has a cell more than the first")
+    else:
+        width = max(width, usual)
+    for place, row in enumerate(found.rows):
+        if any(row[width:]):
+            raise BadFormat(
+                f"{found.name}, row {found.numbers[place]:,} has {len(row)} cells where the others have {width}: "
+                f"{found.separator.join(row)!r}"
+            )
+        del row[width:]
+        row.extend([""] * (width - len(row)))
+    used = [column for column in range(width) if any(row[column] for row in found.rows)]
+    found.rows = [[row[column] for column in used] for row in found.rows]
+
+
+def mendable(row: list[str], width: int) -> bool:
+    """Whether what goes beyond the header looks like the decimals of its last cell."""
+    return len(row) <= width or (len(row) == width + 1 and is_whole(row[width - 1]) and row[width][:1].isdigit())

@@ -1,0 +1,1 @@
+"""Pages, figures and numbers for readers: HTML templates, SVG, PDF, colours, rounding."""

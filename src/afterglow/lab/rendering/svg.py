@@ -1,0 +1,19 @@
+"""A Matplotlib SVG made part of a page: colours from the page's style sheet, its own names, no fixed size."""
+
+import re
+from html import escape
+
+from afterglow.lab.rendering.palette import VARIABLES
+
+
+def inline(drawn: str, name: str, description: str) -> str:
+    """The drawing as an `<svg>` element that follows the page from light to dark."""
+    box = re.search(r'viewBox="[^"]*"', drawn)
+    inside = drawn[drawn.index(">", drawn.index("<svg")) + 1 :]
+    inside = re.sub(r"<metadata>.*?</metadata>\s*", "", inside, flags=re.DOTALL)
+    inside = re.sub(r'\b(id="|url\(#|href="#)', rf"\g<1>{name}-", inside).replace("xlink:href", "href")
+    inside = inside.replace("font-family: 'DejaVu Sans', sans-serif", "font-family: var(--sans)")
+    for colour, variable in VARIABLES.items():
+        inside = inside.replace(colour, f"var(--{variable})")
+    size = box[0] if box else ""
+    return f'<svg class="drawn" role="img" aria-label="{escape(description)}" {size}>{inside.strip()}'

@@ -1,0 +1,205 @@
+"""Results put in order for a report: the scenes in which policies met, and how they rank over them.
+
+A scene is everything but the policy: rewards, spread, window, horizon and what the policies are told. Its scale is the
+regret of choosing arms at random, so regret in scenes of any size can be averaged as a share of that.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, reduce
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from afterglow.lab.statistics import LEVEL, Interval, difference_interval, mean_interval
+from afterglow.lab.study.result_table import PLACE
+from afterglow.lab.study.results import Results
+from afterglow.lab.study.summaries import best_arms
+from afterglow.worlds.spreads import NAMES
+
+Row = dict[str, Any]
+AXES = (
+    "rewards", "baseline", "spread", "window", "told", "horizon", "told_horizon", "season", "engine", "seed",
+)  # fmt: skip
+SAID = {
+    "rewards": "rewards {}", "spread": "{}", "window": "window {:,}", "told": "told ×{}", "horizon": "{:,} steps",
+    "season": "season {}", "seed": "seed {}", "baseline": "baseline {}", "engine": "engine {}",
+    "told_horizon": "horizon told: {}",
+}  # fmt: skip
+SAME_REWARDS = ("step", "hold")  # engines in which run r meets the same rewards whatever the policy
+LONG = 24  # letters of rewards that a title has room for
+
+
+@dataclass(frozen=True)
+class Group:
+    """One place with its policies: the rows of its cells by label."""
+
+    place: Row
+    cells: dict[str, Row]
+
+    @property
+    def gaps(self) -> list[float]:
+        means = next(iter(self.cells.values()))["means"]
+        return [round(max(means) - mean, 15) for mean in means]
+
+    @property
+    def at_random(self) -> float:
+        """Regret of choosing arms at random."""
+        return float(self.place["horizon"] * sum(self.gaps) / len(self.gaps)) or 1.0
+
+    @property
+    def most(self) -> float:
+        """Regret of always playing the worst arm, which nothing exceeds."""
+        return float(self.place["horizon"] * max(self.gaps))
+
+    @property
+    def arrival(self) -> str:
+        """When a reward arrives, in words; nothing for a spread of a user's."""
+        known = {name.partition(":")[0]: text for name, text in NAMES.items()}
+        text = known.get(self.place["spread"].partition(":")[0], "")
+        return text.partition(" (")[0].partition(";")[0]
+
+    def without(self, *axes: str) -> tuple[Any, ...]:
+        """What it has in common with scenes that differ in these alone."""
+        return tuple(value for name, value in self.place.items() if name not in axes)
+
+    def said(self, axes: Sequence[str]) -> str:
+        """In words, by the axes that matter."""
+        return ", ".join(SAID[axis].format(self.place[axis]) for axis in axes if self.place[axis] != "")
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A policy's place in the ranking."""
+
+    label: str
+    share: Interval  # of random play's regret, averaged over the scenes that all share
+    worst: Group
+    worst_regret: Interval
+    best_arm: float  # share of steps on it, averaged
+    found: float  # how often it was recommended at the end, averaged
+    needs: str
+    reference: bool  # told what the setting denies
+
+    @property
+    def worst_share(self) -> Interval:
+        """Of random play's regret, where that is most."""
+        scale, regret = self.worst.at_random, self.worst_regret
+        return Interval(regret.value / scale, regret.low / scale, regret.high / scale)
+
+
+class Groups:
+    """The scenes of a study and what is read off them."""
+
+    def __init__(self, results: Results) -> None:
+        self.results = results
+        found: dict[Any, Group] = {}
+        brief = brief_rewards(results.cells)
+        for cell in results.longest(results.played()):
+            place = place_of(cell) | {"rewards": brief[cell["rewards"]]}
+            found.setdefault(tuple(place.values()), Group(place, {})).cells[cell["label"]] = cell
+        self.all = list(found.values())
+        self.labels = [label for label in results.labels if any(label in scene.cells for scene in self.all)]
+        self.varying = [axis for axis in AXES if len(self.values(axis)) > 1]
+
+    def values(self, axis: str) -> list[Any]:
+        """The values of an axis, in the order of the study."""
+        return list(dict.fromkeys(scene.place[axis] for scene in self.all))
+
+    def title(self, scene: Group, *but: str) -> str:
+        return scene.said([axis for axis in self.varying if axis not in but]) or scene.said(("spread", "window"))
+
+    def regret(self, scene: Group, label: str) -> Interval:
+        """Mean regret of a cell with its interval."""
+        return mean_interval(self.results.runs_of(scene.cells[label]["cell"])["regret"], LEVEL)
+
+    def of(self, label: str) -> list[Group]:
+        return [scene for scene in self.all if label in scene.cells]
+
+    @cached_property
+    def shared(self) -> list[Group]:
+        """The scenes that have every policy; all, if there are none."""
+        return [scene for scene in self.all if len(scene.cells) == len(self.labels)] or self.all
+
+    def share(self, label: str, scenes: Sequence[Group]) -> Interval:
+        """Regret as a share of random play's, averaged over scenes run by run, with the interval of its mean."""
+        return mean_interval(self.shares(label, scenes)[1], LEVEL)
+
+    def shares(self, label: str, scenes: Sequence[Group]) -> tuple[Any, Any]:
+        """The runs that all scenes have, and the regret of each as a share of random play's."""
+        runs = [self.results.runs_of(scene.cells[label]["cell"]) for scene in scenes]
+        common = reduce(np.intersect1d, [one["run"] for one in runs])
+        parts = [
+            one["regret"][np.isin(one["run"], common)] / scene.at_random
+            for one, scene in zip(runs, scenes, strict=True)
+        ]
+        return common, np.mean(parts, axis=0)
+
+    def behind(self, label: str, first: str) -> Interval:
+        """By how much more of random play's regret one policy loses than another.
+
+        Where both meet the same rewards, run by run; else by Welch's interval.
+        """
+        scenes = [[scene for scene in self.shared if one in scene.cells] for one in (label, first)]
+        (runs, own), (others, least) = (self.shares(one, its) for one, its in zip((label, first), scenes, strict=True))
+        paired = scenes[0] == scenes[1] and all(scene.place["engine"] in SAME_REWARDS for scene in scenes[0])
+        _, left, right = np.intersect1d(runs, others, assume_unique=True, return_indices=True)
+        if paired and left.size:
+            return mean_interval(own[left] - least[right], LEVEL)
+        return difference_interval(own, least, LEVEL)
+
+    @cached_property
+    def ranking(self) -> list[Standing]:
+        """The policies, the least average share first."""
+        return sorted((self.standing(label) for label in self.labels), key=lambda one: one.share.value)
+
+    def standing(self, label: str) -> Standing:
+        scenes = [scene for scene in self.shared if label in scene.cells]
+        worst = max(scenes, key=lambda scene: self.regret(scene, label).value / scene.at_random)
+        cells = [scene.cells[label] for scene in scenes]
+        runs = [self.results.runs_of(cell["cell"]) for cell in cells]
+        best = [
+            one["pulls"][:, best_arms(cell)].sum(axis=1).mean() / cell["horizon"]
+            for one, cell in zip(runs, cells, strict=True)
+        ]
+        hits = [np.isin(one["recommended"], best_arms(cell)).mean() for one, cell in zip(runs, cells, strict=True)]
+        return Standing(
+            label, self.share(label, scenes), worst, self.regret(worst, label), float(np.mean(best)),
+            float(np.mean(hits)), cells[0]["needs"], cells[0]["privileged"],
+        )  # fmt: skip
+
+
+def place_of(cell: Row) -> Row:
+    """What makes a cell's scene; the window that is told as a multiple of the true one."""
+    told = str(Fraction(cell["told_window"], cell["window"]))
+    return {name: cell[name] for name in PLACE if name not in ("label", "told_window")} | {"told": told}
+
+
+def brief_rewards(cells: Sequence[Row]) -> dict[str, str]:
+    """Sets of rewards by their means, where the laws take too much room and the means tell the sets apart.
+
+    >>> laws = "normal:0.38,0.1 2×normal:0.4,0.1"
+    >>> brief_rewards([{"rewards": laws, "means": [0.38, 0.4, 0.4]}])
+    {'normal:0.38,0.1 2×normal:0.4,0.1': '0.38 2×0.4'}
+    """
+    full = {cell["rewards"]: cell["rewards"] for cell in cells}
+    groups = {cell["rewards"]: groupby(f"{mean:.3g}" for mean in cell["means"]) for cell in cells}
+    counted = {laws: [(text, len(list(same))) for text, same in group] for laws, group in groups.items()}
+    means = {
+        laws: " ".join(text if times == 1 else f"{times}×{text}" for text, times in parts)
+        for laws, parts in counted.items()
+    }
+    return means if max(map(len, full)) > LONG and len(set(means.values())) == len(full) else full
+
+
+def picked(things: Sequence[Any], most: int) -> list[Any]:
+    """At most so many of them, evenly from the first to the last.
+
+    >>> picked(range(10), 4)
+    [0, 3, 6, 9]
+    """
+    if len(things) <= most:
+        return list(things)
+    return [things[round(number * (len(things) - 1) / (most - 1))] for number in range(most)]

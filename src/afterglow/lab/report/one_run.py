@@ -1,0 +1,138 @@
+"""One run, step by step: which arm was held when, what came in, and how much of it earlier arms had earned.
+
+What pulls made before the present run still owe is what leaks into it. It is read off the world's future at each change
+of arm, so the leakage shown is the true one, which no policy sees.
+"""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.figure import Figure
+
+from afterglow import rng
+from afterglow.engine.episode import Episode
+from afterglow.errors import AfterglowError
+from afterglow.lab.rendering.palette import BLUE, GREY, ORANGE, PALE, RULE
+from afterglow.lab.rendering.style import STYLE
+from afterglow.policies.policy import Policy
+from afterglow.policies.registry import named
+from afterglow.policies.season import seasonal
+from afterglow.policy_runner import PolicyRunner
+from afterglow.worlds.world import World
+
+MOST_STEPS, MOST_RUNS, POINTS = 2_500, 12, 500
+
+
+@dataclass
+class Stretch:
+    """A run: consecutive steps on one arm."""
+
+    arm: int
+    begin: int
+    end: int
+    seen: float = 0.0  # everything that came in
+    earned: float = 0.0  # what its own pulls bring, then or later
+
+
+@dataclass
+class Strip:
+    """The first steps of a run."""
+
+    label: str
+    world: World
+    title: str
+    totals: list[float] = field(default_factory=list)
+    leaked: list[float] = field(default_factory=list)  # of each total, what pulls of earlier runs had earned
+    runs: list[Stretch] = field(default_factory=list)
+
+
+def strip_of(cell: dict[str, Any], title: str) -> Strip | None:
+    """The first run of a cell, played step by step; None where policy or world are a user's own code."""
+    if cell["file"] or cell["privileged"]:
+        return None
+    try:
+        world = World.of(cell["laws"], cell["window"], cell["spread"], cell["baseline"] or None)
+        policy = seasonal(named(cell["policy"]), cell["season"])
+    except AfterglowError:
+        return None
+    horizon, options = cell["horizon"], json.loads(cell["options"])
+    settings = policy.settings(world.arms, cell["told_window"], horizon if cell["told_horizon"] else None, options)
+    return played(Strip(cell["label"], world, title), policy, settings, cell["seed"], horizon)
+
+
+def played(strip: Strip, policy: Policy[Any, Any], settings: Any, seed: int, horizon: int) -> Strip:
+    """Play until there are enough runs to look at."""
+    world, episode = strip.world, Episode(strip.world, seed)
+    stream = rng.key(seed, 0, rng.POLICY)
+    holding = PolicyRunner(policy, settings, policy.start(settings), world.arms, stream)
+    leaks = [0.0] * world.window
+    step = 0
+    while step < min(horizon, MOST_STEPS) and (len(strip.runs) <= MOST_RUNS or step < 8 * world.window):
+        arm = holding.current(horizon - step).arm
+        if not strip.runs or strip.runs[-1].arm != arm:
+            leaks = owed(episode)
+            strip.runs.append(Stretch(arm, step, step))
+        run, before, income = strip.runs[-1], episode.generated, episode.income
+        total = episode.pull(arm)
+        holding.take(total)
+        strip.totals.append(total)
+        strip.leaked.append(leaks[step - run.begin] if step - run.begin < len(leaks) else 0.0)
+        step += 1
+        run.end, run.seen = step, run.seen + total - (episode.income - income)
+        run.earned += episode.generated - before
+    return strip
+
+
+def owed(episode: Episode) -> list[float]:
+    """What the pulls so far still owe to each of the next steps, if the arm changes now."""
+    future = episode.future[episode.at : episode.at + episode.world.window - 1].tolist()
+    return [sum(future)] if episode.made.gather else future
+
+
+def draw(strip: Strip, narrow: bool) -> Figure:
+    """Three rows over the same steps: arms, totals, and what each run gained or lost at its edges."""
+    arms = strip.world.arms
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(4.6, 0.17 * arms + 3.9) if narrow else (8.2, 0.19 * arms + 3.2), layout="constrained")
+        upper, middle, lower = figure.subplots(3, 1, sharex=True, height_ratios=[0.2 * arms + 0.3, 1.5, 1.2])
+        draw_arms(upper, strip)
+        draw_totals(middle, strip)
+        draw_edges(lower, strip)
+        lower.set(xlabel="step", xlim=(0, len(strip.totals)))
+    return figure
+
+
+def draw_arms(axes: Any, strip: Strip) -> None:
+    best = strip.world.best
+    for run in strip.runs:
+        colour = BLUE if run.arm == best else GREY
+        axes.broken_barh([(run.begin, run.end - run.begin)], (run.arm - 0.36, 0.72), color=colour, linewidth=0)
+    names = [f"arm {arm + 1}" + (", the best" if arm == best else "") for arm in range(strip.world.arms)]
+    axes.set_yticks(range(strip.world.arms), names)
+    axes.set(ylim=(strip.world.arms - 0.4, -0.6), title="held")
+    axes.tick_params(length=0)
+    axes.spines[["left", "bottom"]].set_visible(False)
+
+
+def draw_totals(axes: Any, strip: Strip) -> None:
+    """Totals as they came in, averaged where there are more steps than can be drawn."""
+    size = -(-len(strip.totals) // POINTS)
+    edges = np.arange(0, len(strip.totals), size)
+    length = np.diff([*edges, len(strip.totals)])
+    totals, leaked = (np.add.reduceat(values, edges) / length for values in (strip.totals, strip.leaked))
+    axes.fill_between([*edges, len(strip.totals)], [*totals, totals[-1]], step="post", color=PALE, linewidth=0)
+    axes.fill_between([*edges, len(strip.totals)], [*leaked, leaked[-1]], step="post", color=ORANGE, linewidth=0)
+    axes.set(ylim=(0, None), title="total of each step" if size == 1 else f"totals, averaged over {size} steps")
+
+
+def draw_edges(axes: Any, strip: Strip) -> None:
+    most = strip.world.window - 1
+    for side in (-most, most):
+        axes.axhline(side, color=GREY, linewidth=0.9, linestyle=(0, (4, 2)))
+    axes.axhline(0, color=RULE, linewidth=0.8)
+    for run in strip.runs:
+        axes.plot([run.begin, run.end], [run.seen - run.earned] * 2, color=ORANGE, linewidth=3, solid_capstyle="butt")
+    axes.set(ylim=(-1.35 * max(most, 0.5), 1.35 * max(most, 0.5)), title="each run: what came in less what it earned")

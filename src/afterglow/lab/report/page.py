@@ -1,0 +1,235 @@
+"""A study's results as a page, a PDF or figures.
+
+The same results give the same page: nothing here knows the time, the machine or how long it took.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from afterglow.checks import choice
+from afterglow.errors import BadValue
+from afterglow.lab.rendering.html import placed, render, swatch
+from afterglow.lab.rendering.pdf import browser, print_figures, print_page
+from afterglow.lab.rendering.style import MADE, handle, save, slug, svg
+from afterglow.lab.report.figures import PANELS, Gallery, legend
+from afterglow.lab.report.groups import Groups, Standing
+from afterglow.lab.report.theorem_bounds import promises
+from afterglow.lab.statistics import LEVEL
+from afterglow.lab.study.results import Results
+from afterglow.lab.study.toml_text import toml_of
+from afterglow.worlds.spreads import ADVERSARIAL, NAMES
+
+FORMATS = ("html", "pdf", "png")
+LINES = ("log", "linear", "share", "along")  # kinds of figures that have a line for each policy
+
+
+def write_report(results: Results, folder: str | Path | None = None, format: str = "html") -> Path:  # noqa: A002
+    """Write the report into a folder (`report` beside the tables unless given); the path to look at.
+
+    `html` is `index.html` with the figures inside, `pdf` that page printed by Chromium or, without it, the figures one
+    to a page, and `png` the figures as pictures.
+    """
+    choice("format", format, FORMATS)
+    place = Path(folder) if folder is not None else results.folder / "report"
+    gallery = drawn(results)
+    place.mkdir(parents=True, exist_ok=True)
+    if format == "png":
+        save(labelled(gallery), place / "figures", ["png"])
+        return place / "figures"
+    path, page, found = place / "report.pdf", place / "index.html", browser()
+    if format == "html" or found is not None:
+        page.write_text(page_of(gallery), encoding="utf-8")
+    if format == "html":
+        return page
+    if found is None or not print_page(page, path, found):
+        print_figures(labelled(gallery), path)
+    return path
+
+
+def save_figures(results: Results, folder: str | Path, formats: Sequence[str] = ("svg", "pdf")) -> list[Path]:
+    """Every figure of the report as a file in each of the formats `svg`, `pdf` and `png`."""
+    for one in formats:
+        choice("format", one, list(MADE))
+    return save(labelled(drawn(results)), Path(folder), formats)
+
+
+def labelled(gallery: Gallery) -> dict[str, Figure]:
+    """The figures as they stand alone: those with lines have a legend, which on the page stands above them."""
+    found = {}
+    handles = [handle(look, label) for label, look in legend(gallery)]
+    for name, one in gallery.made.items():
+        if name.endswith("-narrow"):
+            continue
+        if one.kind in LINES and not one.figure.legends:
+            rows = -(-len(handles) // 2)
+            one.figure.set_figheight(3.2 + 0.2 * rows)
+            one.figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False, fontsize=8)
+        found[name] = one.figure
+    return found
+
+
+def drawn(results: Results) -> Gallery:
+    scenes = Groups(results)
+    if not scenes.all:
+        raise BadValue(f"{results.folder} has no finished run yet; let `afterglow run` go on for a while")
+    return Gallery(scenes)
+
+
+def page_of(gallery: Gallery) -> str:
+    """The page as HTML with everything inside."""
+    scenes, results = gallery.scenes, gallery.scenes.results
+    texts = {name: svg(one.figure) for name, one in gallery.made.items()}
+    ranking = scenes.ranking
+    rivals = [standing for standing in ranking if not standing.reference] or ranking
+    kinds: dict[str, list[str]] = {}
+    for name, one in gallery.made.items():
+        if not name.endswith("-narrow"):
+            kinds.setdefault(one.kind, []).append(name)
+    played = [cell["runs"] for scene in scenes.all for cell in scene.cells.values()]
+    spreads = scenes.values("spread")
+    return render(
+        "study.html",
+        name=results.study["name"],
+        quoted=[quote(f"{results.study['name']}.toml"), quote(f"results/{results.study['name']}")],
+        results=results,
+        scenes=scenes,
+        gallery=gallery,
+        kinds=kinds,
+        ranking=ranking,
+        winner=rivals[0],
+        tied=tied(scenes, rivals),
+        safest=safest(rivals),
+        at_random=same(scene.at_random for scene in scenes.shared),
+        runs=(min(played), max(played)),
+        unfinished=unfinished(results, scenes),
+        missing=len(scenes.labels) * len(scenes.all) - sum(len(scene.cells) for scene in scenes.all),
+        panels=min(PANELS, len(gallery.panels)),
+        growth=growth(scenes),
+        promises=promises(scenes),
+        benign=[spread for spread in spreads if spread not in ADVERSARIAL],
+        adversarial=[spread for spread in spreads if spread in ADVERSARIAL],
+        asked=asked(scenes),
+        svg=placed(texts, {name: one.description for name, one in gallery.made.items()}),
+        legend=[(label, slug(label), swatch(look)) for label, look in legend(gallery)],
+        settings=settings(scenes),
+        study_text=toml_of(with_files(results)),
+        files=files(results),
+        own_spreads=own_spreads(scenes),
+        versions=results.versions,
+    )
+
+
+def with_files(results: Results) -> dict[str, Any]:
+    """The study with the file of each policy that was given as an object, which TOML can't name."""
+    known = {cell["policy"]: cell["file"] for cell in results.cells}
+
+    def named(value: Any) -> Any:
+        if isinstance(value, list):
+            return [named(one) for one in value]
+        if isinstance(value, dict):
+            return value | {"policy": named(value["policy"])}
+        return known.get(value) or value
+
+    return results.study | {"policies": named(results.study["policies"])}
+
+
+def files(results: Results) -> list[str]:
+    """The files of users' policies that the study needs beside it."""
+    found: list[str] = []
+    for one in with_files(results)["policies"]:
+        given = one["policy"] if isinstance(one, dict) else one
+        found += [name for name in (given if isinstance(given, list) else [given]) if name.endswith(".py")]
+    return list(dict.fromkeys(found))
+
+
+def own_spreads(scenes: Groups) -> list[str]:
+    """The spreads that are functions of a user's, which TOML can't name."""
+    known = [name.split(":")[0] for name in NAMES]
+    return [text for text in scenes.values("spread") if text.split(":")[0] not in known]
+
+
+def unfinished(results: Results, scenes: Groups) -> dict[str, Any] | None:
+    """How much of a study is there; None if all of it is."""
+    if results.complete:
+        return None
+    done, total = results.runs_done()
+    whole = [row for row in results.played() if results.runs_of(row["cell"])["run"].size == row["runs"]]
+    absent = [label for label in results.labels if label not in scenes.labels]
+    return {"done": done, "total": total, "share": done / total, "whole": len(whole), "absent": absent}
+
+
+def tied(scenes: Groups, rivals: Sequence[Standing]) -> list[str]:
+    """Those that may lose as little as the first: the interval of the difference has 0 in it, or there is none."""
+    return [one.label for one in rivals[1:] if not scenes.behind(one.label, rivals[0].label).low > 0]
+
+
+def safest(rivals: Sequence[Standing]) -> Standing | None:
+    """The one whose worst place is least bad, if it is another than the first and the intervals are apart."""
+    least = min(rivals, key=lambda one: one.worst_share.value)
+    return least if least.worst_share.high < rivals[0].worst_share.low else None
+
+
+def same(values: Iterable[Any]) -> Any:
+    """What all values are; None if they differ."""
+    found = set(values)
+    return found.pop() if len(found) == 1 else None
+
+
+def asked(scenes: Groups) -> list[tuple[str, str]]:
+    """What was played, axis by axis."""
+    found = {"policies": ", ".join(scenes.labels)}
+    laws = dict.fromkeys(cell["rewards"] for scene in scenes.all for cell in scene.cells.values())
+    found["rewards of the arms"] = "; ".join(laws)
+    for axis, name in (("baseline", "baseline"), ("spread", "spreads"), ("window", "window"), ("horizon", "steps")):
+        values = [f"{value:,}" if isinstance(value, int) else value for value in scenes.values(axis) if value]
+        if values:
+            found[name] = ", ".join(values)
+    if "spread" not in scenes.varying and scenes.all[0].arrival:
+        found["spreads"] += f": {scenes.all[0].arrival}"
+    if "told" in scenes.varying:
+        found["window told"] = ", ".join(f"×{value}" for value in scenes.values("told"))
+    if False in scenes.values("told_horizon"):
+        found["horizon told"] = "yes and no" if "told_horizon" in scenes.varying else "no"
+    return list(found.items())
+
+
+def growth(scenes: Groups) -> list[dict[str, Any]]:
+    """The exponents of regret along horizon and window, one row for a policy: the one, or the range over places."""
+    found = []
+    for along in ("horizon", "window"):
+        rows: dict[str, list[dict[str, Any]]] = {}
+        try:
+            for row in scenes.results.rate(along, LEVEL):
+                if row["exponent"] is not None and row["points"] > 2:
+                    rows.setdefault(row["label"], []).append(row)
+        except BadValue:
+            continue
+        for standing in scenes.ranking:
+            own = rows.get(standing.label)
+            if own:
+                values = [row["exponent"] for row in own]
+                only = own[0] if len(own) == 1 else None
+                span = {"least": min(values), "most": max(values)}
+                found.append({"along": along, "label": standing.label, "only": only, "places": len(own)} | span)
+    return found
+
+
+def settings(scenes: Groups) -> list[tuple[str, str]]:
+    """What each policy worked with in the first scene that it was played in; long lists as their length."""
+    found = []
+    for label in scenes.labels:
+        known = json.loads(scenes.of(label)[0].cells[label]["settings"])
+        texts = [f"{key} {value_text(value)}" for key, value in known.items()]
+        found.append((label, ", ".join(texts)))
+    return found
+
+
+def value_text(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{len(value)} numbers]" if len(value) > 6 else f"[{', '.join(map(value_text, value))}]"
+    return f"{value:.6g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)

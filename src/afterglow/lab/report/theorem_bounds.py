@@ -1,0 +1,87 @@
+"""What the theorems promise of a policy in a scene, beside what was measured there."""
+
+import json
+import math
+from dataclasses import dataclass
+
+from afterglow.errors import AfterglowError
+from afterglow.lab.report.groups import Group, Groups, Row
+from afterglow.lab.statistics import Interval
+from afterglow.theory import bounds
+
+THEOREMS = {
+    "theorem_1_paper": "Theorem 1 of Garg & Akash, as printed",
+    "theorem_1_corrected": "Theorem 1 with corrected constants",
+    "theorem_2_paper": "Theorem 2 of Garg & Akash, as printed",
+    "theorem_2_sharper": "Theorem 2, sharpened",
+    "regret_as_set": "proved for these settings",
+}
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A bound on a policy's regret beside what was measured in a scene."""
+
+    label: str
+    theorem: str  # its name in `afterglow.theory.bounds`
+    bound: float
+    regret: Interval
+    scene: Group
+
+    @property
+    def text(self) -> str:
+        return THEOREMS[self.theorem]
+
+    @property
+    def ratio(self) -> float:
+        return self.bound / self.regret.value
+
+    @property
+    def empty(self) -> bool:
+        """Whether always playing the worst arm loses less."""
+        return self.bound > self.scene.most
+
+
+def promises(scenes: Groups) -> list[Promise]:
+    """Every bound on the regret of every policy in the scene that comes closest to it, the best policy first.
+
+    One that is no sharper than another of the same cell is left out.
+    """
+    found: dict[tuple[str, str], list[Promise]] = {}
+    for label in (standing.label for standing in scenes.ranking):
+        for scene in scenes.of(label):
+            regret, least = scenes.regret(scene, label), math.inf
+            for theorem, most in promised(scene, label).items() if regret.value > 0 else ():
+                if most < 0.99 * least:
+                    found.setdefault((label, theorem), []).append(Promise(label, theorem, most, regret, scene))
+                    least = most
+    return [min(each, key=lambda one: (one.empty, one.ratio)) for each in found.values()]
+
+
+def bound(scene: Group, label: str) -> float | None:
+    """The bound that figures show: that of the theorem made for the policy as it is set."""
+    return next(iter(promised(scene, label).values()), None)
+
+
+def promised(scene: Group, label: str) -> dict[str, float]:
+    """All bounds on the regret of a cell by their theorem, where its assumptions hold."""
+    cell = scene.cells[label]
+    options = json.loads(cell["options"])
+    theorems = {
+        "phased-ucb": (f"theorem_1_{options.get('constants', 'paper')}", "regret_as_set"),
+        "phased-elimination": ("theorem_2_paper", "theorem_2_sharper"),
+        "trim-ucb": ("regret_as_set",),
+    }
+    if cell["policy"] not in theorems or not assumed(cell):
+        return {}
+    try:
+        known = bounds(cell["policy"], cell["arms"], cell["horizon"], cell["told_window"], scene.gaps, options)
+    except AfterglowError:
+        return {}
+    return {name: known[name] for name in theorems[cell["policy"]] if known.get(name) is not None}
+
+
+def assumed(cell: Row) -> bool:
+    """Whether a cell is as the theorems assume: the policy is ours, knows the truth and sees nothing else."""
+    told = cell["told_horizon"] and cell["told_window"] >= cell["window"]
+    return told and not cell["file"] and not cell["baseline"] and cell["season"] == 1

@@ -1,0 +1,64 @@
+"""The default study: every policy in every kind of world.
+
+Five Bernoulli arms, one window, seven spreads: four that follow a fixed law and three adversaries. The policies of
+the ODAAF family are told the mean delay of the spread, or the largest there can be where it reacts to the player.
+"""
+
+import json
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from afterglow.lab.study.identity import identity
+from afterglow.lab.study.study import Study
+from afterglow.policies.registry import named, names
+from afterglow.worlds.spreads import ADVERSARIAL
+
+QUESTION = "Which bandit loses least when rewards linger, mix and carry no name?"
+REWARDS = (0.9, 0.8, 0.7, 0.6, 0.5)
+WINDOW = 10
+SPREADS = ("immediate", "uniform", "dirichlet", "last", *ADVERSARIAL)
+COSTLY = ("lag-ridge-ucb", "lean-ucb")  # a quarter of the runs
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is played."""
+
+    name: str
+    horizon: int
+    runs: int
+    stepwise_runs: int  # of policies that decide at every step, which take a hundred times as long
+    checkpoints: int
+
+
+FULL = Size("compare", 100_000, 400, 80, 60)
+QUICK = Size("compare-quick", 10_000, 100, 40, 40)
+
+
+def comparison(seed: int = 1, size: Size = FULL) -> Study:
+    """The study with a seed."""
+    world = {"rewards": list(REWARDS), "window": WINDOW, "spread": list(SPREADS)}
+    return Study(
+        policies(size), [world], size.horizon, size.runs, seed, size.checkpoints, name=size.name, question=QUESTION
+    )
+
+
+def policies(size: Size) -> list[str | dict[str, Any]]:
+    """Every policy, phased-ucb with both constants."""
+    found: list[str | dict[str, Any]] = [
+        {"policy": "phased-ucb", "constants": constants, "label": f"phased-ucb {constants}"}
+        for constants in ("paper", "corrected")
+    ]
+    for name in names():
+        runs = (size.stepwise_runs if named(name).every_step else size.runs) // (4 if name in COSTLY else 1)
+        if name != "phased-ucb":
+            found.append(name if runs == size.runs else {"policy": name, "runs": runs})
+    return found
+
+
+def folder_for(study: Study, out: Path) -> Path:
+    """Where its results go: every seed and size, and every version, has a folder of its own."""
+    digest = sha256(json.dumps(identity(study), sort_keys=True).encode()).hexdigest()
+    return out / "results" / f"{study.name}-seed-{study.seed}-{digest[:8]}"

@@ -1,0 +1,268 @@
+"""The fields of a study, checked one by one: what can't be used is named by file, key and value."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from afterglow.checks import choice, whole
+from afterglow.engine.simulate import LONGEST, TIERS
+from afterglow.errors import BadValue, UnknownName
+from afterglow.lab.study.grid import Entry, expanded
+from afterglow.lab.study.policy_files import policy_from
+from afterglow.policies.policy import Policy
+from afterglow.worlds.baseline import baseline as parse_baseline
+from afterglow.worlds.rewards import Reward
+from afterglow.worlds.spreads import Spread
+from afterglow.worlds.world import World, law_of
+
+WORLD_KEYS = ("rewards", "arms", "window", "spread", "baseline")
+
+
+@contextmanager
+def naming(place: str) -> Iterator[None]:
+    """Put a place before whatever is wrong within."""
+    try:
+        yield
+    except BadValue as problem:
+        raise BadValue(f"{place}: {problem}" if place else str(problem)) from None
+
+
+@contextmanager
+def at(key: str, value: Any) -> Iterator[None]:
+    """Name the key and its value."""
+    with naming(f"{key} = {plain(value)!r}"):
+        yield
+
+
+def axis(key: str, value: Any, read: Callable[[Any], Any]) -> list[Any]:
+    """The values of a field, one or a list of them."""
+    with at(key, value):
+        found = [read(one) for one in (value if isinstance(value, list | tuple) else [value])]
+        if not found:
+            raise BadValue("a list needs at least one value")
+        if len(set(found)) < len(found):
+            raise BadValue("a value stands in the list twice")
+        return found
+
+
+def steps(value: Any) -> int:
+    found = whole("horizon", value, 1)
+    if found > LONGEST:
+        raise BadValue(f"horizon must be at most {LONGEST:.0e}, got {found:.3g}")
+    return found
+
+
+def count(value: Any) -> int:
+    return whole("runs", value, 1)
+
+
+def seed(value: Any) -> int:
+    found = whole("seed", value, 0)
+    if found >= 2**63:
+        raise BadValue(f"seed must be below 2^63, got {found}")
+    return found
+
+
+def flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise BadValue(f"told_horizon must be true or false, got {value!r}")
+    return value
+
+
+def season(value: Any) -> int:
+    return whole("season", value, 1, "1 = none")
+
+
+def engine(value: Any) -> str:
+    return choice("engine", value, ["auto", *TIERS])
+
+
+def one_of(key: str, value: Any, choices: list[str]) -> None:
+    with at(key, value):
+        choice(key, value, choices)
+
+
+def folder_name(name: Any) -> None:
+    """A study's name, which is also that of its folder."""
+    if not isinstance(name, str) or not name or name.startswith(".") or "/" in name or "\\" in name:
+        raise BadValue(f"name = {name!r}: a name must be a text without slashes that doesn't start with a dot")
+
+
+def text(key: str, value: Any) -> None:
+    if not isinstance(value, str):
+        raise BadValue(f"{key} = {plain(value)!r}: {key} must be a text")
+
+
+def told_window(value: Any) -> int | str | None:
+    """Steps, or a multiple of the world's window."""
+    if value is None or value == "world":
+        return None
+    if isinstance(value, str) and value.startswith("x"):
+        try:
+            if Fraction(value[1:]) > 0:
+                return value
+        except (ValueError, ZeroDivisionError):
+            pass
+    if isinstance(value, str):
+        raise BadValue(f'told_window must be steps, "world" or a multiple such as "x1/8" or "x2", got {value!r}')
+    return whole("told_window", value, 1)
+
+
+def checkpoints(value: Any) -> int | tuple[int, ...]:
+    """How many, or which."""
+    with at("checkpoints", value):
+        if not isinstance(value, list | tuple):
+            return whole("checkpoints", value, 1, "how many points a curve has, or a list of steps")
+        marks = tuple(whole("a checkpoint", mark, 1) for mark in value)
+        if not marks or list(marks) != sorted(set(marks)):
+            raise BadValue("checkpoints must increase")
+        return marks
+
+
+def entries(given: Any, source: str) -> list[Entry]:
+    """The policies with their options, each under a label of its own."""
+    found: list[Entry] = []
+    for number, one in enumerate(listed("policies", given)):
+        table = one if isinstance(one, Mapping) else {"policy": one}
+        with naming(f"policies[{number}]"):
+            found += entries_in(table, source)
+    labels = [entry.label for entry in found]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise BadValue(f"policies: two are called {label!r}; give one of them a label")
+    return found
+
+
+def entries_in(table: Mapping[str, Any], source: str) -> list[Entry]:
+    if "policy" not in table:
+        raise BadValue(f'it needs a policy, such as policy = "trim-ucb", got {plain(table)!r}')
+    runs = None
+    if "runs" in table:
+        with at("runs", table["runs"]):
+            runs = count(table["runs"])
+    rest = {key: value for key, value in table.items() if key != "runs"}
+    return [entry_of(one, table, source, runs) for one in expanded(rest)]
+
+
+def entry_of(one: dict[str, Any], table: Mapping[str, Any], source: str, runs: int | None) -> Entry:
+    options = {key: value for key, value in one.items() if key not in ("policy", "label")}
+    with at("policy", one["policy"]):
+        policy = policy_of(one["policy"], source)
+    for key in options:
+        if key not in policy.options():
+            raise policy.unknown(key)
+    shown = [f"{key}={value}" for key, value in options.items()]
+    if "label" in one:  # a label names what it stands for; what varies below it is added
+        shown = [text for key, text in zip(options, shown, strict=True) if isinstance(table[key], list | tuple)]
+    return Entry(" ".join([str(one.get("label", policy.name)), *shown]), policy, options, runs)
+
+
+def policy_of(value: Any, source: str) -> Policy[Any, Any]:
+    """A policy by name, by file beside the study's, or itself."""
+    if isinstance(value, Policy):
+        return value
+    if not isinstance(value, str):
+        raise BadValue("a policy must be a name or the path of a Python file")
+    beside = Path(source).parent / value
+    return policy_from(str(beside) if value.endswith(".py") and source else value)
+
+
+def worlds(given: Any) -> list[World]:
+    """The worlds, tables spread out."""
+    found: list[World] = []
+    for number, one in enumerate(listed("worlds", given)):
+        if isinstance(one, World):
+            found.append(one)
+            continue
+        with naming(f"worlds[{number}]"):
+            found += worlds_in(one)
+    texts = [world_text(world) for world in found]
+    for text in texts:
+        if texts.count(text) > 1:
+            raise BadValue(f"worlds: one stands there twice, {text}")
+    return found
+
+
+def worlds_in(table: Any) -> list[World]:
+    if not isinstance(table, Mapping):
+        raise BadValue(f"a world must be a table with rewards and a window, got {table!r}")
+    for key in table:
+        if key not in WORLD_KEYS:
+            raise UnknownName("key", key, WORLD_KEYS, f"a world has {', '.join(WORLD_KEYS)}")
+    for key, example in (("rewards", "[0.9, 0.8]"), ("window", "10")):
+        if key not in table:
+            raise BadValue(f"it needs {key}, such as {key} = {example}")
+    rewards = table["rewards"]
+    if not isinstance(rewards, list | tuple) or not rewards:
+        raise BadValue(f"rewards = {plain(rewards)!r}: rewards must be a list, one for each arm")
+    sets = rewards if isinstance(rewards[0], list | tuple) else [rewards]
+    rest = {key: value for key, value in table.items() if key != "rewards"}
+    return [world_of(laws, one) for laws in sets for one in expanded(rest)]
+
+
+def world_of(laws: Sequence[Any], one: Mapping[str, Any]) -> World:
+    with at("rewards", laws):
+        made = [law(value) for value in laws]
+    if "arms" in one:
+        with at("arms", one["arms"]):
+            arms = whole("arms", one["arms"], len(made), "one for each reward; the last is that of all further arms")
+        made += [made[-1]] * (arms - len(made))
+    with at("window", one["window"]):
+        window = whole("window", one["window"], 1, "1 = paid at once")
+    shape = one.get("spread", "uniform")
+    if not isinstance(shape, str | Spread) and not callable(shape):
+        raise BadValue(f'spread = {shape!r}: a spread must be a text such as "uniform"')
+    income = one.get("baseline")
+    with at("baseline", income):
+        parse_baseline(income)
+    with at("spread", shape):
+        return World.of(made, window, shape, income)
+
+
+def law(value: Any) -> Reward:
+    if isinstance(value, bool) or value is None or isinstance(value, Mapping | list | tuple):
+        raise BadValue(f'a reward must be a text such as "beta:2,3" or a mean, got {value!r}')
+    return law_of(value)
+
+
+def world_text(world: World) -> str:
+    income = f", baseline {world.baseline.text}" if world.baseline.text else ""
+    return f"{rewards_text(world)}, {world.spread.text}, window {world.window:,}{income}"
+
+
+def rewards_text(world: World) -> str:
+    """The laws of the arms, a bare number for a Bernoulli mean; where one is repeated, how often.
+
+    >>> rewards_text(World.of([0.9, "beta:2,3", "beta:2,3"], window=4))
+    '0.9 2×beta:2,3'
+    """
+    groups = [(text, len(list(group))) for text, group in groupby(law.text for law in world.rewards)]
+    texts = [(text.removeprefix("bernoulli:"), times) for text, times in groups]
+    return " ".join(text if times == 1 else f"{times}×{text}" for text, times in texts)
+
+
+def listed(key: str, given: Any) -> Sequence[Any]:
+    if not isinstance(given, list | tuple) or not given:
+        raise BadValue(f"{key} = {plain(given)!r}: {key} must be a list with at least one entry")
+    return given
+
+
+def plain(value: Any) -> Any:
+    """Plain data that reads the same in TOML, JSON and Python."""
+    if isinstance(value, Mapping):
+        return {key: plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    if isinstance(value, World):
+        given = {"rewards": [law.text for law in value.rewards], "window": value.window, "spread": value.spread.text}
+        return given | ({"baseline": value.baseline.text} if value.baseline.text else {})
+    if isinstance(value, Policy):
+        return value.name
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return int(value)
+    if isinstance(value, str | int | float) or value is None:
+        return value
+    return getattr(value, "text", None) or getattr(value, "__name__", None) or repr(value)

@@ -1,0 +1,152 @@
+"""Play a study into a folder, and go on where an earlier run of it ended."""
+
+import time
+import warnings
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
+from pathlib import Path
+from threading import Event
+from typing import Any, Protocol
+
+from afterglow.checks import whole
+from afterglow.engine.work import processors
+from afterglow.errors import AfterglowWarning, BadValue
+from afterglow.lab.study.definition import StudyDefinition
+from afterglow.lab.study.folder import JOURNAL, QUESTION, finished
+from afterglow.lab.study.identity import identity, refuse_other
+from afterglow.lab.study.journal import Journal, barely_begun, described, header
+from afterglow.lab.study.play import Piece, Played, play
+from afterglow.lab.study.schedule import Progress, Schedule
+from afterglow.lab.study.tables import table_metadata, write_cells, write_runs
+
+LOOK_SECONDS = 0.2  # how often the terminal hears how far it is
+SYNC_SECONDS = 1.0
+Tell = Callable[[Progress], None]
+
+
+class Crew(Protocol):
+    """Those who play: threads here, or workers elsewhere."""
+
+    budget: float  # seconds a task should take
+
+    def size(self) -> int:
+        """How many tasks can be played at once."""
+
+    def submit(self, pieces: list[Piece]) -> "Future[Played]": ...
+
+    def lost(self, failure: BaseException) -> bool:
+        """Whether a task failed with its worker, and may be played again."""
+
+    def close(self) -> None: ...
+
+
+class Threads:
+    """Threads of this process."""
+
+    budget = 0.5
+
+    def __init__(self, count: int | None) -> None:
+        self.count = whole("threads", processors() if count is None else count, 1)
+        self.pool = ThreadPoolExecutor(self.count)
+        self.stop = Event()
+
+    def size(self) -> int:
+        return self.count
+
+    def submit(self, pieces: list[Piece]) -> "Future[Played]":
+        return self.pool.submit(play, pieces, self.budget, self.stop.is_set)
+
+    def lost(self, failure: BaseException) -> bool:
+        return False
+
+    def close(self) -> None:
+        """Have the threads leave what they are at."""
+        self.stop.set()
+        self.pool.shutdown(wait=True, cancel_futures=True)
+
+
+def run(
+    study: StudyDefinition, folder: Path, threads: int | None = None, dask: str | None = None, tell: Tell | None = None
+) -> None:
+    """Play all that the folder doesn't have yet, then write the tables."""
+    if threads is not None and dask is not None:
+        raise BadValue("give threads or the address of a Dask scheduler, not both; workers have their own threads")
+    said = identity(study)
+    journal = folder / JOURNAL
+    refuse_other_results(folder, said)
+    ask(folder, study.question)
+    if finished(folder):
+        total = sum(cell.runs for cell in study.cells)
+        if tell is not None:
+            tell(Progress(total, total, 0.0, 0.0, ""))
+        return
+    with Journal(journal, said) as kept, warnings.catch_warnings():
+        warnings.simplefilter("ignore", AfterglowWarning)  # the study has them all
+        write_cells(folder, study.cells, said)
+        schedule_out(study, kept, crew_of(threads, dask), tell)
+        write_runs(folder, journal, kept.stretches, study.cells, said)
+        journal.unlink()
+
+
+def ask(folder: Path, question: str) -> None:
+    """Put the study's question into its folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if question:
+        (folder / QUESTION).write_text(question + "\n", encoding="utf-8")
+    else:
+        (folder / QUESTION).unlink(missing_ok=True)
+
+
+def refuse_other_results(folder: Path, said: dict[str, Any]) -> None:
+    """Refuse a folder that holds results of another study."""
+    journal = folder / JOURNAL
+    if journal.exists() and not barely_begun(journal, header(said)):
+        refuse_other(folder, described(journal), said)
+    elif finished(folder):
+        refuse_other(folder, table_metadata(folder / "runs.parquet"), said)
+
+
+def crew_of(threads: int | None, dask: str | None) -> Crew:
+    if dask is None:
+        return Threads(threads)
+    from afterglow.lab.study.cluster import Cluster  # noqa: PLC0415  an extra
+
+    return Cluster(dask)
+
+
+def schedule_out(study: StudyDefinition, journal: Journal, crew: Crew, tell: Tell | None) -> None:
+    """Keep the crew busy until nothing is left; every task's results go to the journal at once."""
+    schedule = Schedule(study.cells, journal.stretches, crew.budget)
+    flying: dict[Future[Played], list[Piece]] = {}
+    synced = time.monotonic()
+    try:
+        while schedule.waiting or flying:
+            size = crew.size()
+            while schedule.waiting and len(flying) < 2 * size:
+                task = schedule.take(size)
+                flying[crew.submit(task)] = task
+            for future in wait(flying, LOOK_SECONDS, FIRST_COMPLETED).done:
+                task = flying.pop(future)
+                collect(future, task, schedule, journal, crew)
+            if time.monotonic() - synced > SYNC_SECONDS:
+                journal.sync()
+                synced = time.monotonic()
+            if tell is not None:
+                now = next(iter(flying.values()), None)
+                tell(schedule.progress(size, now[0].cell.title if now else ""))
+    finally:
+        crew.close()
+
+
+def collect(future: "Future[Played]", task: list[Piece], schedule: Schedule, journal: Journal, crew: Crew) -> None:
+    """Keep what a task brought; one that was lost with its worker is played again."""
+    failure = CancelledError() if future.cancelled() else future.exception()
+    if failure is None:
+        played = future.result()
+        for batch in played.batches:
+            journal.append(batch)
+        schedule.learn(played)
+    elif crew.lost(failure):
+        schedule.put_back(task)
+    else:
+        raise failure

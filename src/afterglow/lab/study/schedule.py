@@ -1,0 +1,115 @@
+"""What is still to play, handed out in tasks that take about as long as they should."""
+
+import time
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from afterglow.lab.study.grid import Cell
+from afterglow.lab.study.journal import Stretch
+from afterglow.lab.study.play import Piece, Played
+
+MOST = 200  # pieces in a task
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a study is."""
+
+    done: int  # runs, those of earlier sittings too
+    total: int
+    rate: float  # runs a second in this sitting
+    left: float | None  # seconds still to go, as far as is known
+    cell: str  # what is being played
+
+
+class Pace:
+    """Seconds a run takes: of the cell, else of its policy at its horizon, else of all cells."""
+
+    def __init__(self) -> None:
+        self.sums: dict[object, tuple[int, float]] = {}
+
+    def learn(self, cell: Cell, runs: int, seconds: float) -> None:
+        for key in (cell.index, (cell.label, cell.horizon), None):
+            before = self.sums.get(key, (0, 0.0))
+            self.sums[key] = (before[0] + runs, before[1] + seconds)
+
+    def of(self, cell: Cell, guess: bool = False) -> float | None:
+        """Of this cell; a guess goes by others."""
+        keys = (cell.index, (cell.label, cell.horizon), None) if guess else (cell.index, (cell.label, cell.horizon))
+        for key in keys:
+            if key in self.sums:
+                runs, seconds = self.sums[key]
+                return seconds / runs
+        return None
+
+
+class Schedule:
+    """The pieces that wait, and how far the study is."""
+
+    def __init__(self, cells: list[Cell], stretches: Iterable[Stretch], budget: float) -> None:
+        self.cells = {cell.index: cell for cell in cells}
+        self.budget, self.pace = budget, Pace()
+        self.waiting = deque(missing(cells, stretches))
+        self.total = sum(cell.runs for cell in cells)
+        self.left = {piece.cell.index: 0 for piece in self.waiting}
+        for piece in self.waiting:
+            self.left[piece.cell.index] += piece.runs
+        self.before = self.done = self.total - sum(self.left.values())
+        self.began = time.monotonic()
+
+    def take(self, size: int) -> list[Piece]:
+        """The next task, one of `size` that are played at once: about `budget` seconds of work if there is as much.
+
+        A piece of unknown pace is a task of its own, cut so that all can share in it.
+        """
+        found: list[Piece] = []
+        expected = 0.0
+        while self.waiting and expected < self.budget and len(found) < MOST:
+            piece = self.waiting.popleft()
+            pace = self.pace.of(piece.cell)
+            if pace is None:
+                count = -(-piece.runs // size)
+            else:
+                count = min(piece.runs, max(1, int((self.budget - expected) / max(pace, 1e-9))))
+            now, rest = replace(piece, pace=pace).cut(count)
+            if rest.runs:
+                self.waiting.appendleft(rest)
+            found.append(now)
+            expected += self.budget if pace is None else pace * count
+        return found
+
+    def put_back(self, pieces: Iterable[Piece]) -> None:
+        """First in the queue again."""
+        self.waiting.extendleft(reversed(list(pieces)))
+
+    def learn(self, played: Played) -> None:
+        """Count what a task brought back, and queue what it left."""
+        for index, runs, seconds in played.seconds:
+            self.pace.learn(self.cells[index], runs, seconds)
+            self.left[index] -= runs
+            self.done += runs
+        self.put_back(Piece(self.cells[index], first, last) for index, first, last in played.left)
+
+    def progress(self, size: int, cell: str) -> Progress:
+        passed = time.monotonic() - self.began
+        known = [(self.pace.of(self.cells[index], guess=True), runs) for index, runs in self.left.items() if runs]
+        left = sum(pace * runs for pace, runs in known if pace is not None) / size if self.pace.sums else None
+        return Progress(self.done, self.total, (self.done - self.before) / max(passed, 1e-9), left, cell)
+
+
+def missing(cells: list[Cell], stretches: Iterable[Stretch]) -> list[Piece]:
+    """What the journal doesn't have, in the order of the cells."""
+    had: dict[int, list[Stretch]] = {}
+    for stretch in stretches:
+        had.setdefault(stretch.cell, []).append(stretch)
+    found = []
+    for cell in cells:
+        at = 0
+        for stretch in sorted(had.get(cell.index, []), key=lambda one: one.first):
+            if stretch.first > at:
+                found.append(Piece(cell, at, stretch.first))
+            at = stretch.last
+        if at < cell.runs:
+            found.append(Piece(cell, at, cell.runs))
+    return found
