@@ -15,7 +15,7 @@ from time import perf_counter
 
 import psycopg
 
-from afterglow.live.store.revisions.versions.v1 import TABLES, TYPES
+from afterglow.live.store.migrations.versions.v1 import TABLES, TYPES
 
 BATCH = 100
 SIZE = 16  # bytes of a digest

@@ -10,14 +10,14 @@ from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 
 from afterglow import live
-from afterglow.live import orders
-from afterglow.live.history import Follower
-from afterglow.live.log import Record
-from afterglow.live.orders import Reported
-from afterglow.live.store.contract import StepRow
+from afterglow.live.domain import commands
+from afterglow.live.domain.commands import Reported
+from afterglow.live.domain.log import Record
+from afterglow.live.domain.step_rows import StepRow
+from afterglow.live.follower import Follower
 from afterglow.live.store.sqlite import SqliteStore
 from afterglow.live.store.tables import TableLog
-from afterglow.live.verify import Verdict
+from afterglow.live.verify import Verification
 from figures import Figure, Item, digits
 
 STEPS = 1_000_000
@@ -77,7 +77,7 @@ def write(address: str) -> None:
             bulk = Bulk(log)
             for step in range(first, first + AT_ONCE):
                 total = 1.0 * (random.random() < means[copy.state.served])
-                copy.happen(bulk, BEGAN + 1000 * step, [orders.close(copy.spec, copy.state, total, NONE)])
+                copy.happen(bulk, BEGAN + 1000 * step, [commands.close(copy.spec, copy.state, total, NONE)])
             bulk.write()
     store.close()
 
@@ -88,7 +88,7 @@ def opened(address: str) -> float:
     return float(said.stdout)
 
 
-def verified(address: str) -> tuple[Verdict, float, float]:
+def verified(address: str) -> tuple[Verification, float, float]:
     """What was found, and the seconds of CPU and by the wall clock that it took."""
     with live.open(address, read_only=True) as experiments:
         cpu, wall = process_time(), perf_counter()

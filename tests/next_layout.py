@@ -6,10 +6,10 @@ from shutil import copytree
 
 import pytest
 
-from afterglow.live.store import migrate, revisions
+from afterglow.live.store import migrate
 
 REVISION = """
-from afterglow.live.store.revisions import alter
+from afterglow.live.store.migrations import alter
 
 revision = "2"
 down_revision = "1"
@@ -22,8 +22,8 @@ def upgrade() -> None:
 
 def release(patch: pytest.MonkeyPatch, folder: Path, statements: Iterable[str]) -> None:
     """Let this be a release whose layout is version 2, which those statements lead to."""
-    copytree(migrate.HERE, folder / "revisions")
+    copytree(migrate.HERE, folder / "migrations")
     text = REVISION.format(statements=tuple(statements))
-    (folder / "revisions" / "versions" / "v2.py").write_text(text, encoding="utf-8")
-    patch.setattr(migrate, "HERE", folder / "revisions")
-    patch.setattr(revisions, "VERSIONS", ("1", "2"))
+    (folder / "migrations" / "versions" / "v2.py").write_text(text, encoding="utf-8")
+    patch.setattr(migrate, "HERE", folder / "migrations")
+    patch.setattr("afterglow.live.store.migrations.VERSIONS", ("1", "2"))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from afterglow.estimation.batch_means import LENGTHS, Batches, Washed
 from afterglow.estimation.bounds import Bounds
-from afterglow.live.books import Books
+from afterglow.live.domain.bounds import ExperimentBounds
 
 ARMS = 3
 Entry = float | None  # a total, None if it is void
@@ -93,7 +93,7 @@ def same(streamed: list[Washed], plain: list[Washed]) -> bool:
     )
 
 
-def play(books: Books, run: Run) -> None:
+def play(books: ExperimentBounds, run: Run) -> None:
     for step, entry in enumerate(run.entries, start=1):
         if entry is None:
             books.lose(run.arm)
@@ -111,10 +111,10 @@ def play(books: Books, run: Run) -> None:
 @given(st.lists(RUNS, max_size=8), st.integers(1, 6), st.integers(1, 5))
 def test_streamed_batches_are_those_of_the_whole_history(runs: list[Run], window: int, season: int) -> None:
     """Void steps are left out, whenever they became so, and what an interruption has cut."""
-    books = Books(ARMS, window, 0.95, season)
+    books = ExperimentBounds(ARMS, window, 0.95, season)
     for run in runs:
         play(books, run)
-        again = Books(ARMS, window, 0.95, season)
+        again = ExperimentBounds(ARMS, window, 0.95, season)
         again.restore(json.loads(json.dumps(books.values())))
         assert again.evidence() == books.evidence()
         books = again
@@ -124,7 +124,7 @@ def test_streamed_batches_are_those_of_the_whole_history(runs: list[Run], window
 
 
 def test_a_ledger_without_gaps_keeps_the_same_batches() -> None:
-    ledger, books = Bounds(2, 4, 0.95, 3), Books(2, 4, 0.95, 3)
+    ledger, books = Bounds(2, 4, 0.95, 3), ExperimentBounds(2, 4, 0.95, 3)
     for step in range(400):
         for one in (ledger, books):
             one.record(step // 50 % 2, (step * 7 % 11) / 11)

@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from afterglow.errors import Conflict, UnknownName
-from afterglow.live.log import NOTHING, Record, chained
+from afterglow.live.domain.log import NOTHING, Record, chained
+from afterglow.live.domain.step_rows import StepRow
 from afterglow.live.store import open_store
-from afterglow.live.store.contract import Raced, Snapshot, StepRow, Store, Writing
+from afterglow.live.store.contract import Raced, Snapshot, Store, Writing
 
 Opener = Callable[[], Store]
 

@@ -27,7 +27,7 @@ def address() -> Iterator[str]:
 def test_a_database_that_is_away_is_said_to_be_at_once_and_found_when_it_is_back(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("afterglow.live.present.REREAD", 0.0)
+    monkeypatch.setattr("afterglow.live.cached_state.REREAD", 0.0)
     other = Server()
     try:
         with afterglow.live.open(other.fresh(), clock=clock) as experiments:
@@ -92,7 +92,7 @@ def test_a_server_that_does_not_answer_is_not_waited_for_for_ever(
             for (pid,) in found:
                 os.kill(pid, signal.SIGSTOP)
             with monkeypatch.context() as patch:
-                patch.setattr("afterglow.live.store.impatient.LIMIT", 0.3)
+                patch.setattr("afterglow.live.store.deadline.LIMIT", 0.3)
                 with pytest.raises(Unavailable, match=r"can't be used now: no answer within 0.3 s; nothing was ack"):
                     experiment.reward(1.0, "asked in vain")
             assert experiment.reward(1.0, "asked in vain").accepted == 1

@@ -7,14 +7,14 @@ from random import Random
 import pytest
 
 from afterglow.estimation.bounds import Bounds
-from afterglow.live.books import Books
+from afterglow.live.domain.bounds import ExperimentBounds
 from pooled_world import SPREADS, PooledWorld
 
 WINDOW = 4
 
 
 def test_without_losses_the_books_claim_what_the_ledger_claims() -> None:
-    books, ledger, random = Books(3, WINDOW, 0.95), Bounds(3, WINDOW, 0.95), Random(5)
+    books, ledger, random = ExperimentBounds(3, WINDOW, 0.95), Bounds(3, WINDOW, 0.95), Random(5)
     for _ in range(60):
         arm = random.randrange(3)
         for _ in range(random.randrange(1, 9)):
@@ -41,11 +41,11 @@ def paths(random: Random, steps: int) -> tuple[list[int], list[float], list[floa
 
 
 class Account:
-    """Books on a path, and the rewards that their claims are about."""
+    """ExperimentBounds on a path, and the rewards that their claims are about."""
 
     def __init__(self, random: Random) -> None:
         self.random = random
-        self.books = Books(2, WINDOW, 0.95)
+        self.books = ExperimentBounds(2, WINDOW, 0.95)
         self.counted: list[list[float]] = [[], []]  # rewards of an arm's pulls that the books know of
         self.run: list[list[float]] = [[], []]  # of its last run
         self.told = dict[int, float]()  # totals of the run in play, by step; wrong ones too
@@ -109,7 +109,7 @@ def test_every_claim_is_true_on_every_path(seed: int) -> None:
 @pytest.mark.parametrize("spread", SPREADS)
 def test_the_mean_lies_within_the_bounds_though_low_totals_are_voided(spread: str) -> None:
     """Whoever voids what he doesn't like makes the interval wider, not wrong. By chance this fails once in 10^7."""
-    world, books, means = PooledWorld([0.7, 0.4], WINDOW, spread, 3), Books(2, WINDOW, 1 - 1e-7), (0.7, 0.4)
+    world, books, means = PooledWorld([0.7, 0.4], WINDOW, spread, 3), ExperimentBounds(2, WINDOW, 1 - 1e-7), (0.7, 0.4)
     for hold in range(40):
         arm = hold % 2
         for back in range(1, 101):
@@ -130,9 +130,9 @@ def test_the_mean_lies_within_the_bounds_though_low_totals_are_voided(spread: st
 def test_books_go_on_from_what_they_wrote_down() -> None:
     random = Random(2)
     arms, _, totals = paths(random, 200)
-    books = Books(2, WINDOW, 0.95)
+    books = ExperimentBounds(2, WINDOW, 0.95)
     for step, arm in enumerate(arms):
-        again = Books(2, WINDOW, 0.95)
+        again = ExperimentBounds(2, WINDOW, 0.95)
         again.restore(books.values())
         for one in (books, again):
             if step % 13 == 7:

@@ -94,7 +94,7 @@ def test_a_stop_of_the_process_is_filled_like_any_other_gap(address: str, make: 
     experiment = make()
     clock.hours(1)
     experiment.reward(1.0)
-    experiment._store.close()
+    experiment._cache.store.close()
     clock.hours(24)
     with afterglow.live.open(address, clock=clock) as again:
         assert again["hourly"].decision().step == 25

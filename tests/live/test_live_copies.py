@@ -12,12 +12,11 @@ import pytest
 import afterglow
 from afterglow.cli import run
 from afterglow.errors import Conflict
-from afterglow.live import history
 from afterglow.live.store import access, migrate
 from afterglow.live.store.access import HookRow, TokenRow
 from afterglow.live.store.address import is_postgres
-from afterglow.live.store.copying import TABLES
-from afterglow.live.store.revisions import TABLE, creation
+from afterglow.live.store.backup import TABLES
+from afterglow.live.store.migrations import TABLE, creation
 from live_fixtures import ASKED
 from postgres import server
 
@@ -49,7 +48,7 @@ def fill(address: str) -> None:
 def test_a_copy_goes_on_where_the_original_was(
     address: str, target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(history, "EVERY", 5)
+    monkeypatch.setattr("afterglow.live.follower.EVERY", 5)
     fill(address)
     assert run(["backup", address, target]) == 0
     assert [file.name for file in tmp_path.iterdir()] == ([] if is_postgres(target) else ["copy.db"])

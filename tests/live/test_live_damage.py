@@ -33,7 +33,7 @@ def rewrite(experiments: Experiments, statement: str) -> None:
     ],
 )
 def test_verify_finds_every_change(address: str, monkeypatch: pytest.MonkeyPatch, damage: str, said: str) -> None:
-    monkeypatch.setattr("afterglow.live.history.EVERY", 10)
+    monkeypatch.setattr("afterglow.live.follower.EVERY", 10)
     with afterglow.live.open(address) as experiments:
         experiment = experiments.create("shipping", **ASKED, policy="ucb1")
         for _ in range(15):
@@ -48,7 +48,7 @@ def test_verify_finds_every_change(address: str, monkeypatch: pytest.MonkeyPatch
 
 def test_a_decision_that_does_not_follow_from_the_log_is_found(address: str) -> None:
     """A forger who renews all hashes still has to make the policy decide as he wishes."""
-    from afterglow.live.log import NOTHING, chained
+    from afterglow.live.domain.log import NOTHING, chained
 
     with afterglow.live.open(address) as experiments:
         experiment = experiments.create("shipping", **ASKED, policy="ucb1")
@@ -67,7 +67,7 @@ def test_a_decision_that_does_not_follow_from_the_log_is_found(address: str) -> 
 
 
 def test_a_damaged_log_or_snapshot_is_not_gone_on_from(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("afterglow.live.history.EVERY", 10)
+    monkeypatch.setattr("afterglow.live.follower.EVERY", 10)
     with afterglow.live.open(address) as experiments:
         experiment = experiments.create("shipping", **ASKED, policy="ucb1")
         for _ in range(15):

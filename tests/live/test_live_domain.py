@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from afterglow.errors import OutOfTurn
-from afterglow.live import orders
-from afterglow.live.events import apply
-from afterglow.live.orders import Event, Reported
-from afterglow.live.spec import Spec, read_spec, specify
-from afterglow.live.state import Phase, Role, State, initial, restored
-from afterglow.live.status import estimates, explanation, status
+from afterglow.live.domain import commands
+from afterglow.live.domain.commands import Event, Reported
+from afterglow.live.domain.spec import Spec, read_spec, specify
+from afterglow.live.domain.state import Phase, Role, State, initial, restored
+from afterglow.live.domain.status import estimates, explanation, status
+from afterglow.live.domain.transitions import apply
 from afterglow.policies.registry import named, names
 from pooled_world import SPREADS, PooledWorld
 
@@ -25,7 +25,7 @@ def make(**settings: Any) -> tuple[Spec, State]:
         warnings.simplefilter("ignore")
         spec = specify("pure", ["A", "B", "C"], **settings)
     state = initial(spec)
-    happen(spec, state, orders.start(spec, state, 0))
+    happen(spec, state, commands.start(spec, state, 0))
     return spec, state
 
 
@@ -35,7 +35,7 @@ def happen(spec: Spec, state: State, events: list[Event]) -> None:
 
 
 def close(spec: Spec, state: State, total: float | None) -> None:
-    happen(spec, state, [orders.close(spec, state, total, Reported(0, 0))])
+    happen(spec, state, [commands.close(spec, state, total, Reported(0, 0))])
 
 
 @pytest.mark.parametrize("policy", PLAYABLE)
@@ -53,8 +53,8 @@ def test_an_experiment_goes_on_from_what_was_written_down(policy: str, season: i
             assert other.text() == text
             json.loads(text)
         if step == 150:
-            happen(spec, state, orders.disable(spec, state, "B", "a test"))
-            happen(spec, other, orders.disable(spec, other, "B", "a test"))
+            happen(spec, state, commands.disable(spec, state, "B", "a test"))
+            happen(spec, other, commands.disable(spec, other, "B", "a test"))
         total = random.random()
         close(spec, state, total)
         close(spec, other, total)
@@ -69,19 +69,19 @@ def random_order(spec: Spec, state: State, random: Random, totals: list[float]) 
     variant = random.choice(spec.variants)
     try:
         if what < 0.02:
-            return orders.pin(spec, state, variant, "a test")
+            return commands.pin(spec, state, variant, "a test")
         if what < 0.05:
-            return orders.unpin(spec, state, "a test")
+            return commands.unpin(spec, state, "a test")
         if what < 0.06:
-            return orders.pause(spec, state, "a test")
+            return commands.pause(spec, state, "a test")
         if what < 0.12:
-            return orders.resume(spec, state, "a test")
+            return commands.resume(spec, state, "a test")
         if what < 0.125:
-            return orders.disable(spec, state, variant, "a test")
+            return commands.disable(spec, state, variant, "a test")
         if what < 0.13:
-            return orders.enable(spec, state, variant, "a test")
-        if totals[-1] < 0.2 and what < 0.4 and orders.in_hand(state, range(state.step - 1, state.step)):
-            return orders.void(spec, state, state.step - 1, "too low for my liking")
+            return commands.enable(spec, state, variant, "a test")
+        if totals[-1] < 0.2 and what < 0.4 and commands.in_hand(state, range(state.step - 1, state.step)):
+            return commands.void(spec, state, state.step - 1, "too low for my liking")
     except OutOfTurn:
         pass
     return []
@@ -93,7 +93,7 @@ def close_wrong(spec: Spec, state: State, random: Random, total: float) -> bool:
     if state.role is not Role.PLAN or hold is None or len(hold.totals) + 1 >= hold.steps:
         return False
     close(spec, state, random.choice([0.0, min(4.0, 2 * total), 3.0]))
-    happen(spec, state, orders.void(spec, state, state.step - 1, "the till was broken"))
+    happen(spec, state, commands.void(spec, state, state.step - 1, "the till was broken"))
     return True
 
 
@@ -116,7 +116,7 @@ def test_the_means_lie_within_the_estimates_whatever_operators_do(spread: str, s
     for step in range(1500):
         happen(spec, state, random_order(spec, state, random, totals))
         if shadow and step == 700:
-            happen(spec, state, orders.go_live(spec, state, "a test"))
+            happen(spec, state, commands.go_live(spec, state, "a test"))
         if random.random() < 0.01:
             for _ in range(3):
                 world.pull(random.randrange(3))
@@ -165,7 +165,7 @@ def test_a_disabled_variant_is_not_the_runner_up() -> None:
     random, world = Random(3), {"A": 0.5, "B": 0.4, "C": 0.1}
     for step in range(400):
         if step == 300:
-            happen(spec, state, orders.disable(spec, state, "B", "a test"))
+            happen(spec, state, commands.disable(spec, state, "B", "a test"))
         close(spec, state, world[spec.variants[state.served]] + random.uniform(0, 0.1))
     end = status(spec, state)
     assert end.recommended == "A"

@@ -175,7 +175,7 @@ def test_an_upgrade_that_decides_otherwise_does_not_touch_a_running_experiment(
     experiments.create("old", **ASKED, policy="ucb1").close_step(1.0)
     experiments.close()
     newer = replace(registry.named("ucb1"), version=2)
-    monkeypatch.setattr("afterglow.live.spec.named", lambda name: newer)
+    monkeypatch.setattr("afterglow.live.domain.spec.named", lambda name: newer)
     with (
         afterglow.live.open(address) as again,
         pytest.raises(BadFormat, match="runs version 1 of ucb1"),

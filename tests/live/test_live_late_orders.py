@@ -10,8 +10,8 @@ import pytest
 import afterglow
 from afterglow.errors import BadValue, OutOfTurn
 from afterglow.live import Experiment, Experiments
-from afterglow.live.late import LateVoid
-from afterglow.live.log import NOTHING, body_of, chained
+from afterglow.live.domain.log import NOTHING, body_of, chained
+from afterglow.live.late_void import LateVoid
 from live_fixtures import ASKED
 
 WHY = "the till was down"
@@ -70,10 +70,10 @@ def test_what_is_played_all_the_same_is_kept(experiments: Experiments) -> None:
 
 def test_the_same_again_is_harmless_and_more_is_more(outage: Experiment) -> None:
     outage.void(6, WHY, last=8)
-    records, state = len(outage.events()), outage._copy.state.text()
+    records, state = len(outage.events()), outage._cache.copy.state.text()
     outage.void(6, "the same again", last=8)
     outage.void(7, "one of them")
-    assert (len(outage.events()), outage._copy.state.text()) == (records, state)
+    assert (len(outage.events()), outage._cache.copy.state.text()) == (records, state)
     outage.void(5, "one more", last=8)
     assert [one.reason for one in outage.steps(5, 2)] == ["one more", WHY]
     assert outage.verify().ok
@@ -106,9 +106,9 @@ def test_a_total_that_was_too_large_raises_no_alarm_once_it_is_void(experiment: 
 def test_before_a_fresh_start_only_the_estimates_change(outage: Experiment) -> None:
     outage.disable("69", "out of stock")
     close(outage, [4.0] * 9)
-    plan, known = outage._copy.state.plan.values(), outage.estimates()
+    plan, known = outage._cache.copy.state.plan.values(), outage.estimates()
     outage.void(6, WHY, last=8)
-    assert outage._copy.state.plan.values() == plan
+    assert outage._cache.copy.state.plan.values() == plan
     assert outage.estimates()["59"].mean > known["59"].mean
     assert outage.estimates()["59"].pulls == known["59"].pulls
     assert outage.verify().ok
@@ -133,7 +133,7 @@ def test_after_the_end_the_better_variant_is_kept_unless_somebody_chose(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another replica, where there may be one, follows."""
-    monkeypatch.setattr("afterglow.live.present.REREAD", 0.0)
+    monkeypatch.setattr("afterglow.live.cached_state.REREAD", 0.0)
     with afterglow.live.open(address) as experiments, ExitStack() as stack:
         replica = address.startswith("postgresql")
         others = stack.enter_context(afterglow.live.open(address)) if replica else experiments
@@ -171,16 +171,16 @@ def test_a_revision_that_does_not_follow_from_the_log_is_found(outage: Experimen
 
 
 def test_snapshots_take_over_from_a_revision(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("afterglow.live.history.EVERY", 5)
+    monkeypatch.setattr("afterglow.live.follower.EVERY", 5)
     with afterglow.live.open(address) as experiments:
         experiment = experiments.create("shipping", **ASKED, policy="ucb1")
         close(experiment, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
         experiment.void(1, WHY, last=2)
         close(experiment, [2.0] * 9)
-        state = experiment._copy.state.text()
+        state = experiment._cache.copy.state.text()
         assert experiment.verify().ok
     with afterglow.live.open(address) as again:
-        assert again["shipping"]._copy.state.text() == state
+        assert again["shipping"]._cache.copy.state.text() == state
         assert again["shipping"].steps(2, 1)[0].reason == WHY
 
 
@@ -234,6 +234,6 @@ def test_if_others_take_steps_back_meanwhile_it_is_worked_out_again(
 
 
 def test_a_log_that_is_long_is_read_in_parts(outage: Experiment, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("afterglow.live.late.BATCH", 3)
+    monkeypatch.setattr("afterglow.live.late_void.BATCH", 3)
     outage.void(6, WHY, last=8)
     assert outage.verify().ok

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from afterglow.live import orders
-from afterglow.live.events import apply
-from afterglow.live.log import body_of, read_body
-from afterglow.live.orders import Event, Reported
-from afterglow.live.replay import Replay, Steps
-from afterglow.live.spec import Spec, specify
-from afterglow.live.state import Phase, State, initial, restored
+from afterglow.live.domain import commands
+from afterglow.live.domain.commands import Event, Reported
+from afterglow.live.domain.log import body_of, read_body
+from afterglow.live.domain.replay import Replay, Steps
+from afterglow.live.domain.spec import Spec, specify
+from afterglow.live.domain.state import Phase, State, initial, restored
+from afterglow.live.domain.transitions import apply
 from live_by_the_text import Reference
 from pooled_world import SPREADS, PooledWorld
 
@@ -29,7 +29,7 @@ class Live:
         self.state: State = initial(spec)
         self.events: list[tuple[str, str]] = []  # as they are stored
         self.gone: list[range] = []
-        self.happen([Event("create", {}), *orders.start(spec, self.state, 0)])
+        self.happen([Event("create", {}), *commands.start(spec, self.state, 0)])
 
     def happen(self, events: list[Event]) -> None:
         for kind, body in events:
@@ -37,18 +37,18 @@ class Live:
             apply(self.spec, self.state, kind, body)
 
     def close(self, total: float) -> None:
-        self.happen([orders.close(self.spec, self.state, total, Reported(0, 0))])
+        self.happen([commands.close(self.spec, self.state, total, Reported(0, 0))])
 
     def void(self, first: int, last: int) -> None:
-        steps = orders.span(self.spec, self.state, first, last)
+        steps = commands.span(self.spec, self.state, first, last)
         self.gone.append(steps)
-        if orders.in_hand(self.state, steps):
-            self.happen(orders.void(self.spec, self.state, first, "a test"))
+        if commands.in_hand(self.state, steps):
+            self.happen(commands.void(self.spec, self.state, first, "a test"))
             return
         replay = Replay(self.spec, Steps(self.gone))
         for kind, body in self.events:
             replay.take(kind, read_body(body))
-        self.happen([orders.revise(steps, "a test", replay.follows())])
+        self.happen([commands.revise(steps, "a test", replay.follows())])
 
 
 class Both:
@@ -98,13 +98,13 @@ class Both:
         if model.over or arm in model.disabled:
             return
         if what < 0.3:
-            live.happen(orders.pin(spec, state, "ABC"[arm], "a test"))
+            live.happen(commands.pin(spec, state, "ABC"[arm], "a test"))
             model.pinned = arm
         elif what < 0.8:
-            live.happen(orders.unpin(spec, state, "a test"))
+            live.happen(commands.unpin(spec, state, "a test"))
             model.pinned = None
         elif arm != model.pinned and not model.disabled:
-            live.happen(orders.disable(spec, state, "ABC"[arm], "a test"))
+            live.happen(commands.disable(spec, state, "ABC"[arm], "a test"))
             model.disabled.add(arm)
             means = [state.books.mean(one) if state.books.tallies[one].pulls else 0.0 for one in range(3)]
             others = [one for one in range(3) if one != arm]
@@ -121,7 +121,7 @@ class Both:
             return
         assert state.role == model.role_now()
         recent = [step for step in range(max(0, state.step - 5), state.step) if not model.closed[step].void]
-        in_hand = [step for step in recent if orders.in_hand(state, range(step, step + 1))]
+        in_hand = [step for step in recent if commands.in_hand(state, range(step, step + 1))]
         assert in_hand == [step for step in recent if step in model.voidable()]
         hold, holding = state.plan.hold, state.plan.holding
         assert (holding is None) == (not model.playing)
@@ -205,9 +205,9 @@ def test_the_books_are_true_though_low_totals_are_voided_long_after(spread: str)
     for step in range(420):
         arm = live.state.served
         if random.random() < 0.03:
-            live.happen(orders.pin(live.spec, live.state, random.choice("ABC"), "a test"))
+            live.happen(commands.pin(live.spec, live.state, random.choice("ABC"), "a test"))
         elif random.random() < 0.1:
-            live.happen(orders.unpin(live.spec, live.state, "a test"))
+            live.happen(commands.unpin(live.spec, live.state, "a test"))
         totals.append(world.pull(arm))
         if live.state.role != "outside":
             counted[arm].append(world.rewards[-1][1])

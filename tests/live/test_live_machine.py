@@ -10,8 +10,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 import afterglow.live
 from afterglow.errors import Conflict, OutOfTurn
-from afterglow.live import history
-from afterglow.live.log import NOTHING, chained
+from afterglow.live import follower
+from afterglow.live.domain.log import NOTHING, chained
 from afterglow.policies.registry import named
 from live_by_the_text import Reference
 from postgres import server
@@ -263,14 +263,14 @@ class Machine(RuleBasedStateMachine):
     def the_log_replays_to_the_same_state(self) -> None:
         verdict = self.experiment.verify()
         assert verdict.ok, str(verdict)
-        replayed, before = history.Follower("tested"), NOTHING
+        replayed, before = follower.Follower("tested"), NOTHING
         with self.experiments._store.reading("tested") as log:
             replayed.begin(log, -1)
             for record in log.records():
                 before = chained(before, record.seq, record.at, record.kind, record.body)
                 assert before == record.hash
                 replayed.take(record)
-        assert replayed.state.text() == self.experiment._copy.state.text()
+        assert replayed.state.text() == self.experiment._cache.copy.state.text()
 
 
 class PostgresMachine(Machine):
@@ -290,5 +290,5 @@ TestPostgresMachine.settings = settings(PATIENT, max_examples=12)
 
 @pytest.fixture(autouse=True)
 def frequent_snapshots(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(history, "EVERY", 7)
-    monkeypatch.setattr(history, "BYTES", 10**9)
+    monkeypatch.setattr("afterglow.live.follower.EVERY", 7)
+    monkeypatch.setattr("afterglow.live.follower.BYTES", 10**9)

@@ -11,8 +11,8 @@ import pytest
 import afterglow
 from afterglow.errors import BadDatabase, Conflict, OutOfTurn
 from afterglow.live import Experiments
-from afterglow.live.keys import digest_of
-from afterglow.live.present import REREAD
+from afterglow.live.cached_state import REREAD
+from afterglow.live.reward_keys import digest_of
 from live_fixtures import ASKED, Clock
 from postgres import server
 
@@ -143,7 +143,7 @@ def test_an_order_given_to_one_replica_is_followed_by_the_other(
     one["hourly"].pin("69", "a visit")
     clock.hours(1)
     assert two["hourly"].current() == one["hourly"].current() == "69"
-    monkeypatch.setattr("afterglow.live.present.REREAD", 0.0)
+    monkeypatch.setattr("afterglow.live.cached_state.REREAD", 0.0)
     two["hourly"].status()
     one["hourly"].stop("enough", keep="59")
     assert two["hourly"].current() == "59"
@@ -155,7 +155,7 @@ def test_a_decision_is_as_old_as_what_was_read_not_as_its_arrival(
 ) -> None:
     """A thread that is held up behind its reading must not show as fresh what others may have changed long ago."""
     now = [100.0]
-    monkeypatch.setattr("afterglow.live.present.monotonic", lambda: now[0])
+    monkeypatch.setattr("afterglow.live.cached_state.monotonic", lambda: now[0])
     experiment = replicas[0].create("hourly", **HOURLY)
     take_time = replicas[0]._store.take_time  # type: ignore[attr-defined]
 

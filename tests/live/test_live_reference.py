@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from afterglow.live import Decision, Experiment, Experiments, Receipt
-from afterglow.live.history import Happening, Step
-from afterglow.live.spec import specify
-from afterglow.live.state import Role
-from afterglow.live.status import Explanation, Status
-from afterglow.live.verify import Verdict
+from afterglow.live.domain.spec import specify
+from afterglow.live.domain.state import Role
+from afterglow.live.domain.status import Explanation, Status
+from afterglow.live.follower import LogEntry, Step
+from afterglow.live.verify import Verification
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/live.md").read_text(encoding="utf-8")
 NAMED = set(re.findall(r"`(\w+)", PAGE))
@@ -34,8 +34,8 @@ def test_every_field_of_a_record_is_in_the_reference(kind: type) -> None:
 
 
 def test_every_field_of_a_row_is_in_the_reference() -> None:
-    assert {name for kind in (Decision, Receipt, Step, Happening) for name in kind._fields} <= NAMED
-    assert {field.name for field in fields(Verdict)} - {"experiment"} <= NAMED
+    assert {name for kind in (Decision, Receipt, Step, LogEntry) for name in kind._fields} <= NAMED
+    assert {field.name for field in fields(Verification)} - {"experiment"} <= NAMED
 
 
 def test_every_role_is_in_the_reference() -> None:

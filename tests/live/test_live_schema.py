@@ -12,7 +12,7 @@ import afterglow
 from afterglow.cli import run
 from afterglow.errors import BadDatabase, MissingExtra
 from afterglow.live import Experiments
-from afterglow.live.store import migrate, open_store, revisions
+from afterglow.live.store import migrate, migrations, open_store
 from afterglow.live.store.address import is_postgres
 from live_fixtures import ASKED
 from next_layout import release
@@ -91,10 +91,10 @@ def played(address: str) -> str:
 def test_the_layout_of_every_release_is_kept(address: str) -> None:
     """A change of the tables is a new version, with its own files here and a way to it."""
     dialect = dialect_of(address)
-    assert ";\n".join(revisions.creation(dialect)) + ";\n" == asset(dialect, revisions.VERSIONS[-1])
+    assert ";\n".join(migrations.creation(dialect)) + ";\n" == asset(dialect, migrations.VERSIONS[-1])
 
 
-@pytest.mark.parametrize("number", revisions.VERSIONS)
+@pytest.mark.parametrize("number", migrations.VERSIONS)
 def test_alembic_leads_from_every_release_to_the_layout_that_a_new_database_has(
     address: str, other: str, number: str
 ) -> None:

@@ -89,7 +89,7 @@ def test_a_glance_does_not_wait_for_somebody_who_writes(clocked: Experiments) ->
     shown, inside, go_on = experiment.decision(), Event(), Event()
 
     def hold() -> None:
-        with experiment._writing():
+        with experiment._cache.writing():
             inside.set()
             assert go_on.wait(30)
 
@@ -117,7 +117,7 @@ def test_after_a_change_that_failed_nothing_is_shown_that_is_not_in_the_log(
     experiment = clocked.create("hourly", **HOURLY)
     clock.hours(1)
     with monkeypatch.context() as patch:
-        patch.setattr("afterglow.live.history.write", lambda *_: 1 // 0)
+        patch.setattr("afterglow.live.follower.write", lambda *_: 1 // 0)
         with pytest.raises(ZeroDivisionError):
             experiment.current()
     assert experiment.glance() is None
@@ -159,7 +159,7 @@ def test_an_experiment_that_can_t_go_on_does_not_stop_the_others(
     from afterglow.policies import registry
 
     newer = {"trim-ucb": replace(registry.named("trim-ucb"), version=99), "ucb1": registry.named("ucb1")}
-    monkeypatch.setattr("afterglow.live.spec.named", newer.__getitem__)
+    monkeypatch.setattr("afterglow.live.domain.spec.named", newer.__getitem__)
     clock.hours(1)
     with afterglow.live.open(address, clock=clock) as experiments:
         wrong = experiments.tick()

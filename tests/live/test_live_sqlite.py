@@ -12,7 +12,7 @@ import pytest
 
 import afterglow
 from afterglow.errors import BadDatabase, BadValue, InUse, OutOfTurn, Unavailable
-from afterglow.live.keys import digest_of
+from afterglow.live.reward_keys import digest_of
 
 ASKED: dict[str, Any] = {"variants": ["49", "59", "69"], "window": 4, "reward_max": 10.0}
 

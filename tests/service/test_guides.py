@@ -16,7 +16,7 @@ import settings_table
 from afterglow import errors
 from afterglow.client.calls import Answer, refusal
 from afterglow.errors import BadDatabase, Unavailable
-from afterglow.live.events import KINDS
+from afterglow.live.domain.transitions import KINDS
 from afterglow.service.metrics import Metrics
 from afterglow.service.problems import TABLE, Problem
 from docs_blocks import Block, blocks, compare

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from afterglow.estimation.estimates import Estimates
-from afterglow.live import orders
-from afterglow.live.events import apply
-from afterglow.live.orders import Reported
-from afterglow.live.spec import Spec, specify
-from afterglow.live.state import Phase, initial
-from afterglow.live.status import Status, estimates, status
+from afterglow.live.domain import commands
+from afterglow.live.domain.commands import Reported
+from afterglow.live.domain.spec import Spec, specify
+from afterglow.live.domain.state import Phase, initial
+from afterglow.live.domain.status import Status, estimates, status
+from afterglow.live.domain.transitions import apply
 from afterglow.service.pages.comparison import comparison
 from afterglow.service.pages.rendering import ENVIRONMENT
 from afterglow.service.pages.words import known
@@ -21,11 +21,11 @@ def played(means: dict[str, float], horizon: int = 600, **settings: Any) -> tupl
     """An experiment that is over."""
     spec = specify("shipping", list(means), 4, horizon, policy="lean-ucb", reward_max=100.0, **settings)
     state, random = initial(spec), Random(3)
-    for event in orders.start(spec, state, 0):
+    for event in commands.start(spec, state, 0):
         apply(spec, state, *event)
     while state.phase is not Phase.OVER:
         total = means[spec.variants[state.served]] + random.gauss(0, 4)
-        apply(spec, state, *orders.close(spec, state, total, Reported(0, 0)))
+        apply(spec, state, *commands.close(spec, state, total, Reported(0, 0)))
     return spec, status(spec, state), estimates(spec, state)
 
 

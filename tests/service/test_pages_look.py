@@ -10,7 +10,7 @@ from afterglow.service.pages.assets import BYTES, TYPES
 from afterglow.service.pages.rendering import ENVIRONMENT
 
 STYLE = BYTES["style.css"].decode()
-REPORTS = files("afterglow.lab").joinpath("pages", "style.css").read_text(encoding="utf-8")
+REPORTS = files("afterglow.lab.rendering").joinpath("templates", "style.css").read_text(encoding="utf-8")
 OWN = [name for name in TYPES if not name.startswith(("htmx", "uplot"))]
 TEXT = [
     ("ink", "page"), ("ink", "card"), ("ink", "tint"), ("ink", "warn"), ("soft", "page"), ("soft", "card"),

@@ -10,7 +10,7 @@ import pytest
 
 from afterglow import live
 from afterglow.errors import Unavailable
-from afterglow.live.history import Happening
+from afterglow.live.follower import LogEntry
 from afterglow.live.store.access import Access, HookRow
 from afterglow.service import deliveries as module
 from afterglow.service.deliveries import Deliveries
@@ -59,8 +59,8 @@ class Log(Turns):
     def heads(self) -> dict[str, int]:
         return {"shipping": 2}
 
-    def changes(self, after: dict[str, int], count: int, only: list[str]) -> list[tuple[str, Happening]]:
-        return [("shipping", Happening(seq, 1.0, "pin", {}, "")) for seq in range(after["shipping"] + 1, 3)]
+    def changes(self, after: dict[str, int], count: int, only: list[str]) -> list[tuple[str, LogEntry]]:
+        return [("shipping", LogEntry(seq, 1.0, "pin", {}, "")) for seq in range(after["shipping"] + 1, 3)]
 
 
 async def cancelled(turns: Turns, while_asked: bool) -> bool:
@@ -105,7 +105,7 @@ class Slow(Deliveries):
         self.begun, self.may = asyncio.Event(), asyncio.Event()
         self.sent = list[int]()
 
-    async def deliver(self, http: Any, hook: HookRow, name: str, event: Happening) -> None:
+    async def deliver(self, http: Any, hook: HookRow, name: str, event: LogEntry) -> None:
         self.sent.append(event.seq)
         self.begun.set()
         await self.may.wait()

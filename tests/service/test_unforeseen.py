@@ -9,9 +9,9 @@ import httpx
 import pytest
 
 from afterglow import live
-from afterglow.live import orders
-from afterglow.live.spec import Spec
-from afterglow.live.state import State
+from afterglow.live.domain import commands
+from afterglow.live.domain.spec import Spec
+from afterglow.live.domain.state import State
 from afterglow.live.store.access import TokenRow
 from afterglow.service.metrics import Metrics
 from afterglow.service.tokens import TokenBook
@@ -20,7 +20,7 @@ from quick_disk import quick_folder
 from serving import START, in_thread, slug
 
 FLAGS = "/ofrep/v1/evaluate/flags"
-STEPS = orders.step_at
+STEPS = commands.step_at
 
 
 class Odd(Exception):
@@ -40,7 +40,7 @@ def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[httpx.Client]:
         for name in ("odd", "even"):
             asked = {"name": name, "variants": ["A", "B"], "window": 2, "step_seconds": 0.1}
             made.post("/v1/experiments", json=asked).raise_for_status()
-        monkeypatch.setattr(orders, "step_at", fail)
+        monkeypatch.setattr(commands, "step_at", fail)
         yield made
 
 

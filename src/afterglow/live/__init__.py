@@ -22,7 +22,7 @@ disk when it returns.
 from collections.abc import Callable
 from pathlib import Path
 
-from afterglow.live.decision import Decision, Receipt
+from afterglow.live.domain.decision import Decision, Receipt
 from afterglow.live.experiment import Experiment
 from afterglow.live.experiments import Experiments
 from afterglow.live.store import open_store

@@ -10,15 +10,15 @@ from time import monotonic
 from typing import Any
 
 from afterglow.errors import Unavailable
-from afterglow.live import orders
+from afterglow.live.cached_state import ChangeSignal
+from afterglow.live.domain import commands
+from afterglow.live.domain.log import NOTHING, Record, chained
+from afterglow.live.domain.spec import specify
 from afterglow.live.experiment import Experiment
-from afterglow.live.history import Follower, Happening, happenings
-from afterglow.live.log import NOTHING, Record, chained
-from afterglow.live.news import News
-from afterglow.live.spec import specify
+from afterglow.live.follower import Follower, LogEntry, log_entries
+from afterglow.live.store.backup import back_up
 from afterglow.live.store.contract import Store
-from afterglow.live.store.copying import back_up
-from afterglow.live.verify import Verdict, verify
+from afterglow.live.verify import Verification, verify
 from afterglow.release import __version__
 
 POLL = 1.0  # seconds between looks for what others have appended
@@ -32,7 +32,7 @@ class Experiments:
         self._clock = clock or store.now
         self._turn = RLock()
         self._open = dict[str, Experiment]()
-        self._news = News()
+        self._signal = ChangeSignal()
 
     def create(
         self,
@@ -60,8 +60,8 @@ class Experiments:
             copy = Follower(spec.name)
             copy.follow(log)
             if start:
-                copy.happen(log, at, orders.start(spec, copy.state, at))
-        self._news.tell()
+                copy.happen(log, at, commands.start(spec, copy.state, at))
+        self._signal.tell()
         return self.get(spec.name)
 
     def get(self, name: str) -> Experiment:
@@ -71,7 +71,7 @@ class Experiments:
             return known
         with self._turn:
             if name not in self._open:
-                self._open[name] = Experiment(self._store, name, self._clock, self._news)
+                self._open[name] = Experiment(self._store, name, self._clock, self._signal)
             return self._open[name]
 
     __getitem__ = get
@@ -114,26 +114,26 @@ class Experiments:
 
     def changes(
         self, after: Mapping[str, int], count: int | None = None, only: Collection[str] | None = None
-    ) -> list[tuple[str, Happening]]:
+    ) -> list[tuple[str, LogEntry]]:
         """What was appended behind the given records (-1 where none is given), oldest first, those of each in order.
 
         An experiment whose records can't be read is left out: `tick` says what is wrong with it.
         """
-        news = list[list[tuple[str, Happening]]]()
+        news = list[list[tuple[str, LogEntry]]]()
         for name, last in self._store.heads().items():
             seen = after.get(name, -1)
             if last > seen and (only is None or name in only):
                 with suppress(ValueError, TypeError, LookupError), self._store.reading(name) as log:
-                    news.append([(name, one) for one in happenings(log, seen, count)])
+                    news.append([(name, one) for one in log_entries(log, seen, count)])
         return list(islice(merge(*news, key=lambda one: one[1].at), count))
 
     def pulse(self) -> int:
         """How often this process has appended something: where `wait` may begin."""
-        return self._news.count
+        return self._signal.count
 
     def wake(self) -> None:
         """Let those go that `wait`."""
-        self._news.tell()
+        self._signal.tell()
 
     def wait(self, timeout: float, since: int | None = None) -> bool:
         """Wait until something is appended, or was since a `pulse`; False if nothing was.
@@ -142,16 +142,16 @@ class Experiments:
         """
         seen, end = self.pulse() if since is None else since, monotonic() + timeout
         if self._store.alone:
-            return self._news.wait(seen, timeout)
+            return self._signal.wait(seen, timeout)
         heads = self._store.heads()
         while (left := end - monotonic()) > 0:
-            if self._news.wait(seen, min(left, POLL)) or self._store.heads() != heads:
+            if self._signal.wait(seen, min(left, POLL)) or self._store.heads() != heads:
                 return True
         return False
 
-    def verify(self, only: Collection[str] | None = None) -> list[Verdict]:
+    def verify(self, only: Collection[str] | None = None) -> list[Verification]:
         """Replay and compare all of them, those that can't go on too."""
-        verdicts = list[Verdict]()
+        verdicts = list[Verification]()
         for name in self.names() if only is None else only:
             with self._store.reading(name) as log:
                 verdicts.append(verify(name, log))

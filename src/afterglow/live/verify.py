@@ -5,20 +5,21 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from afterglow.errors import AfterglowError
-from afterglow.live.events import Body, apply
-from afterglow.live.history import check
-from afterglow.live.log import NOTHING, Record, body_of, chained, read_body
-from afterglow.live.replay import REVISING, Replay, Steps, range_of, taken_back
-from afterglow.live.rows import Close, Missed, changes
-from afterglow.live.spec import Spec, read_spec
-from afterglow.live.state import State, initial
-from afterglow.live.store.contract import Reading, Snapshot, StepRow
+from afterglow.live.domain.log import NOTHING, Record, body_of, chained, read_body
+from afterglow.live.domain.replay import REVISING, Replay, Steps, range_of
+from afterglow.live.domain.spec import Spec, read_spec
+from afterglow.live.domain.state import State, initial
+from afterglow.live.domain.step_rows import Close, Missed, StepRow, changes
+from afterglow.live.domain.transitions import Body, apply
+from afterglow.live.follower import check
+from afterglow.live.late_void import taken_back
+from afterglow.live.store.contract import Reading, Snapshot
 
 ENOUGH = 20  # faults, then it stops
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Verification:
     """What was compared, and what is wrong."""
 
     experiment: str
@@ -50,7 +51,7 @@ class Audit:
         self.kept: Iterator[Snapshot] = log.snapshots()
         self.opened = (0, 0, 0)  # step, served, planned
 
-    def run(self) -> Verdict:
+    def run(self) -> Verification:
         spec: Spec | None = None
         state: State | None = None
         before, snapshot = NOTHING, next(self.kept, None)
@@ -72,7 +73,7 @@ class Audit:
                 break
         if not self.faults and state is not None:
             self.compare_rest(state, snapshot)
-        return Verdict(self.name, self.records, self.steps, self.snapshots, tuple(self.faults))
+        return Verification(self.name, self.records, self.steps, self.snapshots, tuple(self.faults))
 
     def replay(self, spec: Spec, state: State, record: Record) -> None:
         """Apply a record; compare the decision in it with the one that follows from the log."""
@@ -148,11 +149,11 @@ def told_total(state: State, step: int) -> int | None:
     return None if hold is None else hold.totals[hold.place(step)]
 
 
-def verify(name: str, log: Reading) -> Verdict:
+def verify(name: str, log: Reading) -> Verification:
     """Compare hashes, decisions, totals and snapshots with what follows from the log."""
     audit = Audit(name, log)
     try:
         return audit.run()
     except (AfterglowError, LookupError, TypeError, ValueError) as error:
         faults = (*audit.faults, f"record {audit.records - 1:,}: can't be replayed: {error}")
-        return Verdict(name, audit.records, audit.steps, audit.snapshots, faults)
+        return Verification(name, audit.records, audit.steps, audit.snapshots, faults)

@@ -21,7 +21,7 @@ from afterglow.client.pauses import Pauses
 from afterglow.client.signing import HEADER, signature
 from afterglow.errors import AfterglowError, Unavailable
 from afterglow.live import Experiments
-from afterglow.live.history import Happening
+from afterglow.live.follower import LogEntry
 from afterglow.live.store.access import Access, HookRow
 from afterglow.service.addresses import located
 from afterglow.service.views import event_view
@@ -172,7 +172,7 @@ class Deliveries:
             await self.ask(self.access.put_hook_place, hook.id, name, event.seq)
             lane.place = event.seq
 
-    async def deliver(self, http: httpx.AsyncClient, hook: HookRow, name: str, event: Happening) -> str | None:
+    async def deliver(self, http: httpx.AsyncClient, hook: HookRow, name: str, event: LogEntry) -> str | None:
         """Why a delivery failed; None if it was taken."""
         body = body_of(name, event)
         try:
@@ -215,12 +215,12 @@ def calling(limit: float) -> httpx.AsyncClient:
     return httpx.AsyncClient(timeout=limit, follow_redirects=False, trust_env=False, verify=trust, limits=alone)
 
 
-def wanted(hook: HookRow, event: Happening) -> bool:
+def wanted(hook: HookRow, event: LogEntry) -> bool:
     """Whether a webhook is told of an event: one of its kinds, and not from before it was there."""
     return (hook.kinds is None or event.kind in hook.kinds.split()) and round(1000 * event.at) >= hook.created
 
 
-def body_of(name: str, event: Happening) -> bytes:
+def body_of(name: str, event: LogEntry) -> bytes:
     """The event as it is in the stream of events."""
     data = {"experiment": name} | event_view(event)
     del data["hash"]

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Response
 
 from afterglow import live
 from afterglow.errors import BadValue, Unavailable
-from afterglow.live.spec import ARGUMENTS
+from afterglow.live.domain.spec import ARGUMENTS
 from afterglow.service import shapes
 from afterglow.service.access import allow
 from afterglow.service.calls import Administers, Reads

@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 import msgspec
 
 from afterglow.live import Decision, Experiment
-from afterglow.live.keys import LONGEST
+from afterglow.live.reward_keys import LONGEST
 from afterglow.service.access import Scope, allow
 from afterglow.service.bodies import Receive, refuse_other_media
 from afterglow.service.gate import App, Send

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from afterglow.live.keys import LONGEST
+from afterglow.live.reward_keys import LONGEST
 from afterglow.service.examples import EXAMPLES
 from afterglow.service.hot import BATCH
 from afterglow.service.schema import answers

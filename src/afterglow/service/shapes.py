@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from afterglow.live import limits
-from afterglow.live.amounts import MOST as LARGEST
+from afterglow.live.domain import limits
+from afterglow.live.domain.amounts import MOST as LARGEST
 from afterglow.policies.registry import names
 
 MOST = limits.EXACT

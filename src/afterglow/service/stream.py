@@ -13,7 +13,7 @@ from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from afterglow.errors import BadValue
-from afterglow.live.history import Happening
+from afterglow.live.follower import LogEntry
 from afterglow.service import shapes
 from afterglow.service.access import allow
 from afterglow.service.calls import Reads
@@ -126,13 +126,13 @@ class Lines:
             if not found:
                 yield b":\n\n"
 
-    async def look(self) -> list[tuple[str, Happening]]:
+    async def look(self) -> list[tuple[str, LogEntry]]:
         try:
             return await self.service.ask(self.service.experiments.changes, self.seen, PAGE, self.only)
         except Problem:
             return []  # the database is away or there is too much to do: with the next news
 
-    def line(self, name: str, one: Happening) -> bytes:
+    def line(self, name: str, one: LogEntry) -> bytes:
         self.seen[name] = one.seq
         data = {"experiment": name} | event_view(one)
         del data["hash"]

@@ -8,9 +8,9 @@ from typing import Any
 from afterglow import live
 from afterglow.errors import BadValue
 from afterglow.estimation.estimates import Difference, Estimates
-from afterglow.live.history import Happening, Step
-from afterglow.live.limits import LATEST
-from afterglow.live.status import Explanation, Status
+from afterglow.live.domain.limits import LATEST
+from afterglow.live.domain.status import Explanation, Status
+from afterglow.live.follower import LogEntry, Step
 
 
 def moment(seconds: float) -> str:
@@ -75,7 +75,7 @@ def step_view(step: Step) -> dict[str, Any]:
     return step._asdict()
 
 
-def event_view(one: Happening) -> dict[str, Any]:
+def event_view(one: LogEntry) -> dict[str, Any]:
     return one._asdict() | {"at": moment(one.at)}
 
 

@@ -9,7 +9,7 @@ from time import monotonic
 
 from afterglow.errors import AfterglowError, Unavailable
 from afterglow.live import Experiments
-from afterglow.live.history import Happening
+from afterglow.live.follower import LogEntry
 from afterglow.service.metrics import Metrics
 from afterglow.service.tokens import TokenBook
 
@@ -128,7 +128,7 @@ class Watch:
                     self.count(name, one)
         return any_
 
-    def count(self, name: str, one: Happening) -> None:
+    def count(self, name: str, one: LogEntry) -> None:
         metrics, body = self.metrics, one.body
         metrics.events.labels(name, one.kind).inc()
         if one.kind == "start":

@@ -8,7 +8,7 @@ from pydantic import Field
 from starlette.responses import Response
 
 from afterglow.errors import BadValue
-from afterglow.live.events import KINDS
+from afterglow.live.domain.transitions import KINDS
 from afterglow.live.store.access import HookRow
 from afterglow.service.addresses import LONGEST, checked_url
 from afterglow.service.calls import Administers, Call

@@ -32,7 +32,7 @@ ADVERSARIAL = ("hoard", "handicap", "chameleon")  # those that work against the 
 
 
 @dataclass(frozen=True)
-class Plan:
+class SpreadPlan:
     """A spread for one world: which compiled function, its table, and what it needs beside."""
 
     kind: str  # kernel, delay, dirichlet or custom
@@ -56,23 +56,23 @@ class Spread:
     draws: int = 0
     memory: int = 0
 
-    def plan(self, arms: int, best: int, window: int) -> Plan:
+    def plan(self, arms: int, best: int, window: int) -> SpreadPlan:
         """The numbers that the engine reads."""
         if self.function is not None:
             table = np.array([best, self.draws, self.memory], float)
-            return Plan("custom", table, room=self.draws + self.memory)
+            return SpreadPlan("custom", table, room=self.draws + self.memory)
         name, *values = self.text.split(":", 1)
         rest = values[0] if values else ""
         if name == "dirichlet":
-            return Plan("dirichlet", np.array([positive(self.text, rest or "1", 0.01)]))
+            return SpreadPlan("dirichlet", np.array([positive(self.text, rest or "1", 0.01)]))
         if name == "delay":
-            return Plan("delay", delay_table(lag_law(self.text, rest, window)))
+            return SpreadPlan("delay", delay_table(lag_law(self.text, rest, window)))
         if name == "chameleon":
             early, late = one_lag(0, window), one_lag(window - 1, window)
             rows = [[early, late] if arm == best else [late, early] for arm in range(arms)]
-            return Plan("kernel", kernel_table(np.array(rows), window - 1))
+            return SpreadPlan("kernel", kernel_table(np.array(rows), window - 1))
         rows = fixed_rows(self.text, name, rest, arms, best, window)
-        return Plan("kernel", kernel_table(np.array(rows)[:, None, :], 0), gather=name == "hoard")
+        return SpreadPlan("kernel", kernel_table(np.array(rows)[:, None, :], 0), gather=name == "hoard")
 
 
 def spread(what: "str | Spread | Callable[..., None]", draws: int = 0, memory: int = 0) -> Spread:

@@ -9,7 +9,7 @@ from afterglow.errors import BadValue
 from afterglow.worlds.baseline import NOTHING, Baseline, Part
 from afterglow.worlds.baseline import baseline as parse_baseline
 from afterglow.worlds.rewards import Bernoulli, Reward, parse_reward
-from afterglow.worlds.spreads import Plan, Spread
+from afterglow.worlds.spreads import Spread, SpreadPlan
 from afterglow.worlds.spreads import spread as parse_spread
 
 
@@ -62,7 +62,7 @@ class World:
         """How far each arm's mean is below the best, without the noise of the last digit."""
         return [round(max(self.means) - mean, 15) for mean in self.means]
 
-    def plan(self) -> Plan:
+    def plan(self) -> SpreadPlan:
         """The spread as the engine reads it."""
         return self.spread.plan(self.arms, self.best, self.window)
 

@@ -6,7 +6,7 @@ from typing import Literal
 from afterglow.lab.fit.recorded import Recorded
 from afterglow.lab.fit.window_test import LEVEL, Past, past
 
-Verdict = Literal["long enough", "too short", "unclear"]
+Verification = Literal["long enough", "too short", "unclear"]
 UNTOLD = 24  # where no window is given and none can be tested
 
 
@@ -15,7 +15,7 @@ class WindowCheck:
     """What is seen past the window, and past others."""
 
     window: int  # the one that was asked about
-    verdict: Verdict
+    verdict: Verification
     p: float | None  # of what is seen past it, by chance; None if it can't be tested
     most: float | None  # an arm's excess over the average past it is at most this a pull
     suggested: int | None  # the shortest past which, and past all longer ones that were tested, nothing is seen
@@ -42,7 +42,7 @@ def check_window(recorded: Recorded, told: int | None, confidence: float) -> Win
     suggested = quiet[0] if quiet else None
     window = told or suggested or (max(seen) if seen else min(UNTOLD, max(1, len(recorded) // 20)))
     mine = next((test for test in tests if test.window == window), None)
-    verdict: Verdict = "unclear" if mine is None else "too short" if mine.seen else "long enough"
+    verdict: Verification = "unclear" if mine is None else "too short" if mine.seen else "long enough"
     sentence = said(mine, window, suggested, seen)
     p, most = (None, None) if mine is None else (mine.p, mine.most)
     return WindowCheck(window, verdict, p, most, suggested, sentence, tests)
@@ -79,4 +79,4 @@ def said(mine: Past | None, window: int, suggested: int | None, seen: list[int])
     )
 
 
-__all__ = ["LEVEL", "Verdict", "WindowCheck", "check_window"]
+__all__ = ["LEVEL", "Verification", "WindowCheck", "check_window"]

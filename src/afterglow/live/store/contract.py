@@ -17,21 +17,13 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
-from afterglow.live.log import Record
+from afterglow.live.domain.log import Record
+from afterglow.live.domain.step_rows import StepRow
 from afterglow.live.store.access import Access
 
 
 class Raced(Exception):
     """Somebody else was quicker with the same digest: the transaction has to begin again."""
-
-
-class StepRow(NamedTuple):
-    step: int
-    served: int
-    planned: int
-    role: str
-    total: int | None = None  # None until it is closed
-    void: int = 0
 
 
 class Snapshot(NamedTuple):

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from afterglow.errors import BadDatabase, BadValue, InUse, MissingExtra
 from afterglow.live.store import schema
 from afterglow.live.store.address import is_postgres
-from afterglow.live.store.private import make_private
-from afterglow.live.store.revisions import TABLE
-from afterglow.live.store.writer import Writer
+from afterglow.live.store.file_mode import make_private
+from afterglow.live.store.migrations import TABLE
+from afterglow.live.store.writer_lock import Writer
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
-HERE = Path(__file__).parent / "revisions"
+HERE = Path(__file__).parent / "migrations"
 OTHERS = (
     "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'afterglow' "
     "AND pid <> pg_backend_pid()"

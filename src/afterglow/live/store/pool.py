@@ -17,7 +17,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from afterglow.errors import BadValue, OutOfTurn, Unavailable
 from afterglow.live.store.address import without_password
-from afterglow.live.store.impatient import Impatient, TooSlow
+from afterglow.live.store.deadline import Impatient, TooSlow
 from afterglow.live.store.session import Row
 
 MOST = 10  # connections

@@ -18,10 +18,10 @@ from psycopg import Cursor
 from afterglow.errors import BadDatabase, Conflict, OutOfTurn, Unavailable
 from afterglow.live.store import schema
 from afterglow.live.store.access import TableAccess
+from afterglow.live.store.migrations import TABLE, creation
 from afterglow.live.store.names import listed, number_of
 from afterglow.live.store.pool import Pool
 from afterglow.live.store.postgres_session import PostgresSession
-from afterglow.live.store.revisions import TABLE, creation
 from afterglow.live.store.session import Row
 from afterglow.live.store.tables import TableLog
 

@@ -12,12 +12,12 @@ from weakref import finalize
 from afterglow.errors import BadDatabase, BadValue, Conflict, OutOfTurn
 from afterglow.live.store import schema
 from afterglow.live.store.access import TableAccess
+from afterglow.live.store.file_mode import make_private
+from afterglow.live.store.migrations import TABLE, creation
 from afterglow.live.store.names import listed, number_of
-from afterglow.live.store.private import make_private
-from afterglow.live.store.revisions import TABLE, creation
 from afterglow.live.store.sqlite_session import PATIENCE, SqliteSession, connect, sorry, transaction
 from afterglow.live.store.tables import TableLog
-from afterglow.live.store.writer import Writer, refuse_other_names
+from afterglow.live.store.writer_lock import Writer, refuse_other_names
 
 GLANCE = 0.05  # seconds to wait for a lock where it can be done later
 

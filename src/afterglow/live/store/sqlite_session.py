@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from afterglow.errors import BadDatabase, Unavailable
-from afterglow.live.store.private import make_private
+from afterglow.live.store.file_mode import make_private
 from afterglow.live.store.session import Row
 
 PATIENCE = 5.0  # seconds to wait for another's lock

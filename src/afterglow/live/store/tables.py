@@ -3,8 +3,9 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 
-from afterglow.live.log import Record
-from afterglow.live.store.contract import Raced, Snapshot, StepRow
+from afterglow.live.domain.log import Record
+from afterglow.live.domain.step_rows import StepRow
+from afterglow.live.store.contract import Raced, Snapshot
 from afterglow.live.store.session import Row, Session
 
 AT_ONCE = 100_000  # rows that a statement makes, so that each is answered in seconds

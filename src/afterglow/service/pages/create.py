@@ -7,8 +7,8 @@ from typing import Any
 from starlette.responses import Response
 
 from afterglow.errors import AfterglowError, BadValue, Conflict
-from afterglow.live import limits
-from afterglow.live.spec import ARGUMENTS, experiment_name
+from afterglow.live.domain import limits
+from afterglow.live.domain.spec import ARGUMENTS, experiment_name
 from afterglow.policies.registry import WHERE, named
 from afterglow.service.pages.visit import Visit
 

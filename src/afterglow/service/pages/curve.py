@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from afterglow.live.history import Step
+from afterglow.live.follower import Step
 from afterglow.service.pages.axis import axis
 from afterglow.service.pages.numbers import figure
 from afterglow.service.pages.timeline import Strip, role_of

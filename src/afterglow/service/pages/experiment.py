@@ -7,8 +7,8 @@ from starlette.responses import JSONResponse, Response
 
 from afterglow.errors import OutOfTurn
 from afterglow.live import Decision, Experiment
-from afterglow.live.history import Happening
-from afterglow.live.status import Status
+from afterglow.live.domain.status import Status
+from afterglow.live.follower import LogEntry
 from afterglow.service.pages import words
 from afterglow.service.pages.comparison import comparison
 from afterglow.service.pages.curve import curve, known
@@ -49,7 +49,7 @@ class Standing(NamedTuple):
 
     status: Status
     decision: Decision
-    log: list[Happening]
+    log: list[LogEntry]
     seen: str
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from starlette.responses import RedirectResponse, Response
 
 from afterglow.errors import AfterglowError
-from afterglow.live.status import Explanation
+from afterglow.live.domain.status import Explanation
 from afterglow.service.pages.intervals import picture
 from afterglow.service.pages.numbers import figure
 from afterglow.service.pages.rendering import HEADERS

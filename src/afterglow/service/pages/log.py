@@ -5,7 +5,7 @@ from collections.abc import Callable
 from threading import Lock
 
 from afterglow.live import Experiment
-from afterglow.live.history import Happening
+from afterglow.live.follower import LogEntry
 
 KEPT = 200  # records at hand
 LOOK_BACK = 2000  # records that are read the first time
@@ -17,10 +17,10 @@ class RecentLog:
 
     def __init__(self) -> None:
         self.seq: int | None = None
-        self.kept = deque[Happening](maxlen=KEPT)
+        self.kept = deque[LogEntry](maxlen=KEPT)
         self.turn = Lock()
 
-    def read(self, experiment: Experiment, last: Callable[[], int]) -> list[Happening]:
+    def read(self, experiment: Experiment, last: Callable[[], int]) -> list[LogEntry]:
         """`last` tells the number of the last record."""
         with self.turn:
             if self.seq is None:
@@ -32,6 +32,6 @@ class RecentLog:
             return list(self.kept)
 
 
-def telling(experiment: Experiment, one: Happening) -> bool:
+def telling(experiment: Experiment, one: LogEntry) -> bool:
     """Whether a record says more than that a step ended."""
     return one.kind != "close" or one.body["void"] or one.body["step"] + 1 == experiment.spec.horizon

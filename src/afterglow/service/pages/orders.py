@@ -7,8 +7,8 @@ from starlette.responses import Response
 
 from afterglow.errors import AfterglowError, BadValue, Conflict, OutOfTurn
 from afterglow.live import Experiment
-from afterglow.live.spec import Spec
-from afterglow.live.status import Status
+from afterglow.live.domain.spec import Spec
+from afterglow.live.domain.status import Status
 from afterglow.service.pages.visit import Visit
 from afterglow.service.problems import Problem
 

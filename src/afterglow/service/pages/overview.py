@@ -6,8 +6,8 @@ from typing import NamedTuple
 from starlette.responses import Response
 
 from afterglow.live import Decision, Experiment
-from afterglow.live.spec import Spec
-from afterglow.live.status import Status
+from afterglow.live.domain.spec import Spec
+from afterglow.live.domain.status import Status
 from afterglow.service.pages.rendering import HEADERS
 from afterglow.service.pages.visit import Visit
 from afterglow.service.problems import problem_of

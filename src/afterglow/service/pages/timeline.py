@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from afterglow.live.history import Step
-from afterglow.live.spec import Spec
+from afterglow.live.domain.spec import Spec
+from afterglow.live.follower import Step
 from afterglow.service.pages.axis import axis
 from afterglow.service.pages.numbers import counted, figure
 from afterglow.service.pages.words import ROLES

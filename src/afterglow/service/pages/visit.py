@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from afterglow.live import Experiment, Experiments
-from afterglow.live.status import Explanation
+from afterglow.live.domain.status import Explanation
 from afterglow.service.access import Door
 from afterglow.service.pages.log import RecentLog
 from afterglow.service.pages.rendering import HEADERS, answer, rendered

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from afterglow.estimation.estimates import Estimates
-from afterglow.live.history import Happening
-from afterglow.live.spec import Spec
-from afterglow.live.status import Explanation, Status
+from afterglow.live.domain.spec import Spec
+from afterglow.live.domain.status import Explanation, Status
+from afterglow.live.follower import LogEntry
 from afterglow.service.pages.intervals import largest
 from afterglow.service.pages.numbers import counted, even, length, signed
 
@@ -102,11 +102,11 @@ class Line(NamedTuple):
     reason: str
 
 
-def lines(spec: Spec, happenings: Iterable[Happening]) -> list[Line]:
+def lines(spec: Spec, log_entries: Iterable[LogEntry]) -> list[Line]:
     """The log in words, newest first; steps that ended as they should are left out."""
     made = list[Line]()
-    void = list[Happening]()
-    for one in happenings:
+    void = list[LogEntry]()
+    for one in log_entries:
         if one.kind == "close" and one.body["void"]:
             void.append(one)
             continue
@@ -117,7 +117,7 @@ def lines(spec: Spec, happenings: Iterable[Happening]) -> list[Line]:
     return [*made, *void_line(void)][::-1]
 
 
-def void_line(void: Sequence[Happening]) -> list[Line]:
+def void_line(void: Sequence[LogEntry]) -> list[Line]:
     if not void:
         return []
     steps = [one.body["step"] for one in void]
@@ -125,7 +125,7 @@ def void_line(void: Sequence[Happening]) -> list[Line]:
     return [Line(void[-1].seq, void[-1].at, "silent", f"{which} void: nothing was reported.", "")]
 
 
-def sentence(spec: Spec, one: Happening) -> str:
+def sentence(spec: Spec, one: LogEntry) -> str:
     """One record in words; nothing for the usual end of a step."""
     body = one.body
     variant = spec.variants[body["variant"]] if isinstance(body.get("variant"), int) else ""

@@ -1,6 +1,6 @@
 """The tables of release 0.1."""
 
-from afterglow.live.store.revisions import Statements, alter
+from afterglow.live.store.migrations import Statements, alter
 
 revision = "1"
 down_revision = None

@@ -14,16 +14,15 @@ whichever policy it is, and nothing is thrown away that it would have played all
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import accumulate
 from typing import Any
 
-from afterglow.live import plan as plans
-from afterglow.live.events import Body, apply, safe
-from afterglow.live.log import Record, read_body
-from afterglow.live.spec import Spec
-from afterglow.live.state import Phase, Role, initial
-from afterglow.live.store.contract import Reading
+from afterglow.live.domain import policy_plan as plans
+from afterglow.live.domain.log import Record, read_body
+from afterglow.live.domain.spec import Spec
+from afterglow.live.domain.state import Phase, Role, initial
+from afterglow.live.domain.transitions import Body, apply, safe
 
 REVISING = ("void", "revise")  # events that take steps back
 AFRESH = ("disable", "enable", "go_live")
@@ -46,12 +45,6 @@ def range_of(record: Record) -> range:
     """The steps that a record takes back."""
     body = read_body(record.body)
     return range(body["first"], body["last"] + 1) if record.kind == "revise" else range(body["step"], body["step"] + 1)
-
-
-def taken_back(log: Reading) -> Iterator[range]:
-    """All steps that orders have taken back."""
-    for kind in REVISING:
-        yield from map(range_of, log.records(kind=kind))
 
 
 class Replay:

@@ -9,8 +9,8 @@ from hashlib import blake2b
 from secrets import token_bytes
 
 from afterglow.errors import AfterglowError, BadValue, Conflict
-from afterglow.live.amounts import micros, units
-from afterglow.live.spec import Spec
+from afterglow.live.domain.amounts import micros, units
+from afterglow.live.domain.spec import Spec
 from afterglow.live.store.contract import Writing
 
 LONGEST = 200

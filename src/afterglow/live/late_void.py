@@ -5,14 +5,21 @@ some records at a time; only the few that were added meanwhile are taken in by t
 the result. If others have taken steps back in between, it begins again.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
-from afterglow.live.log import Record, read_body
-from afterglow.live.replay import REVISING, Replay, Steps, taken_back
-from afterglow.live.spec import Spec
+from afterglow.live.domain.log import Record, read_body
+from afterglow.live.domain.replay import REVISING, Replay, Steps, range_of
+from afterglow.live.domain.spec import Spec
 from afterglow.live.store.contract import Reading, Store
 
 BATCH = 1000  # records read at once
+
+
+def taken_back(log: Reading) -> Iterator[range]:
+    """All steps that commands have voided after they were learned."""
+    for kind in REVISING:
+        yield from map(range_of, log.records(kind=kind))
 
 
 class LateVoid:

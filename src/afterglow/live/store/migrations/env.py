@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from afterglow.live.store.revisions import TABLE
+from afterglow.live.store.migrations import TABLE
 
 
 def run() -> None:

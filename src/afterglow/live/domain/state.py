@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from afterglow.live import plan as plans
-from afterglow.live.books import Books
-from afterglow.live.plan import Plan
-from afterglow.live.spec import Spec
+from afterglow.live.domain import policy_plan as plans
+from afterglow.live.domain.bounds import ExperimentBounds
+from afterglow.live.domain.policy_plan import PolicyPlan
+from afterglow.live.domain.spec import Spec
 
 
 class Phase(StrEnum):
@@ -35,8 +35,8 @@ class Role(StrEnum):
 
 @dataclass(slots=True)
 class State:
-    plan: Plan
-    books: Books
+    plan: PolicyPlan
+    books: ExperimentBounds
     step: int = 0  # in hand
     starts: int = 0  # when step 0 begins by the clock, in milliseconds
     phase: Phase = Phase.DRAFT
@@ -71,7 +71,7 @@ PLAIN = (
 def initial(spec: Spec) -> State:
     """Before anything has happened."""
     everyone = list(range(len(spec.variants)))
-    books = Books(len(spec.variants), spec.window, spec.confidence, spec.season)
+    books = ExperimentBounds(len(spec.variants), spec.window, spec.confidence, spec.season)
     plan = plans.fresh(spec, everyone, 0, 0, spec.control)
     return State(plan, books, served=spec.control, planned=spec.control, shadow=spec.shadow)
 
@@ -79,7 +79,7 @@ def initial(spec: Spec) -> State:
 def restored(spec: Spec, text: str) -> State:
     """The state that `State.text` wrote down."""
     values: dict[str, Any] = json.loads(text)
-    books = Books(len(spec.variants), spec.window, spec.confidence, spec.season)
+    books = ExperimentBounds(len(spec.variants), spec.window, spec.confidence, spec.season)
     books.restore(values["books"])
     plain = {name: values[name] for name in PLAIN}
     plain |= {

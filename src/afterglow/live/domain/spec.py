@@ -14,8 +14,8 @@ from typing import Any
 from afterglow import records
 from afterglow.checks import arm_names, between, choice, number, whole
 from afterglow.errors import BadFormat, BadValue, UnknownName
-from afterglow.live import limits
-from afterglow.live.amounts import LEAST, MICRO, MOST
+from afterglow.live.domain import limits
+from afterglow.live.domain.amounts import LEAST, MICRO, MOST
 from afterglow.policies.policy import Policy
 from afterglow.policies.registry import WHERE, known_options, named, playable
 from afterglow.policies.season import seasonal

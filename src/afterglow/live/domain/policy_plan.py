@@ -12,13 +12,13 @@ from typing import Any
 
 from afterglow import records
 from afterglow.errors import AfterglowWarning, BadValue
-from afterglow.live.spec import Spec, policy_of
+from afterglow.live.domain.spec import Spec, policy_of
 from afterglow.policy_runner import PolicyRunner
 from afterglow.rng import POLICY, key
 
 
 @dataclass(slots=True)
-class Hold:
+class OpenHold:
     """A hold in hand. A *stretch* is a part of it that nothing outside the plan interrupted."""
 
     arm: int  # of the plan's arms
@@ -36,13 +36,13 @@ class Hold:
 
 
 @dataclass(slots=True)
-class Plan:
+class PolicyPlan:
     """`current` is the hold in hand, `take` ends a step of it, `cut` ends it early, `pause` begins a new stretch."""
 
     arms: list[int]  # variants that it chooses among, by number
     holding: PolicyRunner | None  # None where there is nothing to choose
     unit: float
-    hold: Hold | None = None
+    hold: OpenHold | None = None
     learned: int = 0  # holds so far
 
     def current(self, step: int, left: int | None) -> int:
@@ -51,7 +51,7 @@ class Plan:
             return self.arms[0]
         if self.hold is None:
             asked = self.holding.current(left)
-            self.hold = Hold(asked.arm, asked.steps, asked.split, step)
+            self.hold = OpenHold(asked.arm, asked.steps, asked.split, step)
         return self.arms[self.hold.arm]
 
     def take(self, step: int, total: int, void: bool) -> bool:
@@ -111,36 +111,36 @@ class Plan:
         }
 
 
-def fresh(spec: Spec, arms: list[int], step: int, restarts: int, best: int) -> Plan:
+def fresh(spec: Spec, arms: list[int], step: int, restarts: int, best: int) -> PolicyPlan:
     """The policy's plan from a step on, over some of the variants; `best` for good if it has no choice or no time."""
     left = None if spec.horizon is None else spec.horizon - step
     policy = policy_of(spec)
     if len(arms) < 2:
-        return Plan([best], None, spec.unit)
+        return PolicyPlan([best], None, spec.unit)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AfterglowWarning)
         try:
             settings = policy.settings(len(arms), spec.window, left, spec.options)
         except BadValue:  # too few steps are left for this policy
-            return Plan([best], None, spec.unit)
+            return PolicyPlan([best], None, spec.unit)
     if not restarts:
         settings = records.like(settings, spec.settings, f"settings of {policy.name}")
     stream = key(spec.seed, restarts, POLICY)
-    return Plan(arms, PolicyRunner(policy, settings, policy.start(settings), len(arms), stream), spec.unit)
+    return PolicyPlan(arms, PolicyRunner(policy, settings, policy.start(settings), len(arms), stream), spec.unit)
 
 
-def resumed(spec: Spec, values: Mapping[str, Any]) -> Plan:
-    """The plan that `Plan.values` wrote down."""
+def resumed(spec: Spec, values: Mapping[str, Any]) -> PolicyPlan:
+    """The plan that `PolicyPlan.values` wrote down."""
     if values["settings"] is None:
-        return Plan(values["arms"], None, spec.unit)
+        return PolicyPlan(values["arms"], None, spec.unit)
     policy = policy_of(spec)
     settings = stored_settings(spec, policy, values)
     state = records.like(policy.start(settings), values["state"], f"state of {policy.name}")
     holding = PolicyRunner(policy, settings, state, len(values["arms"]), values["stream"], values["opened"])
-    plan = Plan(values["arms"], holding, spec.unit, None, values["learned"])
+    plan = PolicyPlan(values["arms"], holding, spec.unit, None, values["learned"])
     if values["hold"]:
         arm, steps, split, since, began, base = values["hold"]
-        plan.hold = Hold(arm, steps, split, since, values["totals"], began, base, values["voided"])
+        plan.hold = OpenHold(arm, steps, split, since, values["totals"], began, base, values["voided"])
     return plan
 
 

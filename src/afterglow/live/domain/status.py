@@ -5,9 +5,9 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from afterglow.estimation.estimates import Difference, Estimate, Estimates, read
-from afterglow.live.events import recommended
-from afterglow.live.spec import Spec
-from afterglow.live.state import Phase, Role, State
+from afterglow.live.domain.spec import Spec
+from afterglow.live.domain.state import Phase, Role, State
+from afterglow.live.domain.transitions import recommended
 
 REASONS = {
     Role.PLAN: "as planned",

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from afterglow.live.spec import Spec
-from afterglow.live.state import Phase, State
+from afterglow.live.domain.spec import Spec
+from afterglow.live.domain.state import Phase, State
 
 
 class Decision(NamedTuple):

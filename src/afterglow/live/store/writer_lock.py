@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from afterglow.errors import BadValue, InUse
-from afterglow.live.store.private import make_private
+from afterglow.live.store.file_mode import make_private
 
 try:
     import fcntl

@@ -4,11 +4,11 @@ from typing import Any, NamedTuple
 
 from afterglow.checks import whole
 from afterglow.errors import BadValue, Conflict, HorizonReached, OutOfTurn
-from afterglow.live.amounts import FULL, micros, units
-from afterglow.live.events import safe
-from afterglow.live.limits import writable
-from afterglow.live.spec import Spec
-from afterglow.live.state import WAITING, Phase, State
+from afterglow.live.domain.amounts import FULL, micros, units
+from afterglow.live.domain.limits import writable
+from afterglow.live.domain.spec import Spec
+from afterglow.live.domain.state import WAITING, Phase, State
+from afterglow.live.domain.transitions import safe
 
 
 class Event(NamedTuple):

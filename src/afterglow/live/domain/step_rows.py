@@ -1,11 +1,19 @@
-"""What an event changes in the table of steps."""
+"""One row for each step, and what an event changes in those rows."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from afterglow.live.spec import Spec
-from afterglow.live.state import WAITING, Role, State
-from afterglow.live.store.contract import StepRow
+from afterglow.live.domain.spec import Spec
+from afterglow.live.domain.state import WAITING, Role, State
+
+
+class StepRow(NamedTuple):
+    step: int
+    served: int
+    planned: int
+    role: str
+    total: int | None = None  # None until it is closed
+    void: int = 0
 
 
 class Open(NamedTuple):

@@ -7,9 +7,9 @@ outside the plan interrupts the hold in hand, which goes on after a wash-out of 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from afterglow.live import plan as plans
-from afterglow.live.spec import Spec
-from afterglow.live.state import WAITING, Phase, Role, State
+from afterglow.live.domain import policy_plan as plans
+from afterglow.live.domain.spec import Spec
+from afterglow.live.domain.state import WAITING, Phase, Role, State
 
 Body = Mapping[str, Any]
 PAUSED, PLAN, WASHOUT, OUTSIDE = Phase.PAUSED, Role.PLAN, Role.WASHOUT, Role.OUTSIDE  # found once, not in every step

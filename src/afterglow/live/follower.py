@@ -5,15 +5,15 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from afterglow.errors import BadDatabase, BadFormat, OutOfTurn
-from afterglow.live.amounts import units
-from afterglow.live.events import apply
-from afterglow.live.log import NOTHING, Record, body_of, chained, read_body
-from afterglow.live.orders import Event
-from afterglow.live.replay import REVISING, range_of
-from afterglow.live.rows import Close, Missed, Open, Void, changes
-from afterglow.live.spec import Spec, read_spec
-from afterglow.live.state import WAITING, Role, State, initial, restored
-from afterglow.live.status import Explanation, explanation
+from afterglow.live.domain.amounts import units
+from afterglow.live.domain.commands import Event
+from afterglow.live.domain.log import NOTHING, Record, body_of, chained, read_body
+from afterglow.live.domain.replay import REVISING, range_of
+from afterglow.live.domain.spec import Spec, read_spec
+from afterglow.live.domain.state import WAITING, Role, State, initial, restored
+from afterglow.live.domain.status import Explanation, explanation
+from afterglow.live.domain.step_rows import Close, Missed, Open, Void, changes
+from afterglow.live.domain.transitions import apply
 from afterglow.live.store.contract import Reading, Snapshot, Writing
 
 EVERY = 1000  # records between snapshots, more where they are large
@@ -30,7 +30,7 @@ class Step(NamedTuple):
     reason: str | None = None  # of the order that made it void
 
 
-class Happening(NamedTuple):
+class LogEntry(NamedTuple):
     seq: int
     at: float  # seconds since 1970
     kind: str
@@ -186,8 +186,8 @@ def check(mark: bytes, state: str) -> bytes:
     return sha256(mark + state.encode()).digest()
 
 
-def happenings(log: Reading, after: int, count: int | None) -> list[Happening]:
+def log_entries(log: Reading, after: int, count: int | None) -> list[LogEntry]:
     return [
-        Happening(one.seq, one.at / 1000, one.kind, read_body(one.body), one.hash.hex())
+        LogEntry(one.seq, one.at / 1000, one.kind, read_body(one.body), one.hash.hex())
         for one in log.records(after, count)
     ]

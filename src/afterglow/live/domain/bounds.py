@@ -18,7 +18,7 @@ from afterglow.estimation.bounds_with_gaps import NEVER, BoundsWithGaps
 from afterglow.estimation.differences import Evidence, evidence
 
 
-class Books(BoundsWithGaps):
+class ExperimentBounds(BoundsWithGaps):
     """A ledger with gaps whose last steps can be taken back."""
 
     def __init__(self, arms: int, window: int, confidence: float, season: int = 1) -> None:

@@ -1,0 +1,158 @@
+"""An experiment's state now: a copy in memory of what the log says, and how it is kept up with the log and the clock.
+
+Every change is a record that is durable before the call returns; if that fails, the copy is thrown away and read
+again.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from math import inf
+from threading import Condition, RLock
+from time import monotonic
+from typing import NamedTuple
+
+from afterglow.live.domain import commands
+from afterglow.live.domain.commands import Event, Reported
+from afterglow.live.domain.decision import Decision, decided
+from afterglow.live.domain.spec import Spec
+from afterglow.live.domain.state import State
+from afterglow.live.follower import Follower
+from afterglow.live.store.contract import Reading, Store, Writing
+
+NEVER = -1
+REREAD = 1.0  # seconds for which a decision is taken as it is where others may change it
+
+
+class ChangeSignal:
+    """Wakes threads that wait for something to be appended by this process."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.told = Condition()
+
+    def tell(self) -> None:
+        with self.told:
+            self.count += 1
+            self.told.notify_all()
+
+    def wait(self, seen: int, timeout: float) -> bool:
+        """Wait until the count is no longer what was seen; False if the time is over first."""
+        with self.told:
+            return self.told.wait_for(lambda: self.count != seen, timeout)
+
+
+class Shown(NamedTuple):
+    """A decision that can be given without asking the database."""
+
+    decision: Decision
+    ends: float  # by the clock, in milliseconds
+    stale: float  # when others may have changed it, by the monotonic clock
+
+
+class CachedState:
+    """The state of one experiment, kept up with its log and the clock; `Experiment` reads and writes through it."""
+
+    def __init__(self, store: Store, name: str, clock: Callable[[], float], signal: ChangeSignal) -> None:
+        self.name = name
+        self.store = store
+        self.clock = clock
+        self.signal = signal
+        self.lock = RLock()
+        self.copy = Follower(name)
+        self.untidy = False
+        self.shown: Shown | None = None
+        self.ends: float | None = None  # when the current step ends by the clock, as far as is known
+        with self.reading():
+            pass
+
+    @property
+    def spec(self) -> Spec:
+        return self.copy.spec
+
+    def glance(self) -> Decision | None:
+        """The decision, if it is known without the database and without waiting for anybody."""
+        shown = self.shown
+        if shown is None or self.clock_ms() >= shown.ends or (shown.stale < inf and monotonic() >= shown.stale):
+            return None
+        return shown.decision
+
+    @contextmanager
+    def current(self) -> Iterator[State]:
+        """The state now, by the clock."""
+        with self.lock:
+            if self.copy.seq < 0 or not self.store.alone:
+                with self.reading():
+                    pass
+            if not self.store.read_only and self.due():
+                with self.writing() as log:
+                    self.catch_up(log)
+            yield self.copy.state
+
+    def show(self, since: float) -> None:
+        """Publish the decision, for `glance`; others may have changed it `since`, by the monotonic clock."""
+        spec, state = self.copy.spec, self.copy.state
+        decision = decided(spec, state)
+        self.ends = decision.valid_until
+        ends = inf if self.ends is None else round(1000 * self.ends)
+        if self.store.alone:
+            self.shown = Shown(decision, ends, inf)
+        elif state.phase == "over" or (spec.step_ms and state.phase != "draft"):
+            self.shown = Shown(decision, ends, since + REREAD)
+        else:
+            self.shown = None
+
+    def clock_ms(self) -> int:
+        return round(1000 * self.clock())
+
+    def now(self) -> int:
+        """Milliseconds since 1970, never fewer than before."""
+        return max(self.clock_ms(), self.copy.latest)
+
+    def due(self) -> bool:
+        copy = self.copy
+        return copy.seq >= 0 and commands.due(copy.spec, copy.state, self.now())
+
+    def catch_up(self, log: Writing) -> None:
+        """Start what is scheduled, close the steps that have ended by the clock."""
+        if self.due():
+            spec, state = self.spec, self.copy.state
+            self.append(log, commands.passed(spec, state, self.now(), Reported(*log.reported(state.step))))
+
+    def append(self, log: Writing, events: list[Event]) -> None:
+        self.untidy |= self.copy.happen(log, self.now(), events)
+
+    @contextmanager
+    def reading(self) -> Iterator[Reading]:
+        with self.lock:
+            since = monotonic()  # before what is read was true, however long it takes to arrive
+            with self.store.reading(self.name) as log:
+                self.copy.follow(log)
+                self.show(since)
+                yield log
+
+    def writing(self) -> AbstractContextManager[Writing]:
+        return self.changing(self.store.writing)
+
+    @contextmanager
+    def changing(self, begin: Callable[[str], AbstractContextManager[Writing]]) -> Iterator[Writing]:
+        with self.lock:
+            before, since = NEVER, 0.0
+            try:
+                with begin(self.name) as log:
+                    since = monotonic()  # others wait by now
+                    self.copy.follow(log)
+                    before = self.copy.seq
+                    yield log
+            except BaseException:
+                if self.copy.dirty:
+                    self.shown = None
+                    self.copy.forget()
+                elif before > NEVER:  # what was read is true
+                    self.show(since)
+                raise
+            self.copy.dirty = False
+            self.show(since)
+            if self.copy.seq != before:
+                self.signal.tell()
+            if self.untidy:
+                self.untidy = not self.store.tidy()
