@@ -7,10 +7,10 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from afterglow.service import health
+from afterglow.service.api import health
+from afterglow.service.api.fast_openapi import HOT
+from afterglow.service.api.openapi import document, scopes_of
 from afterglow.service.app import ROUTERS
-from afterglow.service.hot_schema import HOT
-from afterglow.service.schema import document, scopes_of
 
 PAGE = Path(__file__).parent.parent / "docs/reference/http.md"
 FIRST, LAST = "<!-- calls -->\n", "<!-- end of calls -->\n"

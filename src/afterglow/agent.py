@@ -41,7 +41,7 @@ class Playing(NamedTuple):
 
 
 @dataclass(slots=True)
-class Progress:
+class AgentProgress:
     """Where an agent stands, as it is stored."""
 
     step: int
@@ -144,7 +144,7 @@ class Agent:
     def to_json(self) -> str:
         """All of it as text, at any point; `from_json` goes on with the same decisions."""
         holding, ledger, name = self._holding, self._ledger, self.policy.name
-        progress = Progress(self.step, int(self._selected), holding.opened, ledger.current, ledger.look)
+        progress = AgentProgress(self.step, int(self._selected), holding.opened, ledger.current, ledger.look)
         values = {
             "format": FORMAT,
             "version": VERSION,
@@ -179,7 +179,7 @@ class Agent:
         holding, ledger, name = self._holding, self._ledger, self.policy.name
         self.settings = holding.settings = records.like(self.settings, values["settings"], f"settings of {name}")
         holding.state = records.like(holding.state, values["state"], f"state of {name}")
-        progress = records.like(Progress(0, 0, 0, 0, 0), values["progress"], "progress")
+        progress = records.like(AgentProgress(0, 0, 0, 0, 0), values["progress"], "progress")
         if values["hold"] is not None:
             holding.hold = records.like(Hold(0, 0, 0), values["hold"], "hold")
         pairs = zip(ledger.tallies, values["tallies"], strict=True)

@@ -14,7 +14,7 @@ import pytest
 from afterglow.client import Client, Refused
 from afterglow.client.asking import SETTINGS
 from afterglow.errors import BadValue, Conflict, HorizonReached, OutOfTurn, Undelivered, UnknownName
-from afterglow.service.shapes import NewExperiment
+from afterglow.service.api.models import NewExperiment
 from live_fixtures import Clock
 from serving import START, in_thread
 

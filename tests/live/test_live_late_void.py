@@ -1,4 +1,4 @@
-"""Steps that are taken back after they were learned: the experiment goes on as if it had never seen their totals."""
+"""StepSet that are taken back after they were learned: the experiment goes on as if it had never seen their totals."""
 
 from collections import deque
 from random import Random
@@ -9,7 +9,7 @@ import pytest
 from afterglow.live.domain import commands
 from afterglow.live.domain.commands import Event, Reported
 from afterglow.live.domain.log import body_of, read_body
-from afterglow.live.domain.replay import Replay, Steps
+from afterglow.live.domain.replay import Replay, StepSet
 from afterglow.live.domain.spec import Spec, specify
 from afterglow.live.domain.state import Phase, State, initial, restored
 from afterglow.live.domain.transitions import apply
@@ -45,7 +45,7 @@ class Live:
         if commands.in_hand(self.state, steps):
             self.happen(commands.void(self.spec, self.state, first, "a test"))
             return
-        replay = Replay(self.spec, Steps(self.gone))
+        replay = Replay(self.spec, StepSet(self.gone))
         for kind, body in self.events:
             replay.take(kind, read_body(body))
         self.happen([commands.revise(steps, "a test", replay.follows())])

@@ -6,7 +6,7 @@ from ipaddress import ip_address
 import pytest
 
 from afterglow.errors import BadValue
-from afterglow.service.addresses import checked_url, located, public, refuse_private
+from afterglow.service.background.addresses import checked_url, located, public, refuse_private
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ import pytest
 
 from afterglow.live.store import access
 from afterglow.live.store.access import TokenRow
-from afterglow.service.access import Door
+from afterglow.service.auth.scopes import Authenticator
+from afterglow.service.auth.tokens import PAUSE, TokenCache, new_token
 from afterglow.service.problems import Problem
-from afterglow.service.tokens import PAUSE, TokenBook, new_token
 from serving import Serving
 
 
@@ -48,7 +48,7 @@ def test_a_reading_that_is_under_way_is_waited_for() -> None:
         return [row]
 
     async def call() -> bool:
-        door = Door(book, True, 0, time.time, lambda: asyncio.to_thread(book.renew))
+        door = Authenticator(book, True, 0, time.time, lambda: asyncio.to_thread(book.renew))
         sought = asyncio.create_task(door.look_for(token))
         while not door.looking.locked() and not sought.done():
             await asyncio.sleep(0)
@@ -58,7 +58,7 @@ def test_a_reading_that_is_under_way_is_waited_for() -> None:
         go_on.set()
         return await sought is not None
 
-    book = TokenBook(rows)
+    book = TokenCache(rows)
     book.read = time.monotonic()  # so that the call waits a moment before it reads for itself
     every_second = Thread(target=book.renew)
     assert asyncio.run(call())
@@ -68,13 +68,13 @@ def test_a_reading_that_is_under_way_is_waited_for() -> None:
 def test_a_token_is_not_called_unknown_by_a_reading_that_did_not_end() -> None:
     """The database may be slow just when it is asked; what was known before says nothing about a new token."""
     token, row = new_token(["read"], None, "", time.time())
-    book = TokenBook(list)
+    book = TokenCache(list)
     book.renew()
 
     async def too_slow() -> None: ...
 
     async def call() -> str:
-        door = Door(book, True, 0, time.time, too_slow)
+        door = Authenticator(book, True, 0, time.time, too_slow)
         with pytest.raises(Problem) as told:
             await door.look_for(token)
         return told.value.kind.slug
@@ -90,7 +90,7 @@ def test_a_reading_that_failed_in_whatever_way_proves_nothing_about_a_token() ->
         raise ValueError("a row that nobody can read")
 
     async def call() -> str:
-        door = Door(book, True, 0, time.time, renew)
+        door = Authenticator(book, True, 0, time.time, renew)
         try:
             await door.look_for("ag_000000000000_new")
         except Problem as problem:
@@ -101,7 +101,7 @@ def test_a_reading_that_failed_in_whatever_way_proves_nothing_about_a_token() ->
         with contextlib.suppress(ValueError):
             await asyncio.to_thread(book.renew)
 
-    book = TokenBook(rows)
+    book = TokenCache(rows)
     book.sure = True  # an earlier reading worked
     assert asyncio.run(call()) == "database-away"
 

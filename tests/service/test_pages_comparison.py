@@ -12,9 +12,9 @@ from afterglow.live.domain.spec import Spec, specify
 from afterglow.live.domain.state import Phase, initial
 from afterglow.live.domain.status import Status, estimates, status
 from afterglow.live.domain.transitions import apply
-from afterglow.service.pages.comparison import comparison
-from afterglow.service.pages.rendering import ENVIRONMENT
-from afterglow.service.pages.words import known
+from afterglow.service.dashboard.comparison import comparison
+from afterglow.service.dashboard.rendering import ENVIRONMENT
+from afterglow.service.dashboard.sentences import known
 
 
 def played(means: dict[str, float], horizon: int = 600, **settings: Any) -> tuple[Spec, Status, Estimates]:

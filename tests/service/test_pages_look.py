@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from afterglow.service.pages.assets import BYTES, TYPES
-from afterglow.service.pages.rendering import ENVIRONMENT
+from afterglow.service.dashboard.assets import BYTES, TYPES
+from afterglow.service.dashboard.rendering import ENVIRONMENT
 
 STYLE = BYTES["style.css"].decode()
 REPORTS = files("afterglow.lab.rendering").joinpath("templates", "style.css").read_text(encoding="utf-8")
@@ -54,7 +54,7 @@ def test_nothing_of_ours_names_another_host() -> None:
         assert "//" not in re.sub(r"^\s*//.*$|; //.*$", "", text, flags=re.MULTILINE), name
         assert "url(" not in text.replace("url(#", ""), name
     for name in ENVIRONMENT.list_templates():
-        source = Path(str(files("afterglow.service.pages").joinpath("templates", name))).read_text(encoding="utf-8")
+        source = Path(str(files("afterglow.service.dashboard").joinpath("templates", name))).read_text(encoding="utf-8")
         assert "http:/" not in source, name
         assert "https:/" not in source, name
         assert " style=" not in source, name

@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from afterglow import live
-from afterglow.service.pages.log import KEPT, LOOK_BACK, RecentLog
-from afterglow.service.pages.timeline import SPAN
+from afterglow.service.dashboard.recent_log import KEPT, LOOK_BACK, RecentLog
+from afterglow.service.dashboard.timeline import SPAN
 from browsing import Visitor
 from live_fixtures import Clock
 from page_fixtures import FRIDAY

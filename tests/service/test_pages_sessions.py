@@ -8,8 +8,8 @@ import pytest
 from afterglow import live
 from afterglow.live.store import access
 from afterglow.live.store.access import Access
-from afterglow.service.pages.session import LASTS, Sessions, form_mark, own_form
-from afterglow.service.tokens import Token, TokenBook, new_token
+from afterglow.service.auth.sessions import LASTS, Sessions, form_mark, own_form
+from afterglow.service.auth.tokens import Token, TokenCache, new_token
 
 NOW = 1_800_000_000.0
 
@@ -25,7 +25,7 @@ def rows(tmp_path: Path) -> Iterator[Access]:
 
 def sessions(rows: Access) -> Sessions:
     """Those of one replica."""
-    made = Sessions(TokenBook(rows.tokens), rows)
+    made = Sessions(TokenCache(rows.tokens), rows)
     made.book.renew()
     return made
 

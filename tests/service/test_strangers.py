@@ -8,10 +8,10 @@ import httpx
 import pytest
 
 from afterglow.live.store.access import TokenRow
-from afterglow.service.access import STRANGERS, Door
-from afterglow.service.health import Ready
+from afterglow.service.api.health import Ready
+from afterglow.service.auth.scopes import STRANGERS, Authenticator
+from afterglow.service.auth.tokens import TokenCache
 from afterglow.service.problems import Problem
-from afterglow.service.tokens import TokenBook
 from quick_disk import quick_folder
 from serving import Serving, slug
 
@@ -57,12 +57,12 @@ def rows(reads: list[int]) -> list[TokenRow]:
 async def ask_for_wrong_tokens(count: int) -> tuple[int, list[object]]:
     """How often the rows were read, and what each of many that came at the same time was told."""
     reads = list[int]()
-    book = TokenBook(lambda: rows(reads))
+    book = TokenCache(lambda: rows(reads))
 
     async def renew() -> None:
         book.renew()
 
-    door = Door(book, True, 0.0, lambda: 0.0, renew)
+    door = Authenticator(book, True, 0.0, lambda: 0.0, renew)
     asked = (door.look_for(f"ag_{number}_wrong") for number in range(count))
     found: list[object] = [*await asyncio.gather(*asked, return_exceptions=True)]
     return len(reads), found

@@ -12,8 +12,8 @@ from afterglow import live
 from afterglow.errors import Unavailable
 from afterglow.live.follower import LogEntry
 from afterglow.live.store.access import Access, HookRow
-from afterglow.service import deliveries as module
-from afterglow.service.deliveries import Deliveries
+from afterglow.service.background import webhook_delivery as module
+from afterglow.service.background.webhook_delivery import Deliveries
 from serving import START
 
 HOOK = HookRow("hook", "http://127.0.0.1:9/", "secret", None, None, 0)

@@ -13,9 +13,9 @@ from afterglow.live.domain import commands
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import State
 from afterglow.live.store.access import TokenRow
+from afterglow.service.auth.tokens import TokenCache
+from afterglow.service.background.ticker import Ticker
 from afterglow.service.metrics import Metrics
-from afterglow.service.tokens import TokenBook
-from afterglow.service.watch import Watch
 from quick_disk import quick_folder
 from serving import START, in_thread, slug
 
@@ -77,7 +77,7 @@ def test_tokens_are_read_again_whatever_the_ticker_meets(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(live.Experiments, "tick", stumble)
     with quick_folder() as folder, live.open(Path(folder) / "e.db") as experiments:
-        watch = Watch(experiments, TokenBook(rows), Metrics())
+        watch = Ticker(experiments, TokenCache(rows), Metrics())
         ticker = Thread(target=watch.tick)
         ticker.start()
         try:

@@ -15,11 +15,11 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from afterglow import live
+from afterglow.service.auth.tokens import SCOPES, TokenCache
+from afterglow.service.background.ticker import Ticker
 from afterglow.service.metrics import Metrics
 from afterglow.service.problems import KINDS, TABLE
 from afterglow.service.server import where
-from afterglow.service.tokens import SCOPES, TokenBook
-from afterglow.service.watch import Watch
 from live_fixtures import Clock
 from postgres import server
 from quick_disk import quick_folder
@@ -125,7 +125,7 @@ def test_an_experiment_that_cant_go_on_is_named_once_and_the_others_go_on(caplog
         with closing(sqlite3.connect(file)) as base, base:
             base.execute("UPDATE events SET at = at + 1 WHERE experiment = 1 AND seq = 1")
         with live.open(file) as experiments:
-            watch = Watch(experiments, TokenBook(list), Metrics())
+            watch = Ticker(experiments, TokenCache(list), Metrics())
             for _ in range(3):
                 watch.complain(experiments.tick())
             assert experiments["whole"].current() == "A"

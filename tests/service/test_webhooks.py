@@ -19,7 +19,7 @@ import afterglow
 from afterglow.client import check_signature
 from afterglow.live.store import access
 from afterglow.live.store.access import HookRow
-from afterglow.service.deliveries import LIMIT, Deliveries, calling
+from afterglow.service.background.webhook_delivery import LIMIT, Deliveries, calling
 from postgres import server as postgres
 from serving import START, Serving, in_thread, slug
 

@@ -17,8 +17,8 @@ from afterglow.cli.serve import Config, Db
 from afterglow.errors import UnknownName
 from afterglow.live.store import access
 from afterglow.live.store.access import Access, TokenRow
+from afterglow.service.auth.tokens import lifetime, new_token
 from afterglow.service.settings import Settings, settings_from
-from afterglow.service.tokens import lifetime, new_token
 
 app = typer.Typer(help="Tokens of the service: create, list, revoke.", no_args_is_help=True)
 

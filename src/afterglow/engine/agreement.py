@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from afterglow import rng
-from afterglow.engine.job import Job, Results
+from afterglow.engine.job import Job, JobResults
 from afterglow.engine.layout import unpack
 from afterglow.engine.machinery import machinery
 from afterglow.engine.policies import content
@@ -40,7 +40,7 @@ def agree(policy: Policy[Any, Any], settings: Any, arms: int, window: int, horiz
     world = World.of([round(0.2 + 0.6 * arm / max(arms - 1, 1), 6) for arm in range(arms)], window, "uniform")
     trace = np.full((horizon, 5), np.nan)
     job = Job(policy, settings, machinery(world, policy.privileged), horizon, seed, STEP).compiled()
-    results = Results.empty(1, arms, np.zeros(0, np.int64), recommend=False)
+    results = JobResults.empty(1, arms, np.zeros(0, np.int64), recommend=False)
     final = unpack(policy.State, job.play(results, 0, 1, np.zeros(1), trace)[0])
     state, clock = policy.start(settings), 0
     stream = rng.key(seed, 0, rng.POLICY)

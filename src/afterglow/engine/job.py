@@ -18,7 +18,7 @@ NO_TRACE = np.zeros((0, 5))
 
 
 @dataclass(frozen=True)
-class Results:
+class JobResults:
     """Arrays with one row for each run."""
 
     facts: Numbers
@@ -29,7 +29,7 @@ class Results:
     marks: NDArray[np.int64]
 
     @classmethod
-    def empty(cls, runs: int, arms: int, marks: NDArray[np.int64], recommend: bool) -> "Results":
+    def empty(cls, runs: int, arms: int, marks: NDArray[np.int64], recommend: bool) -> "JobResults":
         curves, shares = np.zeros((2, runs, marks.size))
         chosen = np.zeros(runs, np.int64) if recommend else None
         return cls(np.zeros((runs, len(driver.FACTS))), curves, shares, np.zeros((runs, arms), np.int64), chosen, marks)
@@ -57,7 +57,7 @@ class Job:
         driver.machine()
         return replace(self, verbs=compiled(self.policy))
 
-    def play(self, results: Results, begin: int, end: int, stop: Numbers, trace: Numbers = NO_TRACE) -> Numbers:
+    def play(self, results: JobResults, begin: int, end: int, stop: Numbers, trace: Numbers = NO_TRACE) -> Numbers:
         """Play runs begin … end - 1 into their rows; the final states. The first run's holds go to `trace`."""
         world, rows = self.world, slice(begin, end)
         states = np.tile(pack(self.policy.start(self.settings)), (end - begin, 1))

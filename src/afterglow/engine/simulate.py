@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from afterglow.checks import any_seed, choice, whole
 from afterglow.engine.agreement import check_own
-from afterglow.engine.job import Job, Results
+from afterglow.engine.job import Job, JobResults
 from afterglow.engine.machinery import machinery
 from afterglow.engine.outcome import Outcome
 from afterglow.engine.tiers import HOLD, SKIP, STEP
@@ -67,7 +67,7 @@ def simulate(
     if not is_ours(base):
         check_own(policy, settings, world.arms)
     job = Job(policy, settings, machinery(world, policy.privileged), steps, seed, TIERS[tier], first).compiled()
-    results = Results.empty(runs, world.arms, marks, recommend)
+    results = JobResults.empty(runs, world.arms, marks, recommend)
     began = time.perf_counter()
     used = share_out(runs, partial(job.play, results), threads, progress)
     seconds = time.perf_counter() - began

@@ -39,7 +39,7 @@ class Washed:
 
 
 @dataclass(slots=True)
-class Open:
+class OpenBatch:
     """The run in play: what is not a whole season, or a whole batch, yet."""
 
     season_steps: int = 0
@@ -58,7 +58,7 @@ class Batches:
         self.season = season
         self.size = season * -(-window // season)  # b
         self.arms = [Washed() for _ in range(arms)]
-        self.open = Open()
+        self.open = OpenBatch()
 
     def add(self, arm: int, total: float) -> None:
         now = self.open
@@ -98,7 +98,7 @@ class Batches:
                     batch_steps, batch_total = 0, 0.0
         washed.steps, washed.total, now.batch_steps, now.batch_total = steps, seen, batch_steps, batch_total
 
-    def close(self, washed: Washed, now: Open, total: float) -> None:
+    def close(self, washed: Washed, now: OpenBatch, total: float) -> None:
         """A batch of the shortest length is full; each second one ends a longer one."""
         mean = total / self.size
         for length in range(LENGTHS):
@@ -115,7 +115,7 @@ class Batches:
 
     def end(self) -> None:
         """The run is over."""
-        self.open = Open()
+        self.open = OpenBatch()
 
     def forked(self, arm: int) -> "Batches":
         """A copy to which steps of this arm can be added, the one in play."""

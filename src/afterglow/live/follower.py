@@ -12,7 +12,7 @@ from afterglow.live.domain.replay import REVISING, range_of
 from afterglow.live.domain.spec import Spec, read_spec
 from afterglow.live.domain.state import WAITING, Role, State, initial, restored
 from afterglow.live.domain.status import Explanation, explanation
-from afterglow.live.domain.step_rows import Close, Missed, Open, Void, changes
+from afterglow.live.domain.step_rows import CloseRow, MissedRows, OpenRow, VoidRows, changes
 from afterglow.live.domain.transitions import apply
 from afterglow.live.store.contract import Reading, Snapshot, Writing
 
@@ -111,7 +111,7 @@ class Follower:
             apply(self.spec, self.state, kind, values)
             if self.state.phase != "over" and (kind == "start" or self.state.step > before):
                 state = self.state
-                made.append(Open(state.step, state.served, state.planned, str(state.role)))
+                made.append(OpenRow(state.step, state.served, state.planned, str(state.role)))
             write(log, made)
             self.seq, self.hash, self.latest = self.seq + 1, mark, at
         if not events:
@@ -168,14 +168,14 @@ class Follower:
         ]  # fmt: skip
 
 
-def write(log: Writing, made: list[Open | Close | Missed | Void]) -> None:
+def write(log: Writing, made: list[OpenRow | CloseRow | MissedRows | VoidRows]) -> None:
     """Change the rows of steps."""
     for one in made:
-        if isinstance(one, Open):
+        if isinstance(one, OpenRow):
             log.put_steps([one.row()])
-        elif isinstance(one, Missed):
+        elif isinstance(one, MissedRows):
             log.repeat_step(*one)
-        elif isinstance(one, Void):
+        elif isinstance(one, VoidRows):
             log.void_steps(*one)
         else:
             log.end_step(*one)

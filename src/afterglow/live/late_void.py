@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from afterglow.live.domain.log import Record, read_body
-from afterglow.live.domain.replay import REVISING, Replay, Steps, range_of
+from afterglow.live.domain.replay import REVISING, Replay, StepSet, range_of
 from afterglow.live.domain.spec import Spec
 from afterglow.live.store.contract import Reading, Store
 
@@ -32,7 +32,7 @@ class LateVoid:
     def prepare(self, store: Store) -> None:
         with store.reading(self.spec.name) as log:
             self.known = log.head()
-            self.replay = Replay(self.spec, Steps([*taken_back(log), self.steps]))
+            self.replay = Replay(self.spec, StepSet([*taken_back(log), self.steps]))
         self.seq = -1
         while True:
             with store.reading(self.spec.name) as log:

@@ -6,10 +6,10 @@ from itertools import takewhile
 
 from afterglow.errors import AfterglowError
 from afterglow.live.domain.log import NOTHING, Record, body_of, chained, read_body
-from afterglow.live.domain.replay import REVISING, Replay, Steps, range_of
+from afterglow.live.domain.replay import REVISING, Replay, StepSet, range_of
 from afterglow.live.domain.spec import Spec, read_spec
 from afterglow.live.domain.state import State, initial
-from afterglow.live.domain.step_rows import Close, Missed, StepRow, changes
+from afterglow.live.domain.step_rows import CloseRow, MissedRows, StepRow, changes
 from afterglow.live.domain.transitions import Body, apply
 from afterglow.live.follower import check
 from afterglow.live.late_void import taken_back
@@ -45,7 +45,7 @@ class Audit:
         self.log = log
         self.faults: list[str] = []
         self.records = self.steps = self.snapshots = 0
-        self.voided = Steps(taken_back(log))
+        self.voided = StepSet(taken_back(log))
         self.any_voided = bool(self.voided.firsts)  # most logs have none
         self.rows: Iterator[StepRow] = log.steps()
         self.kept: Iterator[Snapshot] = log.snapshots()
@@ -85,9 +85,9 @@ class Audit:
             if kind == "stop":
                 self.compare_decision(state, record.seq, values)
             for change in changes(spec, state, kind, values):
-                if isinstance(change, Close):
+                if isinstance(change, CloseRow):
                     self.compare_row(*change)
-                elif isinstance(change, Missed):
+                elif isinstance(change, MissedRows):
                     for step in range(change.row.step, change.row.step + change.steps):
                         self.compare_row(step, 0, change.row.role, True)
         elif kind == "void" and values["total"] != told_total(state, values["step"]):
@@ -102,7 +102,7 @@ class Audit:
     def compare_revision(self, spec: Spec, record: Record, values: Body) -> None:
         """Play the log again up to a record that took back what was learned."""
         earlier = [range_of(one) for kind in REVISING for one in self.log.records(kind=kind) if one.seq <= record.seq]
-        again = Replay(spec, Steps(earlier))
+        again = Replay(spec, StepSet(earlier))
         for one in takewhile(lambda one: one.seq < record.seq, self.log.records()):
             again.take(one.kind, read_body(one.body))
         if body_of(again.follows()) != body_of(values["follows"]):

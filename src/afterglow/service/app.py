@@ -11,22 +11,23 @@ from starlette.responses import Response
 from starlette.routing import Match, Router
 
 from afterglow.errors import AfterglowError
-from afterglow.service import docs, experiments, health, knowledge, ofrep, orders, pages, steps, stream, webhooks
-from afterglow.service.gate import Gate
-from afterglow.service.hot import Fast
-from afterglow.service.hot_schema import HOT
+from afterglow.service import dashboard
+from afterglow.service.api import commands, docs, estimates, experiments, health, ofrep, steps, stream, webhooks
+from afterglow.service.api.fast_openapi import HOT
+from afterglow.service.api.fast_routes import FastRoutes
+from afterglow.service.api.models import RULES
+from afterglow.service.api.openapi import document, scopes_of, written
 from afterglow.service.problems import Problem, problem_of
-from afterglow.service.schema import document, scopes_of, written
 from afterglow.service.service import Service
-from afterglow.service.shapes import RULES
+from afterglow.service.transport.middleware import Middleware
 
 ROUTERS = (
-    experiments.router, orders.router, steps.router, knowledge.router, stream.router, webhooks.router, ofrep.router,
+    experiments.router, commands.router, steps.router, estimates.router, stream.router, webhooks.router, ofrep.router,
     health.router,
 )  # fmt: skip
 
 
-def application(service: Service) -> Gate:
+def application(service: Service) -> Middleware:
     """Everything behind one ASGI callable; its lifespan starts and stops the service."""
 
     @asynccontextmanager
@@ -38,7 +39,7 @@ def application(service: Service) -> Gate:
             await service.stop()
 
     others: Any = Router([], redirect_slashes=False, default=api(service), lifespan=lifespan)
-    return Gate(Fast(service, others), service.door, service.settings, service.metrics)
+    return Middleware(FastRoutes(service, others), service.door, service.settings, service.metrics)
 
 
 def api(service: Service) -> FastAPI:
@@ -59,7 +60,7 @@ def api(service: Service) -> FastAPI:
     async def openapi() -> Response:
         return Response(text, media_type="application/json")
 
-    made.router.routes.extend([*docs.routes(described), *pages.routes(service)])
+    made.router.routes.extend([*docs.routes(described), *dashboard.routes(service)])
     return made
 
 

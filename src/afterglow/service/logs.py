@@ -13,7 +13,7 @@ SPARING = 10.0  # seconds
 OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "color_message", "taskName"}
 
 
-class Lines(logging.Formatter):
+class JsonFormatter(logging.Formatter):
     """A record and whatever was given with it as `extra`."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -30,7 +30,7 @@ class Lines(logging.Formatter):
 def write_logs(level: str, stream: IO[str] | None = None) -> None:
     """Send what the service and its server log to stderr; nothing of it goes anywhere else."""
     handler = logging.StreamHandler(stream or sys.stderr)
-    handler.setFormatter(Lines())
+    handler.setFormatter(JsonFormatter())
     for name, least in (("afterglow.service", level), ("uvicorn", "warning"), ("uvicorn.error", "warning")):
         logger = logging.getLogger(name)
         logger.handlers = [handler]

@@ -18,11 +18,11 @@ from afterglow import live
 from afterglow.live.store import access
 from afterglow.release import __version__
 from afterglow.service.app import application
-from afterglow.service.limits import room_for
 from afterglow.service.logs import write_logs
 from afterglow.service.service import Service
 from afterglow.service.settings import Settings
-from afterglow.service.wire import Lines, Reader, cut_late
+from afterglow.service.transport.connections import ConnectionState, HttpReader, cut_late
+from afterglow.service.transport.open_files import room_for
 
 LOG = logging.getLogger("afterglow.service")
 BACKLOG = 2048
@@ -38,10 +38,10 @@ class Server(uvicorn.Server):
             uvicorn.Config(
                 application(service), log_config=None, access_log=False, server_header=False, proxy_headers=False,
                 lifespan="on", ws="none", timeout_graceful_shutdown=max(1, round(settings.stop_seconds)),
-                backlog=BACKLOG, http=Reader, timeout_keep_alive=KEEP_ALIVE,
+                backlog=BACKLOG, http=HttpReader, timeout_keep_alive=KEEP_ALIVE,
             )
         )  # fmt: skip
-        self.server_state = Lines(room_for(settings.connections))
+        self.server_state = ConnectionState(room_for(settings.connections))
         self.service = service
         self.ready = ready
         self.patience = settings.time_limit

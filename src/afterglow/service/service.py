@@ -10,15 +10,15 @@ from typing import Any, TypeVar
 from afterglow.errors import AfterglowError, Unavailable
 from afterglow.live import Experiment, Experiments
 from afterglow.live.store.access import Access
-from afterglow.service.access import Door
-from afterglow.service.deliveries import Deliveries
-from afterglow.service.desk import Desk
+from afterglow.service.auth.scopes import Authenticator
+from afterglow.service.auth.tokens import TokenCache, new_token
+from afterglow.service.background.reward_writer import RewardWriter
+from afterglow.service.background.ticker import Ticker
+from afterglow.service.background.webhook_delivery import Deliveries
+from afterglow.service.background.workers import Workers
 from afterglow.service.metrics import Metrics
 from afterglow.service.problems import Problem, problem_of
 from afterglow.service.settings import Settings
-from afterglow.service.tokens import TokenBook, new_token
-from afterglow.service.watch import Watch
-from afterglow.service.work import Workers
 
 LOG = logging.getLogger("afterglow.service")
 Result = TypeVar("Result")
@@ -34,10 +34,10 @@ class Service:
         self.settings = settings
         self.metrics = Metrics()
         self.workers = Workers(settings.workers, settings.time_limit)
-        self.desk = Desk(settings.queue, settings.time_limit, self.metrics.settled)
-        self.book = TokenBook(access.tokens)
-        self.door = Door(self.book, settings.auth, settings.rate_limit, experiments.now, self.renew_tokens)
-        self.watch = Watch(experiments, self.book, self.metrics)
+        self.desk = RewardWriter(settings.queue, settings.time_limit, self.metrics.settled)
+        self.book = TokenCache(access.tokens)
+        self.door = Authenticator(self.book, settings.auth, settings.rate_limit, experiments.now, self.renew_tokens)
+        self.watch = Ticker(experiments, self.book, self.metrics)
         self.deliveries = Deliveries(experiments, access, settings.webhooks)
         self.known: dict[str, Experiment] = {}
         self.until = inf  # when a stop has to be over, by the monotonic clock

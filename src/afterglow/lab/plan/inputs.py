@@ -16,7 +16,7 @@ ROOM = 1.25  # times the mean of the best arm: reward_max at least
 
 
 @dataclass(frozen=True)
-class Asked:
+class PlanInputs:
     """What a plan is asked; amounts are in the unit of the totals."""
 
     arms: int
@@ -41,7 +41,7 @@ class Asked:
         parse_spread(self.spread)
 
 
-def scenario_of(asked: Asked, past: History | None, notes: list[str]) -> Scenario:
+def scenario_of(asked: PlanInputs, past: History | None, notes: list[str]) -> Scenario:
     """What is planned, amounts divided by `reward_max`."""
     if past is not None:
         return from_history(asked, past, notes)
@@ -65,7 +65,7 @@ def scenario_of(asked: Asked, past: History | None, notes: list[str]) -> Scenari
     return made(asked, level / top, deviation / top, period, period, height, top, None)
 
 
-def mean_of(asked: Asked, top: float) -> float:
+def mean_of(asked: PlanInputs, top: float) -> float:
     """The mean total of a step, which must leave room for the best arm."""
     level = 0.5 * top if asked.mean is None else asked.mean
     if not is_number(level) or level <= 0:
@@ -79,7 +79,7 @@ def mean_of(asked: Asked, top: float) -> float:
     return float(level)
 
 
-def from_history(asked: Asked, past: History, notes: list[str]) -> Scenario:
+def from_history(asked: PlanInputs, past: History, notes: list[str]) -> Scenario:
     """Mean, noise and cycle as the history has them."""
     if asked.mean is not None or asked.noise is not None:
         raise BadValue("a history tells mean and noise; leave --mean and --noise out, or the history")
@@ -107,7 +107,14 @@ def proposed(past: History, gap: float) -> float:
 
 
 def made(
-    asked: Asked, mean: float, noise: float, season: int, align: int, swing: float, top: float, past: History | None
+    asked: PlanInputs,
+    mean: float,
+    noise: float,
+    season: int,
+    align: int,
+    swing: float,
+    top: float,
+    past: History | None,
 ) -> Scenario:
     return Scenario(
         asked.arms, asked.window, asked.horizon, asked.gap, mean, noise, season, align, swing, asked.spread, top, past

@@ -20,7 +20,7 @@ from afterglow.checks import whole
 from afterglow.lab.history.estimate import History
 from afterglow.lab.plan.alignment import Weighed, best_found, best_trial, weigh
 from afterglow.lab.plan.answer import CONFIDENCE, Plan, StandsOut, Tried
-from afterglow.lab.plan.inputs import Asked, scenario_of
+from afterglow.lab.plan.inputs import PlanInputs, scenario_of
 from afterglow.lab.plan.past_totals import Past, Told, source_of, told
 from afterglow.lab.plan.proof import proof_of
 from afterglow.lab.plan.scenario import Scenario
@@ -64,7 +64,7 @@ def plan(
     `history` has past totals, as a list, a CSV file or `Totals`, and tells mean, noise and season itself; `reading`
     says how to read a file: `column`, `decimal`, `zone` and `missing` of `read_totals`.
     """
-    asked = Asked(
+    asked = PlanInputs(
         whole("arms", arms, 2), whole("window", window, 1, "1 = paid at once"), whole("horizon", horizon, 1), gap,
         mean, noise, season, swing, reward_max, spread,
     )  # fmt: skip

@@ -9,7 +9,7 @@ from datetime import date
 from itertools import pairwise
 
 from afterglow.errors import BadFormat
-from afterglow.lab.reading.text import DIGITS, Grid
+from afterglow.lab.reading.text import DIGITS, CellGrid
 
 NAMES = {
     "year": ("year", "jahr", "yyyy"),
@@ -20,7 +20,7 @@ NAMES = {
 JUMP = 20  # days from one row to the next that are the start of another month, or its end if the newest come first
 
 
-def join_date(found: Grid, header: Sequence[str], taken: Collection[int]) -> set[int]:
+def join_date(found: CellGrid, header: Sequence[str], taken: Collection[int]) -> set[int]:
     """Make dates of year, month and day; the places of year and month, none if not all three are there."""
     parts = [whole_column(found, header, taken, part) for part in ("year", "month", "day")]
     if None in parts:
@@ -38,7 +38,7 @@ def join_date(found: Grid, header: Sequence[str], taken: Collection[int]) -> set
     return {year, month}
 
 
-def join_hours(found: Grid, header: Sequence[str], taken: Collection[int]) -> tuple[int, int] | None:
+def join_hours(found: CellGrid, header: Sequence[str], taken: Collection[int]) -> tuple[int, int] | None:
     """Number the hours of numbered days; (place of the day, place of the hour), None if there are no such columns."""
     day, hour = (whole_column(found, header, taken, part) for part in ("day", "hour"))
     if day is None or hour is None:
@@ -56,7 +56,7 @@ def join_hours(found: Grid, header: Sequence[str], taken: Collection[int]) -> tu
     return day, hour
 
 
-def whole_column(found: Grid, header: Sequence[str], taken: Collection[int], part: str) -> int | None:
+def whole_column(found: CellGrid, header: Sequence[str], taken: Collection[int], part: str) -> int | None:
     """The column that is called so and has nothing but whole numbers."""
     for place, name in enumerate(header):
         if place not in taken and name.lower() in NAMES[part]:

@@ -8,7 +8,7 @@ start) or a whole hour from 0 to 24; whole hours need a column that is called so
 import re
 from collections.abc import Collection, Sequence
 
-from afterglow.lab.reading.text import Grid
+from afterglow.lab.reading.text import CellGrid
 from afterglow.lab.reading.times import day_comes_first, evenness, moment
 
 NAMES = {
@@ -21,7 +21,7 @@ MIDNIGHT = re.compile(r"[T ]+0?0:00(?::00(?:\.0+)?)?$")
 DAY = re.compile(r".*\d.*\d.*")
 
 
-def join_clock(found: Grid, header: Sequence[str], taken: Collection[int]) -> tuple[int, int] | None:
+def join_clock(found: CellGrid, header: Sequence[str], taken: Collection[int]) -> tuple[int, int] | None:
     """Write the time of day into the cells of the date; (place of the date, place of the time), None if not so."""
     if not found.rows:
         return None
@@ -39,7 +39,9 @@ def join_clock(found: Grid, header: Sequence[str], taken: Collection[int]) -> tu
     return None
 
 
-def written(found: Grid, header: Sequence[str], date: int, place: int, dates: Sequence[str]) -> tuple[int, int] | None:
+def written(
+    found: CellGrid, header: Sequence[str], date: int, place: int, dates: Sequence[str]
+) -> tuple[int, int] | None:
     """Join the columns where that tells rows apart, or keeps the steps at least as even."""
     joined = [f"{day} {clock(row[place])}" for day, row in zip(dates, found.rows, strict=True)]
     if len(set(dates)) < len(dates):
@@ -77,7 +79,7 @@ def likeness(name: str) -> int | None:
     return 0 if "".join(parts) in NAMES else 1 if NAMES & set(parts) else None
 
 
-def is_clock(found: Grid, place: int, named: bool) -> bool:
+def is_clock(found: CellGrid, place: int, named: bool) -> bool:
     """Whether a column has nothing but times of day; whole hours are some only where the column is called so."""
     cells = [row[place] for row in found.rows]
     return all(map(clock, cells)) and (named or not all(cell.isdigit() for cell in cells))
@@ -99,7 +101,7 @@ def clock(text: str) -> str | None:
     return f"{hour:02}:{minute:02}:{second:02}"
 
 
-def refuse_odd_clock(found: Grid, header: Sequence[str], date: int, taken: Collection[int]) -> None:
+def refuse_odd_clock(found: CellGrid, header: Sequence[str], date: int, taken: Collection[int]) -> None:
     """Refuse a time of day that can't be read beside dates that repeat, unless times are in another column."""
     days = [row[date] for row in found.rows]
     others = [[row[place] for row in found.rows] for place in range(len(header)) if place != date]

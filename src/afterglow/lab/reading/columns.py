@@ -11,7 +11,7 @@ from afterglow.errors import BadFormat, UnknownName
 from afterglow.lab.reading.calendar import join_date, join_hours
 from afterglow.lab.reading.clock import join_clock
 from afterglow.lab.reading.numbers import apart, decimal_sign, is_missing, is_whole, value
-from afterglow.lab.reading.text import DIGITS, Grid, Source, grid
+from afterglow.lab.reading.text import DIGITS, CellGrid, Source, grid
 from afterglow.lab.reading.times import day_comes_first, moment, placed
 
 NAMES = {
@@ -32,7 +32,7 @@ FOOTERS = {"total", "totals", "sum", "summe", "gesamt", "grand total", "average"
 class Table:
     """A grid whose columns have their roles."""
 
-    grid: Grid
+    grid: CellGrid
     header: list[str]  # names of all columns, those of a table without a header are 1, 2, …
     places: dict[str, int]
     told: frozenset[str] = frozenset()  # roles whose column the caller has named
@@ -82,7 +82,7 @@ def table(source: Source, roles: Sequence[str], named: Mapping[str, str | None],
     return Table(found, names, places | said, frozenset(said), frozenset(spent))
 
 
-def mend(found: Grid) -> None:
+def mend(found: CellGrid) -> None:
     """Two columns of digits of which the first is neither time nor count: one column with decimal commas."""
     body = found.rows if not is_header(found.rows[0]) else found.rows[1:]
     if found.separator != "," or len(found.rows[0]) != 2 or len(body) < len(found.rows):
@@ -108,7 +108,7 @@ def is_header(row: Sequence[str]) -> bool:
     return not any(apart(cell) or moment(cell) for cell in row) and not all(is_missing(cell) for cell in row)
 
 
-def header_of(found: Grid) -> list[str]:
+def header_of(found: CellGrid) -> list[str]:
     """Take the header off, if there is one; it has no number in it where the rows below have one."""
     first = found.rows[0]
     if not is_header(first):
@@ -117,7 +117,7 @@ def header_of(found: Grid) -> list[str]:
     return [name or str(place + 1) for place, name in enumerate(first)]
 
 
-def drop_footer(found: Grid) -> None:
+def drop_footer(found: CellGrid) -> None:
     """Leave out a last row that sums up the others."""
     if len(found.rows) > 2 and found.rows[-1][0].lower().rstrip(":") in FOOTERS:
         found.notes.append(f"row {found.numbers[-1]:,} sums up the others and is left out")
@@ -147,7 +147,7 @@ def by_name(header: Sequence[str], roles: Sequence[str], taken: Collection[int])
     return places
 
 
-def column_named(found: Grid, header: Sequence[str], name: str) -> int:
+def column_named(found: CellGrid, header: Sequence[str], name: str) -> int:
     """The column that the caller names, by its name or by its number from 1 on."""
     plain = [one.lower() for one in header]
     if name.lower() in plain:

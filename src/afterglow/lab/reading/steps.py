@@ -13,14 +13,14 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 from afterglow.errors import BadFormat
-from afterglow.lab.reading.text import Grid
+from afterglow.lab.reading.text import CellGrid
 
 DAY = 86_400_000_000  # microseconds
 MOST_STEPS = 10_000_000
 
 
 @dataclass(frozen=True)
-class Order:
+class RowOrder:
     """For each step from the first to the last, the rows of it: none at a gap, several where it is repeated."""
 
     rows: list[list[int]]
@@ -34,14 +34,14 @@ class Order:
         return [step for step, rows in enumerate(self.rows) if not rows]
 
 
-def by_number(grid: Grid, numbers: Sequence[int]) -> Order:
+def by_number(grid: CellGrid, numbers: Sequence[int]) -> RowOrder:
     """Rows by step numbers as written; what divides all their distances is one step."""
     start = min(numbers)
     length = math.gcd(*(number - start for number in numbers)) or 1
     return order(grid, list(numbers), length, [str(number) for number in numbers])
 
 
-def by_time(grid: Grid, times: Sequence[datetime]) -> Order:
+def by_time(grid: CellGrid, times: Sequence[datetime]) -> RowOrder:
     """Rows by their times."""
     marks = [str(time) for time in times]
     aware = {time.tzinfo is not None for time in times}
@@ -59,10 +59,10 @@ def by_time(grid: Grid, times: Sequence[datetime]) -> Order:
     if alike and usual(wall) >= 28 * DAY:
         step = usual(months)
         found = order(grid, months, step, marks)
-        return Order(found.rows, 0, "month" if step == 1 else f"{step} months", found.notes)
+        return RowOrder(found.rows, 0, "month" if step == 1 else f"{step} months", found.notes)
     line = wall if usual(spot) >= DAY - DAY // 24 else spot
     found = order(grid, line, usual(line), marks)
-    return Order(found.rows, 0, timedelta(microseconds=usual(line)), found.notes)
+    return RowOrder(found.rows, 0, timedelta(microseconds=usual(line)), found.notes)
 
 
 def microseconds(time: datetime) -> int:
@@ -78,7 +78,7 @@ def usual(places: Sequence[int]) -> int:
     return min((length for length, times in distances.items() if times == most), default=1)
 
 
-def order(grid: Grid, places: list[int], step: int, marks: list[str]) -> Order:
+def order(grid: CellGrid, places: list[int], step: int, marks: list[str]) -> RowOrder:
     """Rows by their places on a line of integers."""
     start = min(places)
     off = [row for row, place in enumerate(places) if (place - start) % step]
@@ -96,7 +96,7 @@ def order(grid: Grid, places: list[int], step: int, marks: list[str]) -> Order:
     rows: list[list[int]] = [[] for _ in range(count)]
     for row, place in enumerate(places):
         rows[(place - start) // step].append(row)
-    return Order(rows, start, None, disorder(places))
+    return RowOrder(rows, start, None, disorder(places))
 
 
 def disorder(places: Sequence[int]) -> list[str]:

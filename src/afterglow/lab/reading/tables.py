@@ -20,7 +20,7 @@ from afterglow.checks import choice
 from afterglow.errors import BadFormat, BadValue
 from afterglow.lab.reading.columns import Table, column, number_column, table, time_column
 from afterglow.lab.reading.guess import guess_steps, guess_totals, mostly_numbers
-from afterglow.lab.reading.steps import Order, by_number, by_time
+from afterglow.lab.reading.steps import RowOrder, by_number, by_time
 from afterglow.lab.reading.text import Source
 from afterglow.lab.reading.void import without_void
 
@@ -125,7 +125,7 @@ def read_steps(
     )
 
 
-def one_arm_a_step(found: Table, order: Order, names: Sequence[str]) -> None:
+def one_arm_a_step(found: Table, order: RowOrder, names: Sequence[str]) -> None:
     """Refuse a step in which two arms were played."""
     for first, *others in (rows for rows in order.rows if rows):
         for row in others:
@@ -159,7 +159,7 @@ def arms_of(found: Table, missed: Collection[int]) -> list[str]:
     return [seen[name.casefold()] for name in found.cells("arm")]
 
 
-def added_up(found: Table, order: Order, values: Sequence[float]) -> list[float]:
+def added_up(found: Table, order: RowOrder, values: Sequence[float]) -> list[float]:
     """One value for each step."""
     found.notes.extend(order.notes)
     sums, same, added, first = [], 0, 0, ""
@@ -180,7 +180,7 @@ def added_up(found: Table, order: Order, values: Sequence[float]) -> list[float]
 
 
 def totals(
-    found: Table, order: Order | None, values: list[float], times: list[datetime] | None, missing: str
+    found: Table, order: RowOrder | None, values: list[float], times: list[datetime] | None, missing: str
 ) -> Totals:
     """What was read, gaps as asked for."""
     gaps = [place for place, value in enumerate(values) if math.isnan(value)]
@@ -216,7 +216,7 @@ def many(number: int, one: str, more: str) -> str:
     return f"{number:,} {one if number == 1 else more}"
 
 
-def filled(order: Order, times: Sequence[datetime]) -> list[datetime]:
+def filled(order: RowOrder, times: Sequence[datetime]) -> list[datetime]:
     """A time for each step, in order."""
     found: list[datetime] = []
     for rows in order.rows:

@@ -23,7 +23,7 @@ Source = str | Path | bytes
 
 
 @dataclass
-class Grid:
+class CellGrid:
     """Rows of cells, all of the same width, each with its row number in the file."""
 
     name: str  # of the file, for messages
@@ -37,7 +37,7 @@ class Grid:
         return BadFormat(f"{self.name}, row {self.numbers[row]:,}, column {column!r}: {cell!r} {why}")
 
 
-def grid(source: Source) -> Grid:
+def grid(source: Source) -> CellGrid:
     """The cells of a file (a path), or of the text itself (a string with a line break, or bytes)."""
     name, text, notes = read(source)
     lines = text.splitlines()
@@ -48,7 +48,7 @@ def grid(source: Source) -> Grid:
         rows, numbers = rows[1:], numbers[1:]
     if not rows:
         raise BadFormat(f"{name} has no rows; export it again with its totals")
-    found = Grid(name, rows, numbers, separator, notes)
+    found = CellGrid(name, rows, numbers, separator, notes)
     level(found)
     return found
 
@@ -110,7 +110,7 @@ def cut(text: str, separator: str, name: str) -> tuple[list[list[str]], list[int
     return rows, numbers
 
 
-def level(found: Grid) -> None:
+def level(found: CellGrid) -> None:
     """Drop titles above the table and columns without a cell, mend split decimal commas, fill up short rows."""
     widths = Counter(len(row) for row in found.rows)
     usual = widths.most_common(1)[0][0]

@@ -55,7 +55,7 @@ class Gallery:
         self.order = [standing.label for standing in scenes.ranking]
         self.looks = strokes(self.order)
         self.made: dict[str, Drawn] = {}
-        self.strip: one_run.Strip | None = None
+        self.strip: one_run.RunPicture | None = None
         self.no_strip: list[tuple[str, str]] = []  # of those that rank higher, and the file it would have to run
         with matplotlib.rc_context(STYLE):
             self.over_time()

@@ -142,9 +142,9 @@ def shares(rows: Sequence[Observed], narrow: bool) -> Figure:
     return figure
 
 
-def adversary(window: int) -> one_run.Strip:
+def adversary(window: int) -> one_run.RunPicture:
     """A few holds of the world that reaches the bound."""
     hold = 2 * window
     settings: Any = rotation.settings(2, 1, STEPS * hold, {"hold": hold, "commit": STEPS * hold})
-    shown = one_run.Strip("rotation", World.of(ADVERSARY, window, "handicap"), "the adversary")
+    shown = one_run.RunPicture("rotation", World.of(ADVERSARY, window, "handicap"), "the adversary")
     return one_run.played(shown, rotation, settings, 1, STEPS * hold)

@@ -27,7 +27,7 @@ MOST_STEPS, MOST_RUNS, POINTS = 2_500, 12, 500
 
 
 @dataclass
-class Stretch:
+class HeldStretch:
     """A run: consecutive steps on one arm."""
 
     arm: int
@@ -38,7 +38,7 @@ class Stretch:
 
 
 @dataclass
-class Strip:
+class RunPicture:
     """The first steps of a run."""
 
     label: str
@@ -46,10 +46,10 @@ class Strip:
     title: str
     totals: list[float] = field(default_factory=list)
     leaked: list[float] = field(default_factory=list)  # of each total, what pulls of earlier runs had earned
-    runs: list[Stretch] = field(default_factory=list)
+    runs: list[HeldStretch] = field(default_factory=list)
 
 
-def strip_of(cell: dict[str, Any], title: str) -> Strip | None:
+def strip_of(cell: dict[str, Any], title: str) -> RunPicture | None:
     """The first run of a cell, played step by step; None where policy or world are a user's own code."""
     if cell["file"] or cell["privileged"]:
         return None
@@ -60,10 +60,10 @@ def strip_of(cell: dict[str, Any], title: str) -> Strip | None:
         return None
     horizon, options = cell["horizon"], json.loads(cell["options"])
     settings = policy.settings(world.arms, cell["told_window"], horizon if cell["told_horizon"] else None, options)
-    return played(Strip(cell["label"], world, title), policy, settings, cell["seed"], horizon)
+    return played(RunPicture(cell["label"], world, title), policy, settings, cell["seed"], horizon)
 
 
-def played(strip: Strip, policy: Policy[Any, Any], settings: Any, seed: int, horizon: int) -> Strip:
+def played(strip: RunPicture, policy: Policy[Any, Any], settings: Any, seed: int, horizon: int) -> RunPicture:
     """Play until there are enough runs to look at."""
     world, episode = strip.world, Episode(strip.world, seed)
     stream = rng.key(seed, 0, rng.POLICY)
@@ -74,7 +74,7 @@ def played(strip: Strip, policy: Policy[Any, Any], settings: Any, seed: int, hor
         arm = holding.current(horizon - step).arm
         if not strip.runs or strip.runs[-1].arm != arm:
             leaks = owed(episode)
-            strip.runs.append(Stretch(arm, step, step))
+            strip.runs.append(HeldStretch(arm, step, step))
         run, before, income = strip.runs[-1], episode.generated, episode.income
         total = episode.pull(arm)
         holding.take(total)
@@ -92,7 +92,7 @@ def owed(episode: Episode) -> list[float]:
     return [sum(future)] if episode.made.gather else future
 
 
-def draw(strip: Strip, narrow: bool) -> Figure:
+def draw(strip: RunPicture, narrow: bool) -> Figure:
     """Three rows over the same steps: arms, totals, and what each run gained or lost at its edges."""
     arms = strip.world.arms
     with matplotlib.rc_context(STYLE):
@@ -105,7 +105,7 @@ def draw(strip: Strip, narrow: bool) -> Figure:
     return figure
 
 
-def draw_arms(axes: Any, strip: Strip) -> None:
+def draw_arms(axes: Any, strip: RunPicture) -> None:
     best = strip.world.best
     for run in strip.runs:
         colour = BLUE if run.arm == best else GREY
@@ -117,7 +117,7 @@ def draw_arms(axes: Any, strip: Strip) -> None:
     axes.spines[["left", "bottom"]].set_visible(False)
 
 
-def draw_totals(axes: Any, strip: Strip) -> None:
+def draw_totals(axes: Any, strip: RunPicture) -> None:
     """Totals as they came in, averaged where there are more steps than can be drawn."""
     size = -(-len(strip.totals) // POINTS)
     edges = np.arange(0, len(strip.totals), size)
@@ -128,7 +128,7 @@ def draw_totals(axes: Any, strip: Strip) -> None:
     axes.set(ylim=(0, None), title="total of each step" if size == 1 else f"totals, averaged over {size} steps")
 
 
-def draw_edges(axes: Any, strip: Strip) -> None:
+def draw_edges(axes: Any, strip: RunPicture) -> None:
     most = strip.world.window - 1
     for side in (-most, most):
         axes.axhline(side, color=GREY, linewidth=0.9, linestyle=(0, (4, 2)))

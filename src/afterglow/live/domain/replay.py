@@ -28,8 +28,8 @@ REVISING = ("void", "revise")  # events that take steps back
 AFRESH = ("disable", "enable", "go_live")
 
 
-class Steps:
-    """Steps in ranges, which may be long and overlap."""
+class StepSet:
+    """StepSet in ranges, which may be long and overlap."""
 
     def __init__(self, ranges: Iterable[range]) -> None:
         known = sorted((one.start, one.stop) for one in ranges)
@@ -50,7 +50,7 @@ def range_of(record: Record) -> range:
 class Replay:
     """`take` every event; `follows` is what they lead to without the steps that are `gone`."""
 
-    def __init__(self, spec: Spec, gone: Steps) -> None:
+    def __init__(self, spec: Spec, gone: StepSet) -> None:
         self.spec = spec
         self.gone = gone
         self.was = initial(spec)  # as it happened

@@ -16,7 +16,7 @@ class StepRow(NamedTuple):
     void: int = 0
 
 
-class Open(NamedTuple):
+class OpenRow(NamedTuple):
     step: int
     served: int
     planned: int
@@ -26,37 +26,39 @@ class Open(NamedTuple):
         return StepRow(*self)
 
 
-class Close(NamedTuple):
+class CloseRow(NamedTuple):
     step: int
     total: int
     role: str
     void: bool
 
 
-class Missed(NamedTuple):
+class MissedRows(NamedTuple):
     """Rows like this one, for so many steps."""
 
     row: StepRow
     steps: int
 
 
-class Void(NamedTuple):
+class VoidRows(NamedTuple):
     first: int
     last: int
 
 
-def changes(spec: Spec, state: State, kind: str, body: Mapping[str, Any]) -> Iterator[Open | Close | Missed | Void]:
+def changes(
+    spec: Spec, state: State, kind: str, body: Mapping[str, Any]
+) -> Iterator[OpenRow | CloseRow | MissedRows | VoidRows]:
     """What happens to rows when an event meets the state before it; the step that it opens comes on top."""
     if kind == "close":
-        yield Close(state.step, body["total"], str(state.role), body["void"])
+        yield CloseRow(state.step, body["total"], str(state.role), body["void"])
     elif kind == "missed":
         first, role = state.step, str(Role.MISSED)
-        yield Close(first, 0, role, True)
+        yield CloseRow(first, 0, role, True)
         if body["count"] > 1:
-            yield Missed(StepRow(first + 1, state.served, state.planned, role, 0, 1), body["count"] - 1)
+            yield MissedRows(StepRow(first + 1, state.served, state.planned, role, 0, 1), body["count"] - 1)
     elif kind == "void":
-        yield Void(body["step"], body["step"])
+        yield VoidRows(body["step"], body["step"])
     elif kind == "revise":
-        yield Void(body["first"], body["last"])
+        yield VoidRows(body["first"], body["last"])
     elif kind == "stop" and state.phase not in WAITING:
-        yield Close(state.step, body["total"], str(Role.LAST), False)
+        yield CloseRow(state.step, body["total"], str(Role.LAST), False)

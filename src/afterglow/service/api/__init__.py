@@ -1,0 +1,1 @@
+"""The HTTP API: routes by resource, their models, and the OpenAPI document."""

@@ -1,0 +1,36 @@
+"""What is known about the variants, and why a step got its own."""
+
+from typing import Any
+
+from fastapi import APIRouter
+
+from afterglow.live import Experiment
+from afterglow.service.api import models
+from afterglow.service.api.dependencies import Reads
+from afterglow.service.api.openapi import answers
+from afterglow.service.api.steps import Number
+from afterglow.service.api.views import estimates_view, explanation_view
+
+router = APIRouter(prefix="/v1/experiments/{name}", tags=["knowledge"])
+
+
+@router.get(
+    "/estimates",
+    response_model=models.Estimates,
+    summary="Mean and interval of every variant",
+    responses=answers("unknown-experiment"),
+)
+async def estimates(name: str, call: Reads) -> Any:
+    """`low` and `high` are valid together, at any step, however effects are spread, whatever was voided or pinned.
+    `differences` are ordinary intervals for one look, which lean on more."""
+    return await call.ask(lambda experiment: estimates_view(experiment.estimates()))
+
+
+@router.get(
+    "/explain/{step}",
+    response_model=models.Explanation,
+    summary="The numbers that drove a decision",
+    responses=answers("unknown-experiment", "out-of-turn"),
+)
+async def explain(name: str, step: Number, call: Reads) -> Any:
+    return await call.ask(lambda experiment: explanation_view(Experiment.explain(experiment, step)))

@@ -1,0 +1,83 @@
+"""Create and list experiments."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+
+from afterglow import live
+from afterglow.errors import BadValue, Unavailable
+from afterglow.live.domain.spec import ARGUMENTS
+from afterglow.service.api import models
+from afterglow.service.api.dependencies import Administers, Reads
+from afterglow.service.api.openapi import answers
+from afterglow.service.api.views import experiment_view, seconds_of
+from afterglow.service.auth.scopes import allow
+from afterglow.service.auth.tokens import Token
+from afterglow.service.problems import problem_of
+from afterglow.service.service import Service
+
+router = APIRouter(prefix="/v1", tags=["experiments"])
+
+
+@router.post(
+    "/experiments",
+    status_code=201,
+    response_model=models.Experiment,
+    summary="Create an experiment",
+    responses=answers("name-taken") | {201: {"headers": {"Location": {"schema": {"type": "string"}}}}},
+)
+async def create_experiment(asked: models.NewExperiment, call: Administers, response: Response) -> Any:
+    """It begins at once, unless `start` is false. What an experiment is never changes afterwards."""
+    allow(call.token, "admin", asked.name)
+    made = await call.service.ask(create, call.service, asked, conflict="name-taken")
+    response.headers["Location"] = f"/v1/experiments/{asked.name}"
+    return made
+
+
+def create(service: Service, asked: models.NewExperiment) -> dict[str, Any]:
+    given = asked.model_dump()
+    options = given.pop("options")
+    twice = sorted({"name", *ARGUMENTS} & options.keys())
+    if twice:
+        raise BadValue(f"options are settings of the policy, got {', '.join(twice)}; put it beside options")
+    if asked.starts is not None:
+        given["starts"] = seconds_of(asked.starts)
+    return experiment_view(service.experiments.create(**given, **options))
+
+
+@router.get(
+    "/experiments", response_model=models.Experiments, summary="List experiments, oldest first", responses=answers()
+)
+async def list_experiments(
+    call: Reads,
+    after: Annotated[str | None, Query(max_length=100, description="`next` of the page before.")] = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> Any:
+    """Those that the token may see."""
+    return await call.service.ask(page, call.service.experiments, call.token, after, limit)
+
+
+def page(experiments: live.Experiments, token: Token, after: str | None, limit: int) -> dict[str, Any]:
+    names = experiments.names()
+    if after is not None and after not in names:
+        raise BadValue(f"after must be the next of an earlier page, got {after!r}")
+    rest = [name for name in names[names.index(after) + 1 if after is not None else 0 :] if token.knows(name)]
+    items, unusable = list[dict[str, Any]](), list[dict[str, str]]()
+    for name in rest[:limit]:
+        try:
+            items.append(experiment_view(experiments.get(name)))
+        except Unavailable:
+            raise
+        except Exception as error:  # whatever it is, it must not hide the others
+            unusable.append({"name": name, "detail": problem_of(error).detail})
+    return {"items": items, "unusable": unusable, "next": rest[limit - 1] if len(rest) > limit else None}
+
+
+@router.get(
+    "/experiments/{name}",
+    response_model=models.Experiment,
+    summary="One experiment with its status",
+    responses=answers("unknown-experiment"),
+)
+async def get_experiment(name: str, call: Reads) -> Any:
+    return await call.ask(experiment_view)

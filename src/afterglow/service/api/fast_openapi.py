@@ -1,0 +1,118 @@
+"""The hot calls in the OpenAPI document: they are no FastAPI routes, so they are written down here."""
+
+from typing import Any
+
+from afterglow.live.reward_keys import LONGEST
+from afterglow.service.api.examples import EXAMPLES
+from afterglow.service.api.fast_routes import BATCH
+from afterglow.service.api.openapi import answers
+
+NAME = {
+    "name": "name", "in": "path", "required": True, "schema": {"type": "string", "title": "Name"}, "example": "shipping"
+}  # fmt: skip
+TAG = {
+    "ETag": {
+        "description": "The step, the number of the variant, and a digest of the answer.",
+        "schema": {"type": "string"},
+    }
+}
+FRESH = {
+    "Cache-Control": {
+        "description": "`private, max-age=N` to the end of the step; `no-cache` where no clock ends it.",
+        "schema": {"type": "string"},
+    }
+}
+
+
+def ref(name: str) -> dict[str, str]:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def by_text(made: dict[int | str, dict[str, Any]]) -> dict[str, Any]:
+    return {str(status): one for status, one in made.items()}
+
+
+CURRENT: dict[str, Any] = {
+    "get": {
+        "tags": ["live"],
+        "summary": "The live variant",
+        "description": "The same for everybody until the step ends.",
+        "operationId": "current",
+        "parameters": [
+            NAME,
+            {"name": "If-None-Match", "in": "header", "required": False, "schema": {"type": "string"}},
+        ],
+        "responses": by_text(answers("unknown-experiment"))
+        | {
+            "200": {
+                "description": "The variant, its step, and how long that lasts.",
+                "headers": TAG | FRESH,
+                "content": {"application/json": {"schema": ref("Current")}},
+            },
+            "304": {"description": "As it was known.", "headers": TAG | FRESH},
+        },
+    }
+}
+REWARDS: dict[str, Any] = {
+    "post": {
+        "tags": ["live"],
+        "summary": "Report rewards",
+        "description": "One, or up to a thousand: all of them or, if one is refused, none. They join the total of the "
+        "step in which they arrive. Answered once they are on the disk; sent again with their keys they count once. "
+        "There is no field for a variant or a user.",
+        "operationId": "rewards",
+        "parameters": [NAME],
+        "requestBody": {
+            "required": True,
+            "content": {
+                "application/json": {
+                    "schema": {
+                        "anyOf": [
+                            ref("Reward"),
+                            {"type": "array", "items": ref("Reward"), "minItems": 1, "maxItems": BATCH},
+                        ]
+                    },
+                    "examples": {
+                        "one": {"value": EXAMPLES["Reward"]},
+                        "several": {"value": [EXAMPLES["Reward"], {"key": "another", "amount": 0}]},
+                    },
+                }
+            },
+        },
+        "responses": by_text(
+            answers("unknown-experiment", "out-of-turn", "horizon-reached", "attribution-refused", "key-reused")
+        )
+        | {
+            "202": {
+                "description": "On the disk.",
+                "content": {"application/json": {"schema": ref("Receipt")}},
+            }
+        },
+    }
+}
+SCHEMAS: dict[str, Any] = {
+    "Reward": {
+        "title": "Reward",
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["key", "amount"],
+        "properties": {
+            "key": {"type": "string", "minLength": 1, "maxLength": LONGEST, "description": "Random, such as a UUID."},
+            "amount": {"type": "number", "minimum": 0},
+        },
+    },
+    "Receipt": {
+        "title": "Receipt",
+        "type": "object",
+        "required": ["step", "accepted", "duplicates"],
+        "properties": {
+            "step": {"type": "integer", "description": "Whose total they joined."},
+            "accepted": {"type": "integer"},
+            "duplicates": {"type": "integer", "description": "Were there already, with the same amount."},
+        },
+    },
+}
+HOT = {
+    "paths": {"/v1/experiments/{name}/current": CURRENT, "/v1/experiments/{name}/rewards": REWARDS},
+    "schemas": SCHEMAS,
+}

@@ -1,0 +1,156 @@
+"""The two calls that come by the thousand: the live variant, from memory, and rewards, to the desk.
+
+Plain ASGI: no request object, no validation library but msgspec.
+"""
+
+from hashlib import blake2b
+from typing import Annotated, NamedTuple
+
+import msgspec
+
+from afterglow.live import Decision, Experiment
+from afterglow.live.reward_keys import LONGEST
+from afterglow.service.api.views import current_view
+from afterglow.service.auth.scopes import Scope, allow
+from afterglow.service.problems import Problem
+from afterglow.service.service import Service
+from afterglow.service.transport.middleware import App, Send
+from afterglow.service.transport.request_bodies import Receive, refuse_other_media
+
+BATCH = 1000
+DAY = 86400  # seconds for which an answer is kept before an experiment begins
+BEFORE = "/v1/experiments/"
+JSON = (b"content-type", b"application/json")
+
+
+class Reward(msgspec.Struct, forbid_unknown_fields=True):
+    key: Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST)]
+    amount: Annotated[float, msgspec.Meta(ge=0)]
+
+
+DECODER = msgspec.json.Decoder(Reward | Annotated[list[Reward], msgspec.Meta(min_length=1, max_length=BATCH)])
+
+
+class CachedView(NamedTuple):
+    """An answer, kept as long as the decision is."""
+
+    decision: Decision
+    body: bytes
+    tag: bytes
+
+
+def view_of(experiment: Experiment, decision: Decision) -> CachedView:
+    """The tag has a digest too: an order may change the role, and the clock's start the end, of the same step."""
+    number = experiment.variants.index(decision.variant)
+    body = msgspec.json.encode(current_view(experiment.name, decision))
+    digest = blake2b(body, digest_size=4).hexdigest()
+    return CachedView(decision, body, f'"{decision.step}-{number}-{digest}"'.encode())
+
+
+class CurrentRoute:
+    """`GET /v1/experiments/{name}/current`."""
+
+    __name__ = "current"
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self.views: dict[str, CachedView] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        refuse_other_methods(scope["method"], "GET", "HEAD")
+        service, name = self.service, scope["path_params"]["name"]
+        allow(scope["token"], "decide", name)
+        experiment = service.known.get(name) or await service.experiment(name)
+        known = experiment.glance()
+        decision = await service.ask(experiment.decision) if known is None else known
+        view = self.views.get(name)
+        if view is None or view.decision != decision:
+            view = self.views[name] = view_of(experiment, decision)
+        headers = [(b"etag", view.tag), (b"cache-control", self.freshness(decision))]
+        asked = scope["sent"].get(b"if-none-match")
+        if asked is not None and matches(asked, view.tag):
+            await send({"type": "http.response.start", "status": 304, "headers": headers})
+            await send({"type": "http.response.body"})
+            return
+        headers += [JSON, (b"content-length", str(len(view.body)).encode())]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else view.body})
+
+    def freshness(self, decision: Decision) -> bytes:
+        """To the end of the step, where the clock ends it."""
+        if decision.valid_until is None:
+            return b"no-cache"
+        left = max(0, int(decision.valid_until - self.service.experiments.now()))
+        return b"private, max-age=%d" % (min(left, DAY) if decision.role == "waiting" else left)
+
+
+def matches(known: bytes, tag: bytes) -> bool:
+    return known.strip() == b"*" or tag in (one.strip().removeprefix(b"W/") for one in known.split(b","))
+
+
+class Rewards:
+    """`POST /v1/experiments/{name}/rewards`."""
+
+    __name__ = "rewards"
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        refuse_other_methods(scope["method"], "POST")
+        service, name, sent = self.service, scope["path_params"]["name"], scope["sent"]
+        allow(scope["token"], "report", name)
+        refuse_other_media(sent.get(b"content-type", b""))
+        batch = rewards_in((await receive())["body"])
+        experiment = service.known.get(name) or await service.experiment(name)
+        receipt = await service.desk.put(experiment, batch)
+        body = b'{"step":%d,"accepted":%d,"duplicates":%d}' % receipt
+        headers = [JSON, (b"content-length", str(len(body)).encode())]
+        await send({"type": "http.response.start", "status": 202, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+
+def rewards_in(body: bytes) -> list[tuple[str, float]]:
+    """One reward or a list, as they were sent."""
+    try:
+        sent = DECODER.decode(body)
+    except msgspec.ValidationError as error:
+        text = str(error)
+        if "unknown field" in text:
+            raise Problem(
+                "attribution-refused",
+                f"{lower(text)}: a reward is a key and an amount; it belongs to the step in which it arrives, and to "
+                "no variant, user or decision",
+            ) from error
+        raise Problem("bad-value", lower(text)) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Problem("malformed", lower(str(error))) from error
+    return [(one.key, one.amount) for one in sent] if isinstance(sent, list) else [(sent.key, sent.amount)]
+
+
+def lower(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+def refuse_other_methods(method: str, *allowed: str) -> None:
+    if method not in allowed:
+        raise Problem("method-not-allowed", headers={"Allow": ", ".join(allowed)})
+
+
+class FastRoutes:
+    """Hands the two calls to their handlers, without a look at any other route, and everything else on."""
+
+    def __init__(self, service: Service, others: App) -> None:
+        self.calls: dict[str, CurrentRoute | Rewards] = {"current": CurrentRoute(service), "rewards": Rewards(service)}
+        self.others = others
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope.get("path", "")
+        if path.startswith(BEFORE):
+            name, _, call = path[len(BEFORE) :].partition("/")
+            found = self.calls.get(call)
+            if found is not None and name:
+                scope["path_params"], scope["endpoint"] = {"name": name}, found
+                await found(scope, receive, send)
+                return
+        await self.others(scope, receive, send)

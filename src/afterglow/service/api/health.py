@@ -1,0 +1,80 @@
+"""Is it alive, is it ready, how does it fare, and what does a problem mean. Nobody needs a token for these."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from time import monotonic
+from typing import Any
+
+from fastapi import APIRouter, Request
+from starlette.responses import HTMLResponse, Response
+
+from afterglow.service import metrics
+from afterglow.service.api.docs import problem_page
+from afterglow.service.api.openapi import Answers, answers
+from afterglow.service.auth.scopes import allow
+from afterglow.service.problems import Problem
+
+router = APIRouter(tags=["operation"])
+LASTS = 1.0  # seconds that an answer of the database is good for, whoever asks
+PUBLIC = ("/healthz", "/readyz", "/metrics", "/problems/{slug}")
+FINE: Answers = {200: {"content": {"application/json": {"example": {"status": "ok"}}}}}
+TEXT: Answers = {200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
+PAGE: Answers = {200: {"content": {"text/html": {"schema": {"type": "string"}}}}}
+
+
+class Ready:
+    """Whether the database answers: asked once for all who want to know."""
+
+    def __init__(self, ask: Callable[[], Awaitable[object]]) -> None:
+        self.ask = ask
+        self.asked = -LASTS
+        self.problem = ""
+        self.turn = asyncio.Lock()
+
+    async def look(self) -> None:
+        """A problem if it doesn't, without a word of where it is."""
+        async with self.turn:
+            if monotonic() - self.asked >= LASTS:
+                self.problem = await self.look_anew()
+                self.asked = monotonic()
+        if self.problem:
+            raise Problem(self.problem)
+
+    async def look_anew(self) -> str:
+        try:
+            await self.ask()
+        except Problem as problem:
+            return problem.kind.slug if problem.kind.wait else "database-away"
+        return ""
+
+
+@router.get("/healthz", summary="Whether the process is alive", responses=FINE)
+async def healthz() -> dict[str, str]:
+    return {"status": "ok"}
+
+
+@router.get("/readyz", summary="Whether the database can be reached", responses=FINE | answers())
+async def readyz(request: Request) -> dict[str, str]:
+    service = request.app.state.service
+    if service.watch.ending:
+        raise Problem("overloaded", "the service is stopping")
+    await request.app.state.ready.look()
+    return {"status": "ok"}
+
+
+@router.get("/metrics", summary="Figures for Prometheus", response_class=Response, responses=TEXT)
+async def read_metrics(request: Request) -> Response:
+    service = request.app.state.service
+    if service.settings.metrics == "token":
+        allow(request.scope["token"], "read")
+    return Response(service.metrics.text(), media_type=metrics.MEDIA_TYPE)
+
+
+@router.get(
+    "/problems/{slug}",
+    summary="What a problem means",
+    response_class=HTMLResponse,
+    responses=PAGE | answers("not-found"),
+)
+async def explain_problem(slug: str) -> Any:
+    return problem_page(slug)

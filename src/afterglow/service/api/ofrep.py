@@ -1,0 +1,209 @@
+"""The OpenFeature Remote Evaluation Protocol: every OpenFeature SDK reads variants here.
+
+An experiment is a flag: its key is the experiment's name, its value the name of the live variant. The context that a
+provider sends is neither used nor kept, for everybody gets the same. Refusals that the protocol has a shape for (400
+and 404) have that shape; all others are problems, as everywhere.
+"""
+
+from hashlib import blake2b
+from typing import Annotated, Any, Literal
+
+import msgspec
+from fastapi import APIRouter, Request
+from pydantic import Field
+from starlette.responses import Response
+
+from afterglow.live import Decision, Experiment
+from afterglow.service.api.fast_routes import lower, matches
+from afterglow.service.api.models import Answered, Moment
+from afterglow.service.api.openapi import Answers, answers
+from afterglow.service.api.views import moment
+from afterglow.service.auth.scopes import allow
+from afterglow.service.auth.tokens import Token
+from afterglow.service.problems import Problem, problem_of
+from afterglow.service.service import Service
+
+router = APIRouter(prefix="/ofrep/v1/evaluate", tags=["openfeature"])
+ASSIGNED = frozenset({"plan", "washout"})  # roles of steps in which the policy chose what is served
+
+
+class EvaluationRequest(msgspec.Struct):
+    context: dict[str, Any] | None = None
+
+
+class Metadata(Answered):
+    step: int
+    role: str
+    valid_until: Annotated[
+        Moment | None, Field(description="When the step ends, or the experiment begins; absent if no clock does it.")
+    ] = None
+
+
+class Flag(Answered):
+    """A successful evaluation."""
+
+    key: str
+    value: str
+    variant: str
+    reason: Literal["SPLIT", "STATIC"]
+    metadata: Metadata
+
+
+class FlagRefused(Answered):
+    """A failed evaluation."""
+
+    key: str
+    errorCode: Literal["FLAG_NOT_FOUND", "PARSE_ERROR", "INVALID_CONTEXT", "GENERAL"]  # noqa: N815  as the protocol has it
+    errorDetails: str  # noqa: N815
+
+
+class Flags(Answered):
+    flags: list[Flag | FlagRefused]
+
+
+class FlagsRefused(Answered):
+    """A failed evaluation of all flags."""
+
+    errorCode: Literal["PARSE_ERROR", "INVALID_CONTEXT"]  # noqa: N815
+    errorDetails: str  # noqa: N815
+
+
+DECODER = msgspec.json.Decoder(EvaluationRequest)
+BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": False,
+        "description": "The context of OpenFeature. It is neither used nor kept.",
+        "content": {
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "properties": {"context": {"anyOf": [{"type": "object"}, {"type": "null"}]}},
+                },
+                "example": {"context": {}},
+            }
+        },
+    }
+}
+FAILED = {"unknown-experiment": ("FLAG_NOT_FOUND", 404), "unusable": ("GENERAL", 400)}  # problems in its words
+IF_CHANGED: dict[str, Any] = {
+    "parameters": [{"name": "If-None-Match", "in": "header", "required": False, "schema": {"type": "string"}}]
+}
+
+
+def refusals(shape: type[Answered], statuses: dict[int, str]) -> Answers:
+    """Problems, and beside them the protocol's own shapes."""
+    made = answers("malformed")
+    for status, said in statuses.items():
+        made[status] = made.get(status, {}) | {"description": said, "model": shape}
+    return made
+
+
+@router.post(
+    "/flags/{key}",
+    response_model=Flag,
+    summary="The live variant as a flag",
+    responses=refusals(
+        FlagRefused,
+        {
+            400: "The body is not what OpenFeature sends, or the experiment can't go on.",
+            404: "There is no experiment of that name.",
+        },
+    ),
+    openapi_extra=BODY,
+)
+async def evaluate_flag(key: str, request: Request) -> Response:
+    """`value` and `variant` are the variant's name; `reason` is `SPLIT` where the policy chose it, else `STATIC`."""
+    service: Service = request.app.state.service
+    allow(request.scope["token"], "decide", key)
+    try:
+        unreadable(await request.body())
+        return answer(flag(key, await decision_of(service, await service.experiment(key))))
+    except Unreadable as error:
+        return answer({"key": key, "errorCode": error.code, "errorDetails": error.details}, 400)
+    except Problem as problem:
+        if problem.kind.slug not in FAILED:
+            raise
+        code, status = FAILED[problem.kind.slug]
+        return answer({"key": key, "errorCode": code, "errorDetails": problem.detail}, status)
+
+
+@router.post(
+    "/flags",
+    response_model=Flags,
+    summary="All live variants as flags",
+    responses=refusals(FlagsRefused, {400: "The body is not what OpenFeature sends."})
+    | {
+        200: {"headers": {"ETag": {"description": "Changes with any step.", "schema": {"type": "string"}}}},
+        304: {"description": "As they were known."},
+    },
+    openapi_extra=BODY | IF_CHANGED,
+)
+async def evaluate_flags(request: Request) -> Response:
+    """Those of the experiments that the token is for."""
+    service: Service = request.app.state.service
+    token: Token = request.scope["token"]
+    allow(token, "decide")
+    try:
+        unreadable(await request.body())
+    except Unreadable as error:
+        return answer({"errorCode": error.code, "errorDetails": error.details}, 400)
+    names = [name for name in await service.ask(service.experiments.names) if token.knows(name)]
+    body = msgspec.json.encode({"flags": [await one_of_many(service, name) for name in names]})
+    tag = b'"%s"' % blake2b(body, digest_size=12).hexdigest().encode()
+    known = request.scope["sent"].get(b"if-none-match")
+    headers = {"ETag": tag.decode()}
+    if known is not None and matches(known, tag):
+        return Response(status_code=304, headers=headers)
+    return Response(body, headers=headers, media_type="application/json")
+
+
+async def one_of_many(service: Service, name: str) -> dict[str, Any]:
+    """An experiment that can't go on doesn't hide the others."""
+    try:
+        return flag(name, await decision_of(service, await service.experiment(name)))
+    except Exception as error:
+        problem = problem_of(error)
+        if problem.kind.wait:  # nothing is wrong with the experiment
+            raise
+        return {"key": name, "errorCode": "GENERAL", "errorDetails": problem.detail}
+
+
+class Unreadable(Exception):
+    """A body that the protocol doesn't know."""
+
+    def __init__(self, code: str, details: str) -> None:
+        self.code = code
+        self.details = details
+
+
+def unreadable(body: bytes) -> None:
+    """Refuse what is not a request of the protocol; nothing of it is kept."""
+    if not body.strip():
+        return
+    try:
+        DECODER.decode(body)
+    except msgspec.ValidationError as error:
+        raise Unreadable("INVALID_CONTEXT", f"context must be an object: {lower(str(error))}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Unreadable("PARSE_ERROR", f"the body is not JSON: {lower(str(error))}") from error
+    except RecursionError as error:
+        raise Unreadable("PARSE_ERROR", "the body is nested too deeply") from error
+
+
+async def decision_of(service: Service, experiment: Experiment) -> Decision:
+    known = experiment.glance()
+    return known if known is not None else await service.ask(experiment.decision)
+
+
+def flag(name: str, decision: Decision) -> dict[str, Any]:
+    """A successful evaluation."""
+    until = {} if decision.valid_until is None else {"valid_until": moment(decision.valid_until)}
+    return {
+        "key": name, "value": decision.variant, "variant": decision.variant,
+        "reason": "SPLIT" if decision.role in ASSIGNED else "STATIC",
+        "metadata": {"step": decision.step, "role": decision.role, **until},
+    }  # fmt: skip
+
+
+def answer(value: dict[str, Any], status: int = 200) -> Response:
+    return Response(msgspec.json.encode(value), status, media_type="application/json")

@@ -1,0 +1,55 @@
+"""Close steps by hand; read steps and the log, page by page."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query
+
+from afterglow.live import Experiment
+from afterglow.service.api import models
+from afterglow.service.api.dependencies import Reads, Reports
+from afterglow.service.api.openapi import answers
+from afterglow.service.api.views import current_view, event_view, step_view
+
+router = APIRouter(prefix="/v1/experiments/{name}", tags=["steps"])
+After = Annotated[int, Query(ge=-1, le=models.MOST, description="`next` of the page before.")]
+Limit = Annotated[int, Query(ge=1, le=1000)]
+Number = Annotated[int, Path(ge=0, le=models.MOST)]
+
+
+@router.post(
+    "/steps/{step}",
+    response_model=models.Closed,
+    summary="Close a step by hand",
+    responses=answers("unknown-experiment", "step-closed", "out-of-turn", "horizon-reached"),
+)
+async def close_step(name: str, step: Number, asked: models.Total, call: Reports) -> Any:
+    """Manual mode only. The same call again is harmless, another total is refused."""
+    return await call.ask(close, step, asked.total)
+
+
+def close(experiment: Experiment, step: int, total: float | None) -> dict[str, Any]:
+    experiment.close_step(total, step)
+    (closed,) = experiment.steps(step, 1)
+    return {"step": step, "total": closed.total, "next": current_view(experiment.name, experiment.decision())}
+
+
+@router.get(
+    "/steps",
+    response_model=models.Steps,
+    summary="What each step served and brought",
+    responses=answers("unknown-experiment"),
+)
+async def list_steps(name: str, call: Reads, after: After = -1, limit: Limit = 100) -> Any:
+    found = await call.ask(Experiment.steps, after + 1, limit)
+    return {"items": [step_view(one) for one in found], "next": found[-1].step if len(found) == limit else None}
+
+
+@router.get(
+    "/events",
+    response_model=models.Events,
+    summary="The log, record by record",
+    responses=answers("unknown-experiment"),
+)
+async def list_events(name: str, call: Reads, after: After = -1, limit: Limit = 100) -> Any:
+    found = await call.ask(Experiment.events, after, limit)
+    return {"items": [event_view(one) for one in found], "next": found[-1].seq if len(found) == limit else None}

@@ -1,0 +1,120 @@
+"""Webhooks: who is told what happens. Only admins may say so, for the service will call what they name."""
+
+import secrets
+from typing import Annotated, Any
+
+from fastapi import APIRouter
+from pydantic import Field
+from starlette.responses import Response
+
+from afterglow.errors import BadValue
+from afterglow.live.domain.transitions import KINDS
+from afterglow.live.store.access import HookRow
+from afterglow.service.api.dependencies import Administers, Call
+from afterglow.service.api.models import Answered, Moment, Name, Sent
+from afterglow.service.api.openapi import answers
+from afterglow.service.api.views import moment
+from afterglow.service.background.addresses import LONGEST, checked_url
+from afterglow.service.problems import Problem
+from afterglow.service.service import Service
+
+router = APIRouter(prefix="/v1/webhooks", tags=["webhooks"])
+MOST = 50  # webhooks; each experiment's log is followed for each of them
+Kind = Annotated[str, Field(json_schema_extra={"enum": sorted(KINDS)})]
+
+
+class NewWebhook(Sent):
+    """Where to send events."""
+
+    url: Annotated[str, Field(min_length=1, max_length=LONGEST, examples=["https://shop.example/hooks/afterglow"])]
+    kinds: Annotated[list[Kind] | None, Field(min_length=1, max_length=50, description="All unless named.")] = None
+    experiments: Annotated[
+        list[Name] | None, Field(min_length=1, max_length=1000, description="All, future ones too, unless named.")
+    ] = None
+
+
+class Webhook(Answered):
+    id: str
+    url: str
+    kinds: list[str] | None
+    experiments: list[str] | None
+    created: Moment
+    waiting: Annotated[dict[str, int], Field(description="Events still to be delivered, by experiment.")]
+
+
+class CreatedWebhook(Webhook):
+    secret: Annotated[str, Field(description="Signs the deliveries; it is shown this once.")]
+
+
+class Webhooks(Answered):
+    items: list[Webhook]
+
+
+@router.post(
+    "",
+    status_code=201,
+    response_model=CreatedWebhook,
+    summary="Have events sent to an address",
+    responses=answers(),
+)
+async def create_webhook(asked: NewWebhook, call: Administers) -> Any:
+    """Everything that happens from now on is sent there, signed, in order for each experiment, at least once."""
+    everywhere(call)
+    return await call.service.ask(create, call.service, asked)
+
+
+@router.get("", response_model=Webhooks, summary="List webhooks", responses=answers())
+async def list_webhooks(call: Administers) -> Any:
+    everywhere(call)
+    return {"items": await call.service.ask(all_of, call.service)}
+
+
+@router.delete("/{hook}", status_code=204, summary="Send nothing there any more", responses=answers("not-found"))
+async def delete_webhook(hook: str, call: Administers) -> Response:
+    everywhere(call)
+    if not await call.service.ask(call.service.access.drop_hook, hook):
+        raise Problem("not-found", f"there is no webhook {hook!r}")
+    return Response(status_code=204)
+
+
+def everywhere(call: Call) -> None:
+    """A webhook may tell of every experiment, so a token for some of them is not enough."""
+    if call.token.experiments is not None:
+        raise Problem("forbidden", "webhooks need a token for all experiments")
+
+
+def create(service: Service, asked: NewWebhook) -> dict[str, Any]:
+    if service.settings.webhooks == "off":
+        raise BadValue("webhooks are off; the setting webhooks = 'public' or 'any' turns them on")
+    url = checked_url(asked.url, service.settings.webhooks)
+    unknown = sorted(set(asked.kinds or ()) - KINDS.keys())
+    if unknown:
+        raise BadValue(f"kinds are {', '.join(KINDS)}; got {', '.join(unknown)}")
+    if len(service.access.hooks()) >= MOST:
+        raise BadValue(f"there may be {MOST} webhooks; delete one first")
+    heads = service.experiments.heads()
+    row = HookRow(
+        secrets.token_hex(6), url, f"agwh_{secrets.token_urlsafe(32)}",
+        None if asked.kinds is None else " ".join(sorted(set(asked.kinds))),
+        None if asked.experiments is None else " ".join(sorted(set(asked.experiments))),
+        round(1000 * service.experiments.now()),
+    )  # fmt: skip
+    service.access.put_hook(row)
+    for name, seq in heads.items():
+        service.access.put_hook_place(row.id, name, seq)
+    return view(service, row, heads) | {"secret": row.secret}
+
+
+def all_of(service: Service) -> list[dict[str, Any]]:
+    heads = service.experiments.heads()
+    return [view(service, row, heads) for row in service.access.hooks()]
+
+
+def view(service: Service, row: HookRow, heads: dict[str, int]) -> dict[str, Any]:
+    names = [name for name in heads if row.experiments is None or name in row.experiments.split()]
+    behind = {name: heads[name] - service.access.hook_place(row.id, name) for name in names}
+    return {
+        "id": row.id, "url": row.address, "kinds": row.kinds.split() if row.kinds else None,
+        "experiments": row.experiments.split() if row.experiments else None, "created": moment(row.created / 1000),
+        "waiting": {name: count for name, count in behind.items() if count > 0},
+    }  # fmt: skip

@@ -1,0 +1,126 @@
+"""Who calls, and whether they may: tokens in `Authorization: Bearer`, scopes, lists of experiments."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, MutableMapping
+from datetime import UTC, datetime
+from time import monotonic
+from typing import Any
+
+from afterglow.service.auth.tokens import ANYBODY, Token, TokenCache
+from afterglow.service.problems import Problem
+from afterglow.service.settings import loopback
+
+Scope = MutableMapping[str, Any]
+STRANGERS = 50.0  # calls a second of all whom nobody knows, and visits to pages; twice that at once
+
+
+class Authenticator:
+    """Finds the token of a call, and counts how often it comes."""
+
+    def __init__(
+        self,
+        book: TokenCache,
+        auth: bool,
+        rate: float,
+        now: Callable[[], float],
+        renew: Callable[[], Awaitable[None]],
+    ) -> None:
+        self.book = book
+        self.auth = auth
+        self.now = now
+        self.renew = renew  # reads the tokens again, in a worker thread
+        self.looking = asyncio.Lock()
+        self.buckets = Buckets(rate)
+        self.strangers = Buckets(STRANGERS)
+
+    async def enter(self, authorization: bytes, host: bytes) -> Token:
+        """The token that was sent; a problem if it is not valid or comes too often."""
+        if not self.auth:
+            refuse_strangers(host)
+            token: Token | None = ANYBODY
+        else:
+            token = await self.find(authorization)
+        if token is None:
+            raise Problem("unauthorized")
+        if not self.buckets.take(token.id):
+            raise Problem("too-many-requests", f"more than {self.buckets.rate:,g} calls a second, twice that at once")
+        return token
+
+    def valid(self, token: Token) -> bool:
+        """Whether a token that was let in some time ago would be let in now."""
+        known = token is ANYBODY or self.book.known.get(token.id) == token
+        return known and (token.expires is None or self.now() < token.expires)
+
+    async def find(self, authorization: bytes) -> Token | None:
+        scheme, _, sent = authorization.partition(b" ")
+        if scheme.lower() != b"bearer" or not sent.isascii():
+            return None
+        text = sent.strip().decode("ascii")
+        token = self.book.held(text)
+        if token is None:
+            return await self.look_for(text)
+        if token.expires is not None and token.expires <= self.now():
+            when = f"{datetime.fromtimestamp(token.expires, UTC):%Y-%m-%d %H:%M:%S} UTC"
+            raise Problem("unauthorized", f"the token expired at {when}; `afterglow token create` makes another")
+        return token
+
+    async def look_for(self, text: str) -> Token | None:
+        """A token by its text; one that is not known may have been made a moment ago."""
+        token = self.book.find(text, self.now())
+        if token is None and text.startswith("ag_"):
+            self.brake("calls with unknown tokens")
+            since = monotonic()
+            await self.look_again(since)
+            token = self.book.find(text, self.now())
+            if token is None and not (self.book.sure and self.book.read >= since):
+                raise Problem("database-away", "the token is not known, and others can't be read now")
+        return token
+
+    def brake(self, what: str) -> None:
+        """A problem if there is too much of something that anybody may do."""
+        if not self.strangers.take(what):
+            raise Problem("too-many-requests", f"more than {STRANGERS:g} {what} a second, twice that at once")
+
+    async def look_again(self, since: float) -> None:
+        """Have the tokens read after a moment, once for all that wait for it, and not too often."""
+        async with self.looking:
+            if self.book.read < since:
+                await asyncio.sleep(self.book.pause())
+                if self.book.read < since:
+                    await self.renew()
+
+
+class Buckets:
+    """A bucket of permits for each token: `rate` a second flow in, twice that is what it holds."""
+
+    def __init__(self, rate: float) -> None:
+        self.rate = rate
+        self.full = 2 * rate
+        self.levels: dict[str, tuple[float, float]] = {}  # token: permits, when
+
+    def take(self, token: str) -> bool:
+        if not self.rate:
+            return True
+        now = monotonic()
+        level, then = self.levels.get(token, (self.full, now))
+        level = min(self.full, level + (now - then) * self.rate)
+        if level < 1:
+            return False
+        self.levels[token] = (level - 1, now)
+        return True
+
+
+def refuse_strangers(host: bytes) -> None:
+    """Without tokens only a page that was asked of this machine may call: names that are bent to it may not."""
+    name = host.decode("latin-1")
+    name = name.rpartition(":")[0] if name.rpartition(":")[2].isdecimal() and not name.endswith("]") else name
+    if not loopback(name):
+        raise Problem("forbidden", f"without tokens calls go to 127.0.0.1, [::1] or localhost, got host {name!r}")
+
+
+def allow(token: Token, scope: str, experiment: str | None = None) -> None:
+    """A problem unless the token has the scope, for that experiment."""
+    if not token.may(scope):
+        raise Problem("forbidden", f"the call needs scope {scope!r}, the token has {', '.join(sorted(token.scopes))}")
+    if experiment is not None and not token.knows(experiment):
+        raise Problem("forbidden", f"the token is not for experiment {experiment!r}")

@@ -1,0 +1,1 @@
+"""Threads and tasks beside the requests: reward writer, ticker, workers, webhook delivery."""

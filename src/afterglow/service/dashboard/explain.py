@@ -1,0 +1,66 @@
+"""Why a step got its variant."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.responses import RedirectResponse, Response
+
+from afterglow.errors import AfterglowError
+from afterglow.live.domain.status import Explanation
+from afterglow.service.dashboard.intervals import picture
+from afterglow.service.dashboard.numbers import figure
+from afterglow.service.dashboard.rendering import HEADERS
+from afterglow.service.dashboard.visit import Visit
+from afterglow.service.problems import Problem, problem_of
+
+LARGEST = 10**15
+SHOWN = 12  # values of a list
+
+
+def explain_page(visit: Visit) -> Response:
+    """The explanation of a step, as a page or as the part of one."""
+    experiment, step = visit.experiment(), visit.request.path_params["step"]
+    if step > LARGEST:
+        raise Problem("not-found", f"no experiment has a step {step:,}")
+    row = next(iter(experiment.steps(step, 1)), None)
+    found: dict[str, Any] = {"experiment": experiment, "spec": experiment.spec, "step": step, "row": row}
+    try:
+        why = experiment.explain(step)
+    except AfterglowError as error:
+        problem = problem_of(error)
+        found |= {"why": None, "refused": problem.detail, "picture": None, "by_variant": [], "plain": []}
+        return visit.page(template(visit), 200 if visit.partial else problem.kind.status, **found)
+    by_variant, plain = figures(why)
+    found |= {"why": why, "refused": "", "picture": picture(why.estimates, why.variant)}
+    return visit.page(template(visit), **found, by_variant=by_variant, plain=plain)
+
+
+def template(visit: Visit) -> str:
+    return "explanation_part.html" if visit.partial else "explanation.html"
+
+
+def explain_form(visit: Visit) -> Response:
+    """The step that was typed, at its own address."""
+    experiment, step = visit.experiment(), visit.number("step")
+    here = f"/experiments/{experiment.name}"
+    return RedirectResponse(here if step is None else f"{here}/steps/{step}", 303, HEADERS)
+
+
+def figures(why: Explanation) -> tuple[list[tuple[str, list[str]]], list[tuple[str, str]]]:
+    """The policy's numbers: those that it has for each variant, and the others."""
+    by_variant, plain = [], []
+    for name, value in why.figures.items():
+        if isinstance(value, Mapping):
+            by_variant.append((name, [written(value.get(str(one.arm))) for one in why.estimates]))
+        else:
+            plain.append((name, written(value)))
+    return by_variant, plain
+
+
+def written(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, list):
+        rest = f", … {len(value) - SHOWN:,} more" if len(value) > SHOWN else ""
+        return ", ".join(written(one) for one in value[:SHOWN]) + rest
+    return figure(value) if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,125 @@
+"""The way into every page: who asks is looked up, forms of other sites are refused, refusals are pages."""
+
+import logging
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from afterglow.errors import AfterglowError
+from afterglow.service.auth.scopes import refuse_strangers
+from afterglow.service.auth.sessions import LASTS, own_form
+from afterglow.service.auth.tokens import ANYBODY, Token
+from afterglow.service.dashboard.forms import read_form
+from afterglow.service.dashboard.visit import Dashboard, Visit
+from afterglow.service.problems import Problem, problem_of
+
+LOG = logging.getLogger("afterglow.service")
+
+SESSION, BEFORE = "afterglow_session", "afterglow_before"  # cookies: signed in, and not
+LONG = 300  # characters of a cookie that is worth reading
+STRANGE = ("cross-site", "same-site")  # where browsers say that a form comes from another site
+
+Page = Callable[[Visit], Response]
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def behind(dashboard: Dashboard, page: Page, scope: str | None) -> Endpoint:
+    """A page for those who may do something; None lets everybody in."""
+
+    async def endpoint(request: Request) -> Response:
+        stranger = dashboard.auth and not known(dashboard, request)
+        if stranger:
+            dashboard.door.brake("visits without a session")  # not as a page, which costs more
+        try:
+            form = await read_form(request) if request.method == "POST" else {}
+            if stranger and "token" in form:
+                await dashboard.door.look_for(typed_token(form))  # one that was made a moment ago is known from now on
+            return await dashboard.call(lambda: enter(dashboard, request, form, page, scope))
+        except Problem as problem:
+            return refusal(Visit(dashboard, request, None, "", {}), problem)
+        except AfterglowError as error:
+            return refusal(Visit(dashboard, request, None, "", {}), problem_of(error))
+        except HTTPException as error:
+            kinds = {400: "malformed", 413: "too-large", 415: "unsupported-media-type"}
+            return refusal(Visit(dashboard, request, None, "", {}), Problem(kinds[error.status_code], error.detail))
+
+    endpoint.__name__ = page.__name__  # as logs and metrics know it
+    return endpoint
+
+
+def known(dashboard: Dashboard, request: Request) -> bool:
+    """Whether a visitor shows what looks like a session that there is."""
+    return request.cookies.get(SESSION, "").partition(".")[0] in dashboard.sessions.book.known
+
+
+def typed_token(form: Mapping[str, str]) -> str:
+    return form.get("token", "").strip()
+
+
+def enter(dashboard: Dashboard, request: Request, form: Mapping[str, str], page: Page, scope: str | None) -> Response:
+    """What one visitor gets."""
+    visit = arrive(dashboard, request, form)
+    try:
+        if not dashboard.auth:
+            refuse_strangers(request.headers.get("host", "").encode("latin-1"))
+        if request.method == "POST":
+            check_form(visit)
+        if scope is not None and visit.token is None:
+            return visit.sign_in()
+        if scope is not None and not visit.may(scope):
+            raise Problem("forbidden", f"this needs a token with the scope {scope!r}; sign in with another")
+        return with_cookie(page(visit), visit)
+    except Problem as problem:
+        return refusal(visit, problem)
+    except AfterglowError as error:
+        refused = problem_of(error)
+        if refused.kind.slug == "internal":
+            LOG.error("an experiment can't be shown: %s", error)
+        return refusal(visit, refused)
+    except Exception:
+        LOG.exception("the page failed", extra={"request": request.scope["request_id"]})
+        return refusal(visit, Problem("internal", f"the log has the cause under {request.scope['request_id']}"))
+
+
+def arrive(dashboard: Dashboard, request: Request, form: Mapping[str, str]) -> Visit:
+    """Who comes."""
+    token: Token | None = None if dashboard.auth else ANYBODY
+    cookie = request.cookies.get(SESSION, "")
+    if dashboard.auth and 0 < len(cookie) <= LONG:
+        token = dashboard.sessions.find(cookie, dashboard.clock())
+        if token is not None:
+            return Visit(dashboard, request, token, cookie, form)
+    before = request.cookies.get(BEFORE, "")
+    return Visit(dashboard, request, token, before if 0 < len(before) <= LONG else secrets.token_urlsafe(16), form)
+
+
+def check_form(visit: Visit) -> None:
+    """Refuse forms that no page of ours has sent."""
+    sent = visit.request.cookies
+    strange = visit.request.headers.get("sec-fetch-site") in STRANGE
+    if strange or visit.cookie not in (sent.get(SESSION), sent.get(BEFORE)):
+        raise Problem("forbidden", "this form comes from elsewhere or is too old; open the page again and send it anew")
+    if not own_form(visit.cookie, visit.form.get("mark", "")):
+        raise Problem("forbidden", "this form comes from elsewhere or is too old; open the page again and send it anew")
+
+
+def with_cookie(response: Response, visit: Visit) -> Response:
+    """Those who have not signed in are known by a random number, so that their forms can be told from others’."""
+    sent = visit.request.cookies
+    if visit.cookie and visit.cookie not in (sent.get(SESSION), sent.get(BEFORE)):
+        keep(response, visit, BEFORE, visit.cookie)
+    return response
+
+
+def keep(response: Response, visit: Visit, name: str, value: str) -> None:
+    response.set_cookie(name, value, max_age=LASTS, path="/", secure=visit.secure, httponly=True, samesite="strict")
+
+
+def refusal(visit: Visit, problem: Problem) -> Response:
+    """A problem as a page."""
+    page = visit.page("problem.html", problem.kind.status, problem=problem)
+    page.headers.update(problem.headers or {})
+    return with_cookie(page, visit)

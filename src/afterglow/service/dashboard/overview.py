@@ -1,0 +1,56 @@
+"""All experiments at a glance."""
+
+from hashlib import sha256
+from typing import NamedTuple
+
+from starlette.responses import Response
+
+from afterglow.live import Decision, Experiment
+from afterglow.live.domain.spec import Spec
+from afterglow.live.domain.status import Status
+from afterglow.service.dashboard.rendering import HEADERS
+from afterglow.service.dashboard.visit import Visit
+from afterglow.service.problems import problem_of
+
+MANY = 100  # on one page
+
+
+class OverviewRow(NamedTuple):
+    """One experiment; only its name and `broken` where it can't be read."""
+
+    name: str
+    spec: Spec | None = None
+    status: Status | None = None
+    decision: Decision | None = None
+    broken: str = ""
+
+
+def overview(visit: Visit) -> Response:
+    names = [name for name in sorted(visit.dashboard.experiments.names()) if visit.token and visit.token.knows(name)]
+    after = visit.request.query_params.get("after", "")
+    behind = [name for name in names if name > after]
+    rows = sorted((row(visit, name) for name in behind[:MANY]), key=urgency)
+    following = behind[MANY - 1] if len(behind) > MANY else ""
+    shape = [(one.name, one.status, one.decision, one.broken) for one in rows]
+    seen = sha256(repr(shape).encode()).hexdigest()[:16]
+    if visit.partial:
+        if visit.request.query_params.get("seen") == seen:
+            return Response(status_code=204, headers=HEADERS)
+        return visit.page("overview_rows.html", rows=rows, seen=seen, after=after)
+    return visit.page("overview.html", rows=rows, seen=seen, after=after, following=following, total=len(names))
+
+
+def row(visit: Visit, name: str) -> OverviewRow:
+    """An experiment that can't be read doesn't hide the others."""
+    try:
+        experiment: Experiment = visit.dashboard.experiments.get(name)
+        return OverviewRow(name, experiment.spec, experiment.status(), experiment.decision())
+    except Exception as error:  # whatever it is
+        return OverviewRow(name, broken=problem_of(error).detail)
+
+
+def urgency(row: OverviewRow) -> int:
+    """Where somebody should look comes first, what is over last."""
+    if row.status is None or row.status.alarm:
+        return 0
+    return 2 if row.status.phase == "over" else 1

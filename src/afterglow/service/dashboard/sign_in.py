@@ -1,0 +1,49 @@
+"""Sign in with a token, and out again."""
+
+from starlette.responses import Response
+
+from afterglow.service.auth.tokens import Token
+from afterglow.service.dashboard.middleware import SESSION, keep, typed_token
+from afterglow.service.dashboard.visit import Visit
+
+
+def sign_in(visit: Visit) -> Response:
+    """The door: a form for the token, and what is behind it once the token is known."""
+    back = inside(visit.form.get("next") or visit.request.query_params.get("next", ""))
+    if visit.token is not None:
+        return visit.go(back)
+    if visit.request.method == "GET":
+        return visit.page("sign_in.html", back=back, refused="")
+    token = shown(visit)
+    if token is None:
+        return visit.page("sign_in.html", 401, back=back, refused="no such token: it is mistyped, expired or revoked")
+    if not token.may("read"):
+        refused = "this token may not read, so it opens no page; use one with the scope read, operate or admin"
+        return visit.page("sign_in.html", 403, back=back, refused=refused)
+    response = visit.go(back)
+    keep(response, visit, SESSION, visit.dashboard.sessions.begin(token, visit.now))
+    return response
+
+
+def shown(visit: Visit) -> Token | None:
+    """The token that was typed, if it is valid; the door has had a look for new ones."""
+    return visit.dashboard.sessions.book.find(typed_token(visit.form), visit.now)
+
+
+def sign_out(visit: Visit) -> Response:
+    cookie = visit.request.cookies.get(SESSION, "")
+    if visit.token is not None and cookie == visit.cookie:
+        visit.dashboard.sessions.end(cookie)
+    response = visit.go("/sign-in" if visit.dashboard.auth else "/")
+    response.delete_cookie(SESSION, path="/", httponly=True, samesite="strict")
+    return response
+
+
+def inside(address: str) -> str:
+    """An address of this service, or its first page: nobody is led elsewhere.
+
+    >>> inside("/experiments/shipping?until=20"), inside("//elsewhere.example"), inside("https://elsewhere.example")
+    ('/experiments/shipping?until=20', '/', '/')
+    """
+    own = address.startswith("/") and not address.startswith(("//", "/\\")) and address.isprintable()
+    return address if own and "\\" not in address else "/"

@@ -1,0 +1,121 @@
+"""Which variant was held when: runs of equal steps, and where they stand on a strip. Places are percent of it."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from afterglow.live.domain.spec import Spec
+from afterglow.live.follower import Step
+from afterglow.service.dashboard.axis import axis
+from afterglow.service.dashboard.numbers import counted, figure
+from afterglow.service.dashboard.sentences import ROLES
+
+SPAN = 1000  # steps on one strip
+
+
+class Run(NamedTuple):
+    """Steps in a row with the same variant in the same role."""
+
+    first: int
+    last: int
+    variant: str
+    planned: str
+    role: str
+    mean: float | None  # of the totals that are known
+    reason: str | None = None  # why somebody made them void
+
+    @property
+    def steps(self) -> str:
+        return f"{self.first:,}" if self.first == self.last else f"{self.first:,} to {self.last:,}"
+
+
+class TimelinePiece(NamedTuple):
+    """A run on the strip."""
+
+    x: float
+    width: float
+    number: int  # of the variant, for its colour
+    role: str
+    step: int
+    title: str
+
+
+class Lane(NamedTuple):
+    """One variant's: where it was served, and where it was planned but not served."""
+
+    variant: str
+    number: int
+    served: list[TimelinePiece]
+    planned: list[TimelinePiece]
+
+
+class Strip(NamedTuple):
+    first: int
+    last: int
+    lanes: list[Lane]
+    roles: list[TimelinePiece]  # of steps that were not as planned
+    found: list[str]  # the roles among them
+    ticks: list[tuple[float, str]]
+    runs: list[Run]
+    pieces: list[TimelinePiece]  # one for each run
+
+
+def role_of(step: Step) -> str:
+    """What a step was for; a void one was for nothing."""
+    return "void" if step.void and step.role != "missed" else step.role
+
+
+def runs(steps: Sequence[Step]) -> list[Run]:
+    made = []
+    for (variant, planned, role, why), group in groupby(
+        steps, lambda one: (one.variant, one.planned, role_of(one), one.reason)
+    ):
+        members = list(group)
+        totals = [one.total for one in members if one.total is not None and role != "missed"]
+        mean = sum(totals) / len(totals) if totals else None
+        made.append(Run(members[0].step, members[-1].step, variant, planned, role, mean, why))
+    return made
+
+
+def strip(spec: Spec, steps: Sequence[Step]) -> Strip | None:
+    """The strip of some steps in a row; None where there are none."""
+    if not steps:
+        return None
+    first, last = steps[0].step, steps[-1].step
+    found = runs(steps)
+    span = last - first + 1
+    pieces = [piece(spec, run, first, span) for run in found]
+    there = [(run, one) for run, one in zip(found, pieces, strict=True) if run.role != "missed"]
+    lanes = [
+        Lane(
+            name, number, [one for run, one in there if run.variant == name],
+            [one for run, one in there if run.planned == name != run.variant],
+        )
+        for number, name in enumerate(spec.variants)
+    ]  # fmt: skip
+    apart = [one for one in pieces if one.role != "plan"]
+    names = [role for role in ROLES if any(one.role == role for one in apart)]
+    round_steps = [tick for tick in axis(first, last + 1, 6).ticks if tick == int(tick)]
+    ticks = [(round(100 * (tick - first) / span, 3), f"{tick:,.0f}") for tick in round_steps if tick <= last]
+    return Strip(first, last, lanes, apart, names, ticks, found, pieces)
+
+
+def piece(spec: Spec, run: Run, first: int, span: int) -> TimelinePiece:
+    steps = run.last - run.first + 1
+    brought = "" if run.mean is None else f", {figure(run.mean)} a step on average"
+    planned = "" if run.planned == run.variant else f" (planned: {run.planned})"
+    purpose = ROLES.get(run.role, run.role) + (f" ({run.reason})" if run.reason else "")
+    title = f"{run.variant}{planned}: step {run.steps} ({counted(steps, 'step')}), {purpose}{brought}"
+    return TimelinePiece(
+        round(100 * (run.first - first) / span, 3), round(100 * steps / span, 3), spec.variant(run.variant), run.role,
+        run.first, title,
+    )  # fmt: skip
+
+
+def shown(step: int, over: bool, until: int | None) -> tuple[int, int]:
+    """The first step of the strip and how many: the last ones, or those before `until`."""
+    end = step + (not over)
+    if until is not None:
+        end = max(1, min(until, end))
+    first = max(0, end - SPAN)
+    return first, end - first

@@ -1,0 +1,106 @@
+"""One visit to the dashboard: who asks, for what, and how a page answers."""
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+from urllib.parse import quote
+
+from starlette.datastructures import URL
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from afterglow.live import Experiment, Experiments
+from afterglow.live.domain.status import Explanation
+from afterglow.service.auth.scopes import Authenticator
+from afterglow.service.auth.sessions import Sessions, form_mark
+from afterglow.service.auth.tokens import Token
+from afterglow.service.dashboard.recent_log import RecentLog
+from afterglow.service.dashboard.rendering import HEADERS, answer, rendered
+from afterglow.service.problems import Problem
+
+
+class Call(Protocol):
+    """Runs a function that may wait for the database in a thread."""
+
+    def __call__(self, function: Callable[[], Response], /) -> Awaitable[Response]: ...
+
+
+@dataclass(frozen=True)
+class Dashboard:
+    """What all pages share. Without `auth` everybody on this machine may do everything."""
+
+    experiments: Experiments
+    sessions: Sessions
+    call: Call
+    door: Authenticator
+    auth: bool = True
+    clock: Callable[[], float] = time.time
+    logs: dict[str, RecentLog] = field(default_factory=dict)
+    plans: dict[str, Explanation] = field(default_factory=dict)  # of the steps in hand
+
+
+@dataclass(frozen=True)
+class Visit:
+    """`cookie` is that of the session, or that of a visitor who has not signed in."""
+
+    dashboard: Dashboard
+    request: Request
+    token: Token | None
+    cookie: str
+    form: Mapping[str, str]
+
+    @property
+    def now(self) -> float:
+        return self.dashboard.clock()
+
+    @property
+    def partial(self) -> bool:
+        """Whether a script asks for a part of a page."""
+        return self.request.headers.get("hx-request") == "true"
+
+    @property
+    def secure(self) -> bool:
+        """Whether the visitor has come by TLS, which may end at a proxy."""
+        headers = self.request.headers
+        proto, origin = headers.get("x-forwarded-proto", ""), headers.get("origin", "")
+        return "https" in (self.request.url.scheme, proto.lower()) or origin.lower().startswith("https://")
+
+    def may(self, scope: str) -> bool:
+        return self.token is not None and self.token.may(scope)
+
+    def experiment(self) -> Experiment:
+        """The experiment that the address names."""
+        name = self.request.path_params["name"]
+        if self.token is None or not self.token.knows(name):
+            raise Problem("forbidden", f"this token may not see experiment {name!r}")
+        return self.dashboard.experiments.get(name)
+
+    def number(self, name: str) -> int | None:
+        """A whole number of the address, if there is one."""
+        text = self.request.query_params.get(name, "")
+        return int(text) if text.isascii() and text.isdecimal() and len(text) <= 15 else None
+
+    def text(self, template: str, **given: Any) -> str:
+        return rendered(
+            template, visit=self, now=self.now, mark=form_mark(self.cookie), auth=self.dashboard.auth, **given
+        )
+
+    def page(self, template: str, code: int = 200, **given: Any) -> HTMLResponse:
+        return answer(self.text(template, **given), code)
+
+    def go(self, address: str) -> Response:
+        """On to another page, once something is done."""
+        if self.partial:
+            return Response(status_code=204, headers=HEADERS | {"HX-Redirect": address})
+        return RedirectResponse(address, 303, HEADERS)
+
+    def sign_in(self) -> Response:
+        """To the door, and back to the page afterwards."""
+        url = self.request.url
+        if self.partial:
+            url = URL(self.request.headers.get("hx-current-url", "/"))
+        elif self.request.method != "GET":
+            url = URL("/")
+        back = url.path + (f"?{url.query}" if url.query else "")
+        return self.go("/sign-in" if back in ("", "/") else f"/sign-in?next={quote(back)}")

@@ -1,0 +1,1 @@
+"""HTTP connections and requests before they reach a route: middleware, bodies, time limits."""

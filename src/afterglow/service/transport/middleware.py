@@ -1,0 +1,116 @@
+"""The outermost layer: every call gets an id, a token if it needs one, a limit, a line in the log and its place in the
+metrics. Plain ASGI, since everything passes through it."""
+
+import logging
+from collections.abc import Awaitable, Callable, Iterable
+from itertools import count
+from secrets import token_hex
+from time import perf_counter
+from typing import Any
+
+from afterglow.service.auth.scopes import Authenticator, Scope
+from afterglow.service.metrics import Metrics
+from afterglow.service.problems import Problem
+from afterglow.service.settings import Settings
+from afterglow.service.transport.request_bodies import Body, BodyBudget, Message, Receive
+
+LOG = logging.getLogger("afterglow.service.api.dependencies")
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+GUARDED = ("/v1/", "/ofrep/")
+WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+HOT = frozenset({"current", "rewards"})  # are logged when they fail
+FORM, FORMS = 1 << 16, 1 << 22  # bytes of a page's form, and of all that are read at the same time
+HEADERS = (b"authorization", b"content-length", b"content-type", b"host", b"x-request-id", b"if-none-match")
+PLAIN_ID = frozenset(b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.:")
+
+
+class Sender:
+    """Passes messages on and remembers the status; adds the headers that every answer has."""
+
+    __slots__ = ("id", "send", "status")
+
+    def __init__(self, send: Send, id_: bytes) -> None:
+        self.send = send
+        self.id = id_
+        self.status = 0
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            message["headers"] = [
+                *message.get("headers", ()), (b"x-request-id", self.id), (b"x-content-type-options", b"nosniff"),
+            ]  # fmt: skip
+        await self.send(message)
+
+
+class Middleware:
+    """Around everything else."""
+
+    def __init__(self, inner: App, door: Authenticator, settings: Settings, metrics: Metrics) -> None:
+        self.inner = inner
+        self.door = door
+        self.settings = settings
+        self.metrics = metrics
+        self.bodies = BodyBudget(settings.body_limit, settings.bodies, settings.time_limit)
+        self.forms = BodyBudget(FORM, FORMS, settings.time_limit)  # anybody may send them: they take nobody else's room
+        self.prefix = token_hex(4)
+        self.numbers = count(1)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.inner(scope, receive, send)
+            return
+        began = perf_counter()
+        sent = headers_of(scope["headers"])
+        given = sent.get(b"x-request-id", b"")
+        known = 0 < len(given) <= 100 and PLAIN_ID.issuperset(given)
+        id_ = given if known else f"{self.prefix}-{next(self.numbers):x}".encode()
+        scope["request_id"] = id_.decode("ascii")
+        scope["sent"] = sent
+        answer = Sender(send, id_)
+        try:
+            await self.pass_on(scope, receive, answer)
+        except Problem as problem:
+            await self.refuse(scope, receive, answer, problem)
+        except Exception:
+            LOG.exception("the call failed", extra={"request": scope["request_id"]})
+            await self.refuse(scope, receive, answer, Problem("internal"))
+        finally:
+            self.note(scope, answer.status, perf_counter() - began)
+
+    async def pass_on(self, scope: Scope, receive: Receive, send: Sender) -> None:
+        sent, path = scope["sent"], scope["path"]
+        guarded = path.startswith(GUARDED)
+        if guarded or (path == "/metrics" and self.settings.metrics == "token"):
+            scope["token"] = await self.door.enter(sent.get(b"authorization", b""), sent.get(b"host", b""))
+        if scope["method"] not in WRITES:
+            await self.inner(scope, receive, send)
+            return
+        body = Body(receive, scope, self.bodies if guarded else self.forms, json=guarded)
+        try:
+            await self.inner(scope, body, send)
+        finally:
+            body.leave()
+
+    async def refuse(self, scope: Scope, receive: Receive, answer: Sender, problem: Problem) -> None:
+        if not answer.status:
+            await problem.response()(scope, receive, answer)
+
+    def note(self, scope: Scope, status: int, seconds: float) -> None:
+        endpoint = scope.get("endpoint")
+        call = getattr(endpoint, "__name__", None) or "none"
+        self.metrics.called(call, status, seconds)
+        level = logging.DEBUG if call in HOT and status < 500 else logging.INFO
+        if LOG.isEnabledFor(level):
+            token = scope.get("token")
+            more: dict[str, Any] = {
+                "request": scope["request_id"], "method": scope["method"], "path": scope["path"], "call": call,
+                "status": status, "ms": round(1000 * seconds, 3), "token": token.id if token else None,
+            }  # fmt: skip
+            LOG.log(level, "called", extra=more)
+
+
+def headers_of(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
+    """Those headers that the service looks at."""
+    return {name: value for name, value in headers if name in HEADERS}
