@@ -26,14 +26,14 @@ def rows(tmp_path: Path) -> Iterator[Access]:
 def sessions(rows: Access) -> Sessions:
     """Those of one replica."""
     made = Sessions(TokenCache(rows.tokens), rows)
-    made.book.renew()
+    made.tokens.renew()
     return made
 
 
 def signed(rows: Access, **given: float) -> Token:
     text, row = new_token(["read"], ["shipping"], "for a test", NOW, **given)
     rows.put_token(row)
-    found = sessions(rows).book.find(text, NOW)
+    found = sessions(rows).tokens.find(text, NOW)
     assert found is not None
     return found
 
@@ -57,7 +57,7 @@ def test_another_replica_knows_a_session_at_once(rows: Access) -> None:
     cookie = here.begin(token, NOW)
     assert there.find(cookie, NOW) == token
     here.end(cookie)
-    there.book.renew()  # as it does once a second
+    there.tokens.renew()  # as it does once a second
     assert there.find(cookie, NOW) is None
 
 
@@ -65,7 +65,7 @@ def test_a_session_of_a_revoked_token_is_refused(rows: Access) -> None:
     token, here = signed(rows), sessions(rows)
     cookie = here.begin(token, NOW)
     rows.revoke_token(token.id, 1)
-    here.book.renew()
+    here.tokens.renew()
     assert here.find(cookie, NOW) is None
 
 
@@ -85,7 +85,7 @@ def test_a_session_has_its_own_secret(rows: Access) -> None:
         "é.é",
     ):
         assert here.find(cookie, NOW) is None
-    assert here.book.find(f"ag_{id_}_{secret}", NOW) is None
+    assert here.tokens.find(f"ag_{id_}_{secret}", NOW) is None
     assert all(secret.encode() not in row.digest for row in rows.tokens())
 
 

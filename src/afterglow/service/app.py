@@ -39,7 +39,7 @@ def application(service: Service) -> Middleware:
             await service.stop()
 
     others: Any = Router([], redirect_slashes=False, default=api(service), lifespan=lifespan)
-    return Middleware(FastRoutes(service, others), service.door, service.settings, service.metrics)
+    return Middleware(FastRoutes(service, others), service.authenticator, service.settings, service.metrics)
 
 
 def api(service: Service) -> FastAPI:

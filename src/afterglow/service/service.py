@@ -34,15 +34,15 @@ class Service:
         self.settings = settings
         self.metrics = Metrics()
         self.workers = Workers(settings.workers, settings.time_limit)
-        self.desk = RewardWriter(settings.queue, settings.time_limit, self.metrics.settled)
-        self.book = TokenCache(access.tokens)
-        self.door = Authenticator(self.book, settings.auth, settings.rate_limit, experiments.now, self.renew_tokens)
-        self.watch = Ticker(experiments, self.book, self.metrics)
+        self.reward_writer = RewardWriter(settings.queue, settings.time_limit, self.metrics.settled)
+        self.tokens = TokenCache(access.tokens)
+        self.authenticator = Authenticator(self.tokens, settings.auth, settings.rate_limit, experiments.now, self.renew_tokens)
+        self.ticker = Ticker(experiments, self.tokens, self.metrics)
         self.deliveries = Deliveries(experiments, access, settings.webhooks)
         self.known: dict[str, Experiment] = {}
         self.until = inf  # when a stop has to be over, by the monotonic clock
         self.hanging = False  # whether threads were left behind that wait for the database
-        self.metrics.queue.set_function(lambda: self.desk.held)
+        self.metrics.queue.set_function(lambda: self.reward_writer.held)
 
     def first_token(self) -> str | None:
         """A token that may do everything, if there is none at all yet."""
@@ -53,15 +53,15 @@ class Service:
         return token
 
     async def start(self) -> None:
-        self.desk.start()
-        self.watch.start()
+        self.reward_writer.start()
+        self.ticker.start()
         self.deliveries.start()
         await self.renew_tokens()
 
     def hush(self) -> None:
         """Let streams end: the server is about to stop, and has so long from now on."""
         self.until = min(self.until, monotonic() + self.settings.stop_seconds)
-        self.watch.end()
+        self.ticker.end()
 
     async def stop(self) -> None:
         """Finish what was taken on and let go of the database, as far as it lets us within the time."""
@@ -76,16 +76,16 @@ class Service:
     async def finish(self) -> None:
         loop = asyncio.get_running_loop()
         patience = self.settings.stop_seconds
-        await asyncio.gather(self.deliveries.stop(), loop.run_in_executor(None, self.desk.close, patience))
+        await asyncio.gather(self.deliveries.stop(), loop.run_in_executor(None, self.reward_writer.close, patience))
         await asyncio.sleep(0)  # answers of the last commit are handed out
-        await loop.run_in_executor(None, self.watch.close, patience)
+        await loop.run_in_executor(None, self.ticker.close, patience)
         await loop.run_in_executor(None, self.workers.close)
         await loop.run_in_executor(None, self.access.close)
         await loop.run_in_executor(None, self.experiments.close)
 
     async def renew_tokens(self) -> None:
         try:
-            await self.workers.call(self.book.renew)
+            await self.workers.call(self.tokens.renew)
         except (Unavailable, Problem) as error:
             LOG.warning("tokens could not be read: %s", error)
 

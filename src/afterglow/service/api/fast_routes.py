@@ -103,7 +103,7 @@ class Rewards:
         refuse_other_media(sent.get(b"content-type", b""))
         batch = rewards_in((await receive())["body"])
         experiment = service.known.get(name) or await service.experiment(name)
-        receipt = await service.desk.put(experiment, batch)
+        receipt = await service.reward_writer.put(experiment, batch)
         body = b'{"step":%d,"accepted":%d,"duplicates":%d}' % receipt
         headers = [JSON, (b"content-length", str(len(body)).encode())]
         await send({"type": "http.response.start", "status": 202, "headers": headers})

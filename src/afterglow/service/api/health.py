@@ -56,7 +56,7 @@ async def healthz() -> dict[str, str]:
 @router.get("/readyz", summary="Whether the database can be reached", responses=FINE | answers())
 async def readyz(request: Request) -> dict[str, str]:
     service = request.app.state.service
-    if service.watch.ending:
+    if service.ticker.ending:
         raise Problem("overloaded", "the service is stopping")
     await request.app.state.ready.look()
     return {"status": "ok"}

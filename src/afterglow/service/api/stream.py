@@ -76,8 +76,8 @@ class Place:
     """One of the streams that may be open, from before anything is waited for until it is left."""
 
     def __init__(self, service: Service) -> None:
-        self.watch, self.gauge = service.watch, service.metrics.streams
-        if self.watch.streams >= service.settings.streams:
+        self.ticker, self.gauge = service.ticker, service.metrics.streams
+        if self.ticker.streams >= service.settings.streams:
             raise Problem("overloaded", f"{service.settings.streams:,} streams are open, which is the limit")
         self.count(1)
 
@@ -85,8 +85,8 @@ class Place:
         self.count(-1)
 
     def count(self, more: int) -> None:
-        self.watch.streams += more
-        self.gauge.set(self.watch.streams)
+        self.ticker.streams += more
+        self.gauge.set(self.ticker.streams)
 
 
 class EventStreamResponse(StreamingResponse):
@@ -113,10 +113,10 @@ class EventLines:
         self.only = only
 
     async def all(self, until: float) -> AsyncIterator[bytes]:
-        watch = self.service.watch
+        ticker = self.service.ticker
         yield b"retry: 1000\n\n"
-        while not watch.ending and monotonic() < until and self.service.door.valid(self.token):
-            news = watch.news
+        while not ticker.ending and monotonic() < until and self.service.authenticator.valid(self.token):
+            news = ticker.news
             found = await self.look()
             for name, one in found:
                 yield self.line(name, one)

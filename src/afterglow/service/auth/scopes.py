@@ -19,13 +19,13 @@ class Authenticator:
 
     def __init__(
         self,
-        book: TokenCache,
+        tokens: TokenCache,
         auth: bool,
         rate: float,
         now: Callable[[], float],
         renew: Callable[[], Awaitable[None]],
     ) -> None:
-        self.book = book
+        self.tokens = tokens
         self.auth = auth
         self.now = now
         self.renew = renew  # reads the tokens again, in a worker thread
@@ -48,7 +48,7 @@ class Authenticator:
 
     def valid(self, token: Token) -> bool:
         """Whether a token that was let in some time ago would be let in now."""
-        known = token is ANYBODY or self.book.known.get(token.id) == token
+        known = token is ANYBODY or self.tokens.known.get(token.id) == token
         return known and (token.expires is None or self.now() < token.expires)
 
     async def find(self, authorization: bytes) -> Token | None:
@@ -56,7 +56,7 @@ class Authenticator:
         if scheme.lower() != b"bearer" or not sent.isascii():
             return None
         text = sent.strip().decode("ascii")
-        token = self.book.held(text)
+        token = self.tokens.held(text)
         if token is None:
             return await self.look_for(text)
         if token.expires is not None and token.expires <= self.now():
@@ -66,13 +66,13 @@ class Authenticator:
 
     async def look_for(self, text: str) -> Token | None:
         """A token by its text; one that is not known may have been made a moment ago."""
-        token = self.book.find(text, self.now())
+        token = self.tokens.find(text, self.now())
         if token is None and text.startswith("ag_"):
             self.brake("calls with unknown tokens")
             since = monotonic()
             await self.look_again(since)
-            token = self.book.find(text, self.now())
-            if token is None and not (self.book.sure and self.book.read >= since):
+            token = self.tokens.find(text, self.now())
+            if token is None and not (self.tokens.sure and self.tokens.read >= since):
                 raise Problem("database-away", "the token is not known, and others can't be read now")
         return token
 
@@ -84,9 +84,9 @@ class Authenticator:
     async def look_again(self, since: float) -> None:
         """Have the tokens read after a moment, once for all that wait for it, and not too often."""
         async with self.looking:
-            if self.book.read < since:
-                await asyncio.sleep(self.book.pause())
-                if self.book.read < since:
+            if self.tokens.read < since:
+                await asyncio.sleep(self.tokens.pause())
+                if self.tokens.read < since:
                     await self.renew()
 
 

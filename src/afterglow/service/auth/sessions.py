@@ -22,7 +22,7 @@ SIGN = "-"  # between the token's id and the session's
 class Sessions:
     """`begin`, `find` and `end` may wait for the database."""
 
-    book: TokenCache
+    tokens: TokenCache
     rows: Access
 
     def begin(self, token: Token, now: float) -> str:
@@ -35,16 +35,16 @@ class Sessions:
         self.rows.put_token(
             TokenRow(id_, label, digest(secret), scopes, names, round(1000 * now), round(1000 * ends), None)
         )
-        self.book.renew()
+        self.tokens.renew()
         return f"{id_}.{secret}"
 
     def find(self, cookie: str, now: float) -> Token | None:
         """The token that somebody has signed in with, if the session and the token are in force."""
         id_, _, secret = cookie.partition(".")
         parent, sign, _ = id_.partition(SIGN)
-        if id_ not in self.book.known and sign and (parent in self.book.known or self.book.stale()):
-            self.book.renew()  # another replica may have begun it a moment ago
-        session, token = self.book.known.get(id_), self.book.known.get(parent)
+        if id_ not in self.tokens.known and sign and (parent in self.tokens.known or self.tokens.stale()):
+            self.tokens.renew()  # another replica may have begun it a moment ago
+        session, token = self.tokens.known.get(id_), self.tokens.known.get(parent)
         if session is None or token is None or not sign:
             return None
         if not hmac.compare_digest(session.digest, digest(secret)):
@@ -54,7 +54,7 @@ class Sessions:
     def end(self, cookie: str) -> None:
         """Sign out: the cookie is worth nothing from now on, copies of it too."""
         self.rows.drop_token(cookie.partition(".")[0])
-        self.book.renew()
+        self.tokens.renew()
 
     def tidy(self, now: int) -> None:
         """Forget the sessions that are over, at `now` in milliseconds."""

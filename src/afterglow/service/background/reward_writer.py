@@ -44,7 +44,7 @@ class RewardWriter:
         self.timer: asyncio.TimerHandle | None = None
         self.held = 0  # rewards that are not answered yet
         self.open = True
-        self.thread = Thread(target=self.work, name="afterglow-desk", daemon=True)
+        self.thread = Thread(target=self.work, name="afterglow-rewards", daemon=True)
 
     def start(self) -> None:
         self.loop = asyncio.get_running_loop()

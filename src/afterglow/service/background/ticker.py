@@ -22,9 +22,9 @@ LEAST = 0.005
 class Ticker:
     """`news` is set when something happens next; `ending` says that streams should end."""
 
-    def __init__(self, experiments: Experiments, book: TokenCache, metrics: Metrics) -> None:
+    def __init__(self, experiments: Experiments, tokens: TokenCache, metrics: Metrics) -> None:
         self.experiments = experiments
-        self.book = book
+        self.tokens = tokens
         self.metrics = metrics
         self.closing = Event()
         self.news = asyncio.Event()
@@ -85,7 +85,7 @@ class Ticker:
 
     def renew(self) -> None:
         try:
-            self.book.renew()
+            self.tokens.renew()
         except AfterglowError as error:
             self.lost(error)
         except Exception:

@@ -38,8 +38,8 @@ PAGES: tuple[tuple[str, Page, str | None, list[str]], ...] = (
 def routes(service: Service) -> list[BaseRoute]:
     """All addresses of the dashboard."""
     experiments = service.experiments
-    sessions = Sessions(service.book, service.access)
+    sessions = Sessions(service.tokens, service.access)
     call, auth = service.workers.call, service.settings.auth
-    dashboard = Dashboard(experiments, sessions, call, service.door, auth, experiments.now)
+    dashboard = Dashboard(experiments, sessions, call, service.authenticator, auth, experiments.now)
     made = [Route(path, behind(dashboard, page, scope), methods=methods) for path, page, scope, methods in PAGES]
     return [*made, Route("/assets/{name}", asset, methods=READ)]

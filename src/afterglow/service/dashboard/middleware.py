@@ -32,11 +32,11 @@ def behind(dashboard: Dashboard, page: Page, scope: str | None) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         stranger = dashboard.auth and not known(dashboard, request)
         if stranger:
-            dashboard.door.brake("visits without a session")  # not as a page, which costs more
+            dashboard.authenticator.brake("visits without a session")  # not as a page, which costs more
         try:
             form = await read_form(request) if request.method == "POST" else {}
             if stranger and "token" in form:
-                await dashboard.door.look_for(typed_token(form))  # one that was made a moment ago is known from now on
+                await dashboard.authenticator.look_for(typed_token(form))  # one that was made a moment ago is known from now on
             return await dashboard.call(lambda: enter(dashboard, request, form, page, scope))
         except Problem as problem:
             return refusal(Visit(dashboard, request, None, "", {}), problem)
@@ -52,7 +52,7 @@ def behind(dashboard: Dashboard, page: Page, scope: str | None) -> Endpoint:
 
 def known(dashboard: Dashboard, request: Request) -> bool:
     """Whether a visitor shows what looks like a session that there is."""
-    return request.cookies.get(SESSION, "").partition(".")[0] in dashboard.sessions.book.known
+    return request.cookies.get(SESSION, "").partition(".")[0] in dashboard.sessions.tokens.known
 
 
 def typed_token(form: Mapping[str, str]) -> str:

@@ -27,7 +27,7 @@ def sign_in(visit: Visit) -> Response:
 
 def shown(visit: Visit) -> Token | None:
     """The token that was typed, if it is valid; the door has had a look for new ones."""
-    return visit.dashboard.sessions.book.find(typed_token(visit.form), visit.now)
+    return visit.dashboard.sessions.tokens.find(typed_token(visit.form), visit.now)
 
 
 def sign_out(visit: Visit) -> Response:

@@ -33,7 +33,7 @@ class Dashboard:
     experiments: Experiments
     sessions: Sessions
     call: Call
-    door: Authenticator
+    authenticator: Authenticator
     auth: bool = True
     clock: Callable[[], float] = time.time
     logs: dict[str, RecentLog] = field(default_factory=dict)

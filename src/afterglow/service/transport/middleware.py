@@ -47,9 +47,9 @@ class Sender:
 class Middleware:
     """Around everything else."""
 
-    def __init__(self, inner: App, door: Authenticator, settings: Settings, metrics: Metrics) -> None:
+    def __init__(self, inner: App, authenticator: Authenticator, settings: Settings, metrics: Metrics) -> None:
         self.inner = inner
-        self.door = door
+        self.authenticator = authenticator
         self.settings = settings
         self.metrics = metrics
         self.bodies = BodyBudget(settings.body_limit, settings.bodies, settings.time_limit)
@@ -83,7 +83,7 @@ class Middleware:
         sent, path = scope["sent"], scope["path"]
         guarded = path.startswith(GUARDED)
         if guarded or (path == "/metrics" and self.settings.metrics == "token"):
-            scope["token"] = await self.door.enter(sent.get(b"authorization", b""), sent.get(b"host", b""))
+            scope["token"] = await self.authenticator.enter(sent.get(b"authorization", b""), sent.get(b"host", b""))
         if scope["method"] not in WRITES:
             await self.inner(scope, receive, send)
             return
