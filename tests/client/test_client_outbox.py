@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from afterglow.client.backoff import Backoff
 from afterglow.client.calls import Answer
 from afterglow.client.outbox import MOST, Batch, Outbox
-from afterglow.client.pauses import Pauses
 from afterglow.errors import AfterglowError, BadValue, Conflict, OutOfTurn, Unavailable
 
 TAKEN = Answer(202, {}, b'{"step": 0}')
@@ -26,7 +26,7 @@ class Hand:
 
 
 def outbox(clock: Hand, room: int = 10_000, linger: float = 0.1, retry_for: float | None = None) -> Outbox:
-    return Outbox(Pauses(lambda: 0.5, first=1.0, most=8.0), clock, room, linger, retry_for)
+    return Outbox(Backoff(lambda: 0.5, first=1.0, most=8.0), clock, room, linger, retry_for)
 
 
 def next_batch(box: Outbox, clock: Hand) -> Batch:

@@ -7,7 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from afterglow import client
-from afterglow.client.link import Link
+from afterglow.client.config import ClientConfig
 
 REFERENCE = Path(__file__).parents[2] / "docs/reference/client.md"
 
@@ -55,6 +55,6 @@ def test_every_name_and_setting_is_in_the_reference() -> None:
     known = {name for cell in cells for name in re.findall(r"`(\w+)", cell)}
     kinds = [getattr(client, name) for name in client.__all__ if isinstance(getattr(client, name), type)]
     public = {name for kind in kinds for name in dir(kind) if not name.startswith("_")} - set(dir(tuple))
-    settings = {each.name for each in fields(Link)} - {"address", "token"}
+    settings = {each.name for each in fields(ClientConfig)} - {"address", "token"}
     assert public | settings <= known
     assert [name for name in client.__all__ if name not in page] == []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from afterglow.client.signing import check_signature, signature
+from afterglow.client.signatures import check_signature, signature
 from afterglow.errors import NotAllowed
 
 

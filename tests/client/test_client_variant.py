@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from afterglow.client.backoff import Backoff
 from afterglow.client.calls import Answer
-from afterglow.client.pauses import Pauses
 from afterglow.client.variant import Variant
 from afterglow.errors import NotAllowed, Unavailable
 
@@ -22,7 +22,7 @@ class Hand:
 
 
 def variant(clock: Hand, default: str | None = None) -> Variant:
-    return Variant(default, Pauses(lambda: 0.0, 2.0), clock)
+    return Variant(default, Backoff(lambda: 0.0, 2.0), clock)
 
 
 def says(name: str, step: int = 0, cache: str = "private, max-age=60") -> Answer:

@@ -23,7 +23,7 @@ from afterglow.cli import (
     token,
     verify,
 )
-from afterglow.cli.failures import verdict
+from afterglow.cli.exit_codes import verdict
 from afterglow.cli.messages import one_line, shown
 
 app = typer.Typer(

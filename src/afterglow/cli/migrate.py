@@ -1,6 +1,6 @@
 """`afterglow migrate`: a database of an older release for this one."""
 
-from afterglow.cli import live_options as options
+from afterglow.cli import database_options as options
 from afterglow.cli.messages import one_line
 from afterglow.live.store.migrate import migrate
 

@@ -80,7 +80,7 @@ def command(
 
         print_json(found.as_dict())
     else:
-        from afterglow.cli.plan_shown import show  # noqa: PLC0415
+        from afterglow.cli.plan_output import show  # noqa: PLC0415
 
         show(found)
     if out is not None:

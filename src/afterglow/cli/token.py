@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer import Argument, Option
 
-from afterglow.cli.live_options import Json
+from afterglow.cli.database_options import Json
 from afterglow.cli.messages import one_line
 from afterglow.cli.serve import Config, Db
 from afterglow.errors import UnknownName

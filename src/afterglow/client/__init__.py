@@ -12,11 +12,11 @@ except ModuleNotFoundError as missing:
 
     raise MissingExtra("the client", "client") from missing
 
-from afterglow.client.asynchronous import AsyncClient, AsyncExperiment
-from afterglow.client.delivered import Delivery
+from afterglow.client.async_client import AsyncClient, AsyncExperiment
+from afterglow.client.client import Client, Experiment
+from afterglow.client.delivery import Delivery
 from afterglow.client.outbox import Refused
-from afterglow.client.signing import check_signature
-from afterglow.client.sync import Client, Experiment
+from afterglow.client.signatures import check_signature
 from afterglow.client.variant import Current
 
 __all__ = [

@@ -17,8 +17,8 @@ from numbers import Real
 from typing import Any, NamedTuple
 from uuid import uuid4
 
+from afterglow.client.backoff import Backoff
 from afterglow.client.calls import Answer, passes, pause_wanted, refusal
-from afterglow.client.pauses import Pauses
 from afterglow.errors import AfterglowError, BadValue, OutOfTurn, Unavailable
 
 MOST = 1000  # rewards that the service takes at once
@@ -54,7 +54,7 @@ class Refused(NamedTuple):
 class Outbox:
     def __init__(
         self,
-        pauses: Pauses,
+        pauses: Backoff,
         clock: Callable[[], float],
         room: int = 10_000,
         linger: float = 0.1,

@@ -8,8 +8,8 @@ import logging
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from afterglow.client.backoff import Backoff
 from afterglow.client.calls import Answer, fresh_for, parsed, passes, pause_wanted, refusal
-from afterglow.client.pauses import Pauses
 from afterglow.errors import AfterglowError, BadFormat
 
 LOG = logging.getLogger("afterglow.client")
@@ -30,7 +30,7 @@ class Current(NamedTuple):
 class Variant:
     """One experiment's variant. Whoever calls from several threads must take turns."""
 
-    def __init__(self, default: str | None, pauses: Pauses, clock: Callable[[], float]) -> None:
+    def __init__(self, default: str | None, pauses: Backoff, clock: Callable[[], float]) -> None:
         self.default = default
         self._pauses = pauses
         self._clock = clock

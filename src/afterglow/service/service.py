@@ -36,7 +36,9 @@ class Service:
         self.workers = Workers(settings.workers, settings.time_limit)
         self.reward_writer = RewardWriter(settings.queue, settings.time_limit, self.metrics.settled)
         self.tokens = TokenCache(access.tokens)
-        self.authenticator = Authenticator(self.tokens, settings.auth, settings.rate_limit, experiments.now, self.renew_tokens)
+        self.authenticator = Authenticator(
+            self.tokens, settings.auth, settings.rate_limit, experiments.now, self.renew_tokens
+        )
         self.ticker = Ticker(experiments, self.tokens, self.metrics)
         self.deliveries = Deliveries(experiments, access, settings.webhooks)
         self.known: dict[str, Experiment] = {}

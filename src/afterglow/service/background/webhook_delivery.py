@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 import httpx
 import msgspec
 
-from afterglow.client.pauses import Pauses
-from afterglow.client.signing import HEADER, signature
+from afterglow.client.backoff import Backoff
+from afterglow.client.signatures import HEADER, signature
 from afterglow.errors import AfterglowError, Unavailable
 from afterglow.live import Experiments
 from afterglow.live.follower import LogEntry
@@ -40,7 +40,7 @@ class DeliveryLane:
 
     def __init__(self) -> None:
         self.place: int | None = None  # seq of the last record that is done with, once it was looked up
-        self.pauses = Pauses(random.random, first=1.0, most=600.0)
+        self.pauses = Backoff(random.random, first=1.0, most=600.0)
         self.later = 0.0  # by the monotonic clock
 
 

@@ -36,7 +36,9 @@ def behind(dashboard: Dashboard, page: Page, scope: str | None) -> Endpoint:
         try:
             form = await read_form(request) if request.method == "POST" else {}
             if stranger and "token" in form:
-                await dashboard.authenticator.look_for(typed_token(form))  # one that was made a moment ago is known from now on
+                await dashboard.authenticator.look_for(
+                    typed_token(form)
+                )  # one that was made a moment ago is known from now on
             return await dashboard.call(lambda: enter(dashboard, request, form, page, scope))
         except Problem as problem:
             return refusal(Visit(dashboard, request, None, "", {}), problem)

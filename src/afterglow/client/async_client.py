@@ -8,25 +8,25 @@ from typing import Any
 import httpx
 
 from afterglow.client import calls
-from afterglow.client.asking import AskExperiment, AskService
-from afterglow.client.async_courier import AsyncCourier
+from afterglow.client.async_sender import AsyncRewardSender
 from afterglow.client.calls import Answer, Call
-from afterglow.client.delivered import LOG, Delivery
-from afterglow.client.link import Link, answer_of, arguments
-from afterglow.client.stream import Stream
-from afterglow.client.sync import CLOSING, Followed, Json
+from afterglow.client.client import CLOSING, Followed, Json
+from afterglow.client.config import ClientConfig, answer_of, arguments
+from afterglow.client.delivery import LOG, Delivery
+from afterglow.client.event_stream import Stream
+from afterglow.client.methods import ExperimentMethods, ServiceMethods
 from afterglow.client.variant import Current
 from afterglow.errors import AfterglowError, Unavailable
 
 
-class AsyncClient(AskService[Awaitable[Json]]):
+class AsyncClient(ServiceMethods[Awaitable[Json]]):
     """Talks to a service from one event loop."""
 
     def __init__(self, address: str, token: str, **settings: Any) -> None:
-        self._link = Link(address=address, token=token, **settings)
+        self._link = ClientConfig(address=address, token=token, **settings)
         self._handles = dict[tuple[str, str | None], AsyncExperiment]()
         self._http = httpx.AsyncClient(**self._link.options())
-        self._courier = AsyncCourier(self._link, self._send)
+        self._courier = AsyncRewardSender(self._link, self._send)
 
     def experiment(self, name: str, default: str | None = None) -> "AsyncExperiment":
         """A handle on an experiment; `default` is served as long as the service has never answered."""
@@ -103,10 +103,10 @@ class AsyncClient(AskService[Awaitable[Json]]):
                 return
 
 
-class AsyncExperiment(AskExperiment[Awaitable[Json]]):
+class AsyncExperiment(ExperimentMethods[Awaitable[Json]]):
     """Made by `AsyncClient.experiment`."""
 
-    def __init__(self, client: AsyncClient, link: Link, name: str, default: str | None) -> None:
+    def __init__(self, client: AsyncClient, link: ClientConfig, name: str, default: str | None) -> None:
         self.name = name
         self._client = client
         self._link = link

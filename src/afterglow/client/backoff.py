@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 
-class Pauses:
+class Backoff:
     def __init__(self, jitter: Callable[[], float], first: float = 0.2, most: float = 30.0) -> None:
         self.jitter = jitter  # from [0, 1)
         self.first = first

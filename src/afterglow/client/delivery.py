@@ -3,7 +3,7 @@
 import logging
 from typing import NamedTuple
 
-from afterglow.client.link import Hear
+from afterglow.client.config import Hear
 from afterglow.client.outbox import Outbox, Refused
 from afterglow.errors import AfterglowError, Unavailable, Undelivered
 

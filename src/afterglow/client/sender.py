@@ -6,15 +6,15 @@ from threading import Condition, Thread, current_thread
 
 from afterglow.client import calls
 from afterglow.client.calls import Answer, Call
-from afterglow.client.delivered import Delivery, complain, delivery_of, given_no_answer, tell
-from afterglow.client.link import Link
+from afterglow.client.config import ClientConfig
+from afterglow.client.delivery import Delivery, complain, delivery_of, given_no_answer, tell
 from afterglow.errors import Unavailable
 
 LAST = 0.1  # seconds for a request that is under way when time is up
 
 
-class Courier:
-    def __init__(self, link: Link, send: Callable[[Call], Answer], end: Callable[[], None]) -> None:
+class RewardSender:
+    def __init__(self, link: ClientConfig, send: Callable[[Call], Answer], end: Callable[[], None]) -> None:
         self._hear = link.on_refused
         self._send = send
         self._end = end  # is called when nothing more will be sent

@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from afterglow.client.backoff import Backoff
 from afterglow.client.calls import Answer, Call
 from afterglow.client.outbox import Outbox, Refused
-from afterglow.client.pauses import Pauses
 from afterglow.client.variant import Variant
 from afterglow.errors import BadValue, OutOfTurn, Unavailable
 
@@ -20,7 +20,7 @@ Hear = Callable[[list[Refused]], None]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Link:
+class ClientConfig:
     address: str
     token: str = field(repr=False)
     timeout: float = 10.0  # seconds that a call may take
@@ -58,10 +58,10 @@ class Link:
         return {"base_url": self.address, "timeout": self.timeout, **self.http, "headers": headers}
 
     def outbox(self) -> Outbox:
-        return Outbox(Pauses(self.jitter), self.clock, self.buffer, self.linger, self.retry_for)
+        return Outbox(Backoff(self.jitter), self.clock, self.buffer, self.linger, self.retry_for)
 
     def variant(self, default: str | None) -> Variant:
-        return Variant(default, Pauses(self.jitter, 0.5), self.clock)
+        return Variant(default, Backoff(self.jitter, 0.5), self.clock)
 
     def following(self, experiment: str | None, after: str | None) -> dict[str, Any]:
         """The stream of events as httpx takes it."""

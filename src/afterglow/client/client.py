@@ -11,12 +11,12 @@ from weakref import WeakSet
 import httpx
 
 from afterglow.client import calls
-from afterglow.client.asking import AskExperiment, AskService
 from afterglow.client.calls import Answer, Call
-from afterglow.client.courier import Courier
-from afterglow.client.delivered import LOG, Delivery
-from afterglow.client.link import Link, answer_of, arguments
-from afterglow.client.stream import Stream
+from afterglow.client.config import ClientConfig, answer_of, arguments
+from afterglow.client.delivery import LOG, Delivery
+from afterglow.client.event_stream import Stream
+from afterglow.client.methods import ExperimentMethods, ServiceMethods
+from afterglow.client.sender import RewardSender
 from afterglow.client.variant import Current
 from afterglow.errors import AfterglowError, Unavailable
 
@@ -25,11 +25,11 @@ Followed = tuple[str | None, Json]  # a cursor and an event
 CLOSING = 5.0  # seconds
 
 
-class Client(AskService[Json]):
+class Client(ServiceMethods[Json]):
     """Talks to a service. May be used by several threads, and after a fork."""
 
     def __init__(self, address: str, token: str, **settings: Any) -> None:
-        self._link = Link(address=address, token=token, **settings)
+        self._link = ClientConfig(address=address, token=token, **settings)
         self._handles = dict[tuple[str, str | None], Experiment]()
         self._begin()
         CLIENTS.add(self)
@@ -37,7 +37,7 @@ class Client(AskService[Json]):
     def _begin(self) -> None:
         """What a forked process must have for itself: connections, locks, a thread; rewards stay with the parent."""
         self._http = httpx.Client(**self._link.options())
-        self._courier = Courier(self._link, self._send, self._http.close)
+        self._courier = RewardSender(self._link, self._send, self._http.close)
         for handle in self._handles.values():
             handle._turn = Lock()
 
@@ -111,10 +111,10 @@ class Client(AskService[Json]):
                 return
 
 
-class Experiment(AskExperiment[Json]):
+class Experiment(ExperimentMethods[Json]):
     """Made by `Client.experiment`."""
 
-    def __init__(self, client: Client, link: Link, name: str, default: str | None) -> None:
+    def __init__(self, client: Client, link: ClientConfig, name: str, default: str | None) -> None:
         self.name = name
         self._client = client
         self._link = link

@@ -29,7 +29,7 @@ def moment(starts: object) -> str:
     raise BadValue(f"starts must be seconds since 1970, a time with its zone, or its text, got {starts!r}")
 
 
-class AskService(ABC, Generic[Given]):
+class ServiceMethods(ABC, Generic[Given]):
     """Calls that are about the service as a whole; each returns the JSON of its answer."""
 
     @abstractmethod
@@ -71,7 +71,7 @@ class AskService(ABC, Generic[Given]):
         return self._ask(Call("DELETE", f"/v1/webhooks/{hook}"))
 
 
-class AskExperiment(ABC, Generic[Given]):
+class ExperimentMethods(ABC, Generic[Given]):
     """Calls that are about one experiment; each returns the JSON of its answer. Orders return the status."""
 
     name: str

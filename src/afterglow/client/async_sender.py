@@ -7,15 +7,15 @@ from decimal import Decimal
 
 from afterglow.client import calls
 from afterglow.client.calls import Answer, Call
-from afterglow.client.delivered import Delivery, complain, delivery_of, given_no_answer, tell
-from afterglow.client.link import Link
+from afterglow.client.config import ClientConfig
+from afterglow.client.delivery import Delivery, complain, delivery_of, given_no_answer, tell
 from afterglow.errors import Unavailable
 
 
-class AsyncCourier:
+class AsyncRewardSender:
     """Everything happens in one event loop, so nothing needs a lock."""
 
-    def __init__(self, link: Link, send: Callable[[Call], Awaitable[Answer]]) -> None:
+    def __init__(self, link: ClientConfig, send: Callable[[Call], Awaitable[Answer]]) -> None:
         self._hear = link.on_refused
         self._send = send
         self._outbox = link.outbox()
