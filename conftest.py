@@ -8,9 +8,9 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import HealthCheck, settings
 
-from docs_blocks import Mismatch, run_document
+from support.docs.blocks import Mismatch, run_document
 
-pytest_plugins = ["pytester", "live_fixtures", "page_fixtures"]
+pytest_plugins = ["pytester", "support.service.live_fixtures", "support.service.page_fixtures"]
 
 settings.register_profile(
     "repeatable", derandomize=True, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow]

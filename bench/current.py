@@ -10,7 +10,7 @@ from contender import COLUMNS, Contender
 from load import Plan
 
 from figures import Figure, Item
-from serving import Serving
+from testbed.service import Serving
 
 CONNECTIONS = 32
 ROUNDS = 7

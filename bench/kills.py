@@ -9,8 +9,8 @@ from pathlib import Path
 from databases import postgres_server, sqlite_file
 
 from figures import Figure, Item, digits
-from serving import Serving
-from storm import Figures, killed_again_and_again
+from testbed.service import Serving
+from testbed.storm import Figures, killed_again_and_again
 
 KILLS = 100
 SEED = 2019

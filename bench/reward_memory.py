@@ -6,7 +6,7 @@ from databases import sqlite_file
 from load import Plan, load
 
 from figures import Figure, Item, digits
-from serving import Serving
+from testbed.service import Serving
 
 REWARDS = 1_000_000
 STEP = 100_000  # rewards in a step

@@ -24,7 +24,7 @@ from load import Plan
 from afterglow import live
 from afterglow.live import Experiment
 from figures import Figure, Item, digits
-from serving import Serving
+from testbed.service import Serving
 
 CONNECTIONS = {0: 128, BATCH: 16}  # one by one, in batches
 ROUNDS = 3

@@ -19,7 +19,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-sys.path.append(str(Path(__file__).parents[1] / "tests"))  # a service as a process, and clients in a storm
+sys.path.append(str(Path(__file__).parents[1]))  # for testbed: a service as a process, and clients in a storm
 
 import current
 import decision

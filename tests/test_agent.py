@@ -13,8 +13,8 @@ import pytest
 from afterglow import Agent, Policy
 from afterglow.errors import BadValue, HorizonReached, OutOfTurn, UnknownName
 from afterglow.rng import POLICY, key, uniform
-from in_turn import MEANS, Settings, State, a_number, in_turn, learn, next_hold, play, start
-from pooled_world import SPREADS, PooledWorld
+from support.worlds.own_policy import MEANS, Settings, State, a_number, in_turn, learn, next_hold, play, start
+from support.worlds.pooled import SPREADS, PooledWorld
 
 
 def test_three_lines_are_enough() -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from afterglow import Agent, Policy
 from afterglow.errors import BadFormat
-from in_turn import MEANS, Settings, State, a_number, in_turn, learn, next_hold, play, start
-from pooled_world import PooledWorld
+from support.worlds.own_policy import MEANS, Settings, State, a_number, in_turn, learn, next_hold, play, start
+from support.worlds.pooled import PooledWorld
 
 PLAYED: list[dict[str, Any]] = [
     {"policy": "trim-ucb"},

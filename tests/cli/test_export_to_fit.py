@@ -13,8 +13,8 @@ from afterglow.cli import run
 from afterglow.estimation.estimates import Estimates
 from afterglow.lab.fit.fitting import Fit, fit
 from afterglow.lab.reading.tables import read_steps, read_totals
-from live_fixtures import Clock
-from quick_disk import quick_folder
+from support.service.live_fixtures import Clock
+from testbed.quick_disk import quick_folder
 
 BRINGS = {"A": 10.0, "B": 9.0}
 OUTAGE = range(300, 306)  # nobody asks

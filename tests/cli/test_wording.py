@@ -8,8 +8,8 @@ import pytest
 import afterglow
 from afterglow.cli import run
 from afterglow.cli.wording import ONLY_PYTHON, spoken
-from quick_disk import quick_folder
-from serving import command as in_its_own_process
+from testbed.quick_disk import quick_folder
+from testbed.service import command as in_its_own_process
 
 ROOT = Path(__file__).parents[2]
 ARGUMENT = re.compile(r"\b[a-z_]+=(True|False|None|'|\")")

@@ -11,7 +11,7 @@ import afterglow
 from afterglow.errors import BadValue, OutOfTurn
 from afterglow.live.store import access, open_store
 from afterglow.live.store.access import Access, HookRow, TokenRow
-from live_fixtures import ASKED
+from support.service.live_fixtures import ASKED
 
 ADMIN = TokenRow("a1", "first", b"\x00digest", "admin", None, 1000)
 SHOP = TokenRow("b2", "shop", b"\xffdigest", "decide report", "shipping banner", 2000, expires=9000)

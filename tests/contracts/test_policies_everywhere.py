@@ -13,7 +13,7 @@ from afterglow.engine.simulate import simulate
 from afterglow.errors import AfterglowError
 from afterglow.policies.policy import Policy
 from afterglow.worlds.world import World
-from everything import called, every_policy, needed
+from support.worlds.everything import called, every_policy, needed
 
 Anyone = Policy[Any, Any]
 pytestmark = pytest.mark.filterwarnings("ignore::afterglow.errors.AfterglowWarning")

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from afterglow.engine.binomial import below, binomial, hat, log_mass
-from draws import CHANCE, binomials, compiled, fit
+from support.worlds.draws import CHANCE, binomials, compiled, fit
 
 SETTINGS = [
     (1, 0.3), (2, 0.999), (5, 0.5), (19, 0.5), (40, 0.02), (64, 0.5), (199, 0.95), (1000, 1e-4), (10**6, 9.9e-6),

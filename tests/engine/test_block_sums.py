@@ -23,7 +23,7 @@ from afterglow.engine.rewards import (
     table_of,
 )
 from afterglow.worlds.rewards import Bernoulli, Beta, Discrete, Empirical, Reward, TruncatedNormal, Uniform
-from draws import CHANCE, Numbers, agreement, blocks, compiled, fit, rewards, totals
+from support.worlds.draws import CHANCE, Numbers, agreement, blocks, compiled, fit, rewards, totals
 
 BENT = tuple(float(x) for x in np.linspace(0, 1, 400) ** 2)
 LAWS: list[Reward] = [

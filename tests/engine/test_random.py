@@ -11,7 +11,7 @@ from scipy import stats
 
 from afterglow import rng
 from afterglow.engine.random import child, key_of, mix, uniform
-from draws import CHANCE, compiled, fit
+from support.worlds.draws import CHANCE, compiled, fit
 
 Words = NDArray[np.uint64]
 EDGES = [0, 1, 2, 2**31, 2**32 - 1, 2**53, 2**63 - 1, 2**63, 2**64 - 1]

@@ -11,7 +11,7 @@ from afterglow.engine.simulate import simulate
 from afterglow.errors import BadValue
 from afterglow.policies.policy import Policy
 from afterglow.worlds.world import World
-from everything import DYADIC, LAWS, SPREADS, WHOLE_DELAYS, called, every_policy, needed
+from support.worlds.everything import DYADIC, LAWS, SPREADS, WHOLE_DELAYS, called, every_policy, needed
 
 pytestmark = pytest.mark.filterwarnings("ignore::afterglow.errors.AfterglowWarning")
 HOLD_POLICIES = [policy for policy in every_policy() if not policy.every_step]

@@ -4,7 +4,7 @@ import pytest
 
 from afterglow.errors import BadValue, UnknownName
 from afterglow.policies.ars_ucb import policy
-from steady import steady
+from support.worlds.steady import steady
 
 
 def lengths(growth: str, horizon: int) -> list[int]:

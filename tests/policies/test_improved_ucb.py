@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from afterglow.policies.improved_ucb import margins, policy, schedule
-from steady import steady
+from support.worlds.steady import steady
 
 
 def test_the_schedule_is_that_of_the_formula() -> None:

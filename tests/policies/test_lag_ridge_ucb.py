@@ -11,7 +11,7 @@ from afterglow.errors import BadValue
 from afterglow.policies import named
 from afterglow.policies.lag_kernels import ENOUGH, Kernel, kernels
 from afterglow.policies.lag_ridge_ucb import Settings, State, best_index, estimate, policy
-from stationary import World, play, runs
+from support.worlds.stationary import World, play, runs
 
 
 def features(settings: Settings, arms: list[int]) -> np.ndarray:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from afterglow.errors import BadValue
 from afterglow.policies import named
 from afterglow.policies.leak_ucb import State, index, policy, recommend
-from open_books import SPREADS, Books, play
+from support.worlds.open_books import SPREADS, Books, play
 
 DUST = 1e-9
 

@@ -8,7 +8,7 @@ from afterglow.errors import BadValue
 from afterglow.policies._lean_report import ENOUGH, report
 from afterglow.policies._lean_state import BLOCK, Settings, State, degrees
 from afterglow.policies.lean_ucb import policy
-from stationary import World, play
+from support.worlds.stationary import World, play
 
 
 def uniform(window: int) -> list[float]:

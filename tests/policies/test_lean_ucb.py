@@ -10,8 +10,8 @@ from afterglow.errors import BadValue
 from afterglow.policies import named
 from afterglow.policies._lean_state import BLOCK, KEPT, degrees, scatter
 from afterglow.policies.lean_ucb import Settings, State, index, policy, recommend, variance
-from lean_by_the_text import Text
-from stationary import Played, World, play, runs
+from support.oracles.lean_ucb import Text
+from support.worlds.stationary import Played, World, play, runs
 
 
 def uniform(window: int) -> list[float]:

@@ -13,7 +13,7 @@ from afterglow.policies import Policy
 from afterglow.policies._elimination import gaps
 from afterglow.policies.odaaf import bounded, bounded_schedule, odaaf, pulls_for, schedule, variance, variance_schedule
 from afterglow.policies.phased_elimination import policy as phased_elimination
-from steady import steady
+from support.worlds.steady import steady
 
 
 def as_written(horizon: int, gap: float, last_term: float) -> float:

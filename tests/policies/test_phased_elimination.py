@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from afterglow.errors import BadValue
 from afterglow.policies._elimination import State, drop, gaps
 from afterglow.policies.phased_elimination import policy, pulls_needed, schedule
-from steady import steady
+from support.worlds.steady import steady
 
 
 def test_the_schedule_is_that_of_the_formula() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from afterglow.errors import AfterglowWarning, BadValue, UnknownName
 from afterglow.policies.phased_ucb import Settings, hold_length, largest_window, log_level, policy
-from steady import steady
+from support.worlds.steady import steady
 
 
 def configured(arms: int = 5, window: int = 10, horizon: int = 100_000, **options: object) -> Settings:

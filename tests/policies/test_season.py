@@ -15,7 +15,7 @@ from afterglow.policies.policy import Policy
 from afterglow.policies.registry import named
 from afterglow.policies.season import seasonal
 from afterglow.worlds.world import World
-from everything import called, every_policy, needed
+from support.worlds.everything import called, every_policy, needed
 
 Anyone = Policy[Any, Any]
 pytestmark = pytest.mark.filterwarnings("ignore::afterglow.errors.AfterglowWarning")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from afterglow.policies._trim_bounds import State, evidence, highest, lowest, pooled_variance
 from afterglow.policies.terms import kl, kldown, klup
 from afterglow.policies.trim_ucb import intervals, policy
-from open_books import SPREADS, Books, play
+from support.worlds.open_books import SPREADS, Books, play
 
 DUST = 1e-9
 searching = settings(max_examples=50)

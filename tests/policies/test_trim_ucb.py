@@ -14,8 +14,8 @@ from afterglow.policies import named
 from afterglow.policies._trim_bounds import State, pooled_variance
 from afterglow.policies.terms import kldown, klup
 from afterglow.policies.trim_ucb import intervals, policy, recommend
-from open_books import SPREADS, Books, play
-from trim_by_the_text import Text
+from support.oracles.trim_ucb import Text
+from support.worlds.open_books import SPREADS, Books, play
 
 DUST = 1e-9
 worlds = {

@@ -4,7 +4,7 @@ import pytest
 
 from afterglow.errors import BadValue
 from afterglow.policies.ucb1 import policy
-from steady import steady
+from support.worlds.steady import steady
 
 
 def test_every_arm_is_tried_once_in_order_and_then_the_largest_index_leads() -> None:

@@ -6,10 +6,10 @@ from random import Random
 from threading import Event
 
 import afterglow
-from postgres import Server
-from quick_disk import quick_folder
-from serving import Serving, command
-from storm import Storm, killed_again_and_again
+from testbed.postgres import Server
+from testbed.quick_disk import quick_folder
+from testbed.service import Serving, command
+from testbed.storm import Storm, killed_again_and_again
 
 KILLS = 20  # on each store
 DATABASE_KILLS = 5

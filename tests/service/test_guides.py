@@ -10,19 +10,17 @@ import yaml  # type: ignore[import-untyped]
 from prometheus_client.parser import text_string_to_metric_families
 
 import afterglow
-import calls_table
-import problems_table
-import settings_table
 from afterglow import errors
 from afterglow.client.calls import Answer, refusal
 from afterglow.errors import BadDatabase, Unavailable
 from afterglow.live.domain.transitions import KINDS
 from afterglow.service.metrics import Metrics
 from afterglow.service.problems import TABLE, Problem
-from docs_blocks import Block, blocks, compare
-from next_layout import release
-from postgres import server
-from quick_disk import quick_folder
+from support.docs.blocks import Block, blocks, compare
+from support.service.next_layout import release
+from tables import calls, problems, settings
+from testbed.postgres import server
+from testbed.quick_disk import quick_folder
 
 GUIDES = Path(__file__).parents[2] / "docs/guides"
 WRONG = GUIDES / "when-things-go-wrong.md"
@@ -44,10 +42,10 @@ def quoted(title: str) -> str:
     return first.body
 
 
-@pytest.mark.parametrize("table", [calls_table, problems_table, settings_table], ids=lambda table: table.__name__)
+@pytest.mark.parametrize("table", [calls, problems, settings], ids=lambda table: table.__name__)
 def test_tables_are_drawn_from_the_code(table: object) -> None:
     page = getattr(table, "PAGE", None) or table.GUIDE  # type: ignore[attr-defined]
-    assert table.drawn(text_of(page)) == text_of(page), f"run python tests/{table.__name__}.py"  # type: ignore[attr-defined]
+    assert table.drawn(text_of(page)) == text_of(page), f"run python docs/{table.__name__.replace(chr(46), chr(47))}.py"  # type: ignore[attr-defined]
 
 
 def test_every_error_of_an_experiment_is_explained_with_the_problem_that_it_is_over_http() -> None:

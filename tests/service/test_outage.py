@@ -13,10 +13,10 @@ import httpx
 import pytest
 
 from afterglow.client import Client
-from postgres import Server
-from quick_disk import quick_folder
-from serving import START, Serving, command, in_thread, insist, slug
-from storm import Storm
+from testbed.postgres import Server
+from testbed.quick_disk import quick_folder
+from testbed.service import START, Serving, command, in_thread, insist, slug
+from testbed.storm import Storm
 
 AWAY = 10.0  # seconds
 PROMPT = 5.0  # seconds, on a busy machine

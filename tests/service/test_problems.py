@@ -14,8 +14,8 @@ from markupsafe import escape
 
 from afterglow.errors import BadDatabase, BadValue, Conflict, HorizonReached, OutOfTurn, Unavailable, UnknownName
 from afterglow.service.problems import KINDS, TABLE, problem_of
-from quick_disk import quick_folder
-from serving import START, Serving, in_thread, insist, slug
+from testbed.quick_disk import quick_folder
+from testbed.service import START, Serving, in_thread, insist, slug
 
 ASKED: dict[str, Any] = {"variants": ["49", "59"], "window": 3, "reward_max": 10.0, "policy": "ucb1"}
 

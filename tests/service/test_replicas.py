@@ -12,10 +12,10 @@ from time import monotonic
 import psycopg
 import pytest
 
-from postgres import server
-from serving import Serving, command
-from storm import Storm, paged
-from storm_clients import VARIANTS
+from testbed.postgres import server
+from testbed.service import Serving, command
+from testbed.storm import Storm, paged
+from testbed.storm_clients import VARIANTS
 
 BOUNDARIES = 60
 HOLD_UP = 30.0  # seconds

@@ -8,8 +8,8 @@ import pytest
 
 from afterglow.errors import BadFormat, BadValue, UnknownName
 from afterglow.service.settings import MEANINGS, TYPES, Settings, settings_from
-from quick_disk import quick_folder
-from serving import Serving, command
+from testbed.quick_disk import quick_folder
+from testbed.service import Serving, command
 
 
 def test_flags_come_before_the_environment_before_the_file(tmp_path: Path) -> None:

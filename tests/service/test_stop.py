@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 import afterglow
-from quick_disk import quick_folder
-from serving import Serving
+from testbed.quick_disk import quick_folder
+from testbed.service import Serving
 
 ASKED: dict[str, Any] = {"name": "busy", "variants": ["49", "59"], "window": 3, "reward_max": 1e6, "policy": "ucb1"}
 CLIENTS = 8

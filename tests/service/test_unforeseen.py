@@ -16,8 +16,8 @@ from afterglow.live.store.access import TokenRow
 from afterglow.service.auth.tokens import TokenCache
 from afterglow.service.background.ticker import Ticker
 from afterglow.service.metrics import Metrics
-from quick_disk import quick_folder
-from serving import START, in_thread, slug
+from testbed.quick_disk import quick_folder
+from testbed.service import START, in_thread, slug
 
 FLAGS = "/ofrep/v1/evaluate/flags"
 STEPS = commands.step_at

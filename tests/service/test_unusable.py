@@ -4,7 +4,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from serving import in_thread, slug
+from testbed.service import in_thread, slug
 
 FLAGS = "/ofrep/v1/evaluate/flags"
 DAMAGED = "record 1 of 'damaged' doesn't follow from the one before; go back to a backup"

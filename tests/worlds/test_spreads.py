@@ -12,7 +12,7 @@ from afterglow.engine.simulate import simulate
 from afterglow.errors import BadValue
 from afterglow.worlds.spreads import NAMES, spread
 from afterglow.worlds.world import World
-from everything import SPREADS
+from support.worlds.everything import SPREADS
 
 
 def arrivals(world: World, plays: list[int], seed: int = 1) -> tuple[list[float], list[float]]:

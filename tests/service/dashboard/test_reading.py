@@ -1,0 +1,266 @@
+"""What pages say, read without scripts."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from afterglow import live
+from afterglow.service.dashboard.recent_log import KEPT, LOOK_BACK, RecentLog
+from afterglow.service.dashboard.timeline import SPAN
+from support.browser.visitor import Visitor
+from support.service.live_fixtures import Clock
+from support.service.page_fixtures import FRIDAY
+from testbed.quick_disk import quick_folder
+
+HOUR = 3600.0
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock(FRIDAY)
+
+
+def create(client: httpx.Client, name: str = "shipping", **more: Any) -> None:
+    body = {"name": name, "variants": ["49", "59"], "window": 2, "reward_max": 10.0, "horizon": 1000}
+    assert client.post("/v1/experiments", json=body | more).status_code == 201
+
+
+def play(client: httpx.Client, clock: Clock, hours: int, amount: float = 4.0, name: str = "shipping") -> None:
+    """Some hours by the clock, with a reward in each."""
+    for _ in range(hours):
+        sent = client.post(f"/v1/experiments/{name}/rewards", json={"key": f"{clock.now}", "amount": amount})
+        assert sent.status_code == 202
+        clock.now += HOUR
+        client.get(f"/v1/experiments/{name}/current")
+
+
+def order(client: httpx.Client, name: str, **body: Any) -> None:
+    assert client.post(f"/v1/experiments/shipping/{name}", json=body).status_code == 200
+
+
+def test_the_overview_has_a_line_for_every_experiment(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
+    create(client, step_seconds=HOUR)
+    create(client, "by-hand")
+    create(client, "draft", start=False)
+    create(client, "endless", horizon=None, step_seconds=60.0, shadow=True)
+    play(client, clock, 3)
+    text = visitor.read("/").text
+    assert "shipping exploring 49 step 3 of 1,000 < 1 % in 1 h" in text
+    assert "when this one is closed" in text
+    assert "not started" in text
+    assert "no horizon" in text
+    assert "shadow" in text
+
+
+def test_alarms_come_first_and_what_is_over_last(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
+    for name in ("b-wrong", "a-over", "c-running"):
+        create(client, name, step_seconds=HOUR)
+    assert client.post("/v1/experiments/a-over/stop", json={"reason": "done"}).status_code == 200
+    play(client, clock, 8, 18.0, "b-wrong")
+    listed = [link for link in visitor.read("/").links if link.startswith("/experiments/")]
+    assert listed == [f"/experiments/{name}" for name in ("b-wrong", "c-running", "a-over")]
+
+
+def test_a_page_says_what_is_live_and_until_when(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
+    create(client, step_seconds=HOUR)
+    clock.now += 1510
+    assert "49 is live until 09:00:00 UTC, in 34 min 50 s" in visitor.read("/experiments/shipping").text
+    create(client, "draft", start=False, step_seconds=HOUR)
+    text = visitor.read("/experiments/draft").text
+    assert "49 is served until the experiment is started." in text
+    assert "Nothing yet: the first step begins when the experiment is started." in text
+
+
+def test_a_page_says_when_an_experiment_starts_by_itself(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
+    later = datetime.fromtimestamp(clock.now + 2 * HOUR, UTC)
+    create(client, step_seconds=HOUR, starts=later.isoformat())
+    text = visitor.read("/experiments/shipping").text
+    said = f"49 is served until the experiment starts by itself, {later.day} {later:%b %Y, %H:%M:%S} UTC, in 2 h"
+    assert said in text
+    assert "/experiments/shipping/order/start" not in visitor.page.links
+    assert "/experiments/shipping/order/stop" in visitor.page.links
+    assert "is called off" in visitor.read("/experiments/shipping/order/stop").text
+    assert "scheduled" in visitor.read("/").text
+    again = next(address for address in visitor.read("/experiments/shipping").loads if "seen=" in address)
+    clock.now += 2 * HOUR
+    assert visitor.client.get(again, headers={"HX-Request": "true"}).headers["hx-refresh"] == "true"
+    assert "49 is live until" in visitor.read("/experiments/shipping").text
+
+
+def test_a_page_says_how_long_the_plan_holds_a_variant(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
+    create(client, step_seconds=HOUR)
+    play(client, clock, 2)
+    since, steps = client.get("/v1/experiments/shipping/explain/2").json()["hold"]
+    said = f"The plan holds 49 for {steps:,} steps that count, from step {since} on, until step {since + steps - 1:,}"
+    assert said in visitor.read("/experiments/shipping").text
+    order(client, "pin", variant="59", reason="a wrong price")
+    assert said in visitor.read("/experiments/shipping").text
+    play(client, clock, 1)
+    assert "The plan holds" not in visitor.read("/experiments/shipping").text
+    assert "The plan holds" not in visitor.read("/experiments/shipping/order/unpin").text
+
+
+def test_pins_wash_out_and_pauses_are_told_in_sentences(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
+    create(client, step_seconds=HOUR)
+    play(client, clock, 2)
+    order(client, "pin", variant="59", reason="a wrong price")
+    assert "Pinned to 59 from the next step on" in visitor.read("/experiments/shipping").text
+    play(client, clock, 2)
+    assert "Pinned to 59, whatever the plan says" in visitor.read("/experiments/shipping").text
+    order(client, "unpin", reason="mended")
+    play(client, clock, 1)
+    text = visitor.read("/experiments/shipping").text
+    assert "Wash-out: 1 more step won’t be learned from" in text
+    assert "Pinned to 59. a wrong price" in text
+    assert "3 to 4 59 (planned: 49) outside the plan, not learned from" in text
+    assert "5 49 wash-out: as planned, not learned from" in text
+    order(client, "pause", reason="stocktaking")
+    assert "Paused: the control is served and nothing is learned" in visitor.read("/experiments/shipping").text
+    order(client, "pin", variant="59", reason="to be sure")
+    assert (
+        "Paused: nothing is learned until somebody resumes. Pinned to 59" in visitor.read("/experiments/shipping").text
+    )
+
+
+def test_void_and_missed_steps_are_seen(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
+    create(client, step_seconds=HOUR, heartbeat=True)
+    play(client, clock, 1)
+    for _ in range(2):
+        clock.now += HOUR
+        client.get("/v1/experiments/shipping/current")
+    clock.now += 5 * HOUR
+    text = visitor.read("/experiments/shipping").text
+    assert "3 steps from 1 on were void: nothing was reported." in text
+    assert "Steps 4 to 7 were missed: nobody asked or reported." in text
+    assert "4 to 7 49 missed: nobody asked or reported –" in text
+
+
+def test_an_alarm_is_on_both_pages(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
+    create(client, step_seconds=HOUR)
+    play(client, clock, 8, 18.0)
+    assert "more than all pulls can have brought" in visitor.read("/").text
+    assert "Alarm. Totals add up to" in visitor.read("/experiments/shipping").text
+
+
+def test_the_end_says_what_is_kept(client: httpx.Client, visitor: Visitor) -> None:
+    create(client, horizon=30)
+    for step in range(30):
+        assert client.post(f"/v1/experiments/shipping/steps/{step}", json={"total": 1.0}).status_code == 200
+    text = visitor.read("/experiments/shipping").text
+    assert "is kept: everybody gets it for good." in text
+    assert "49 is recommended. The bounds that hold whatever effects do still overlap." in text
+    assert "All 30 steps are played." in text
+    assert [link for link in visitor.page.links if "/order/" in link] == ["/experiments/shipping/order/void"]
+
+
+def test_a_decided_experiment_names_the_best_with_its_bound(client: httpx.Client, visitor: Visitor) -> None:
+    create(client, policy="lean-ucb", window=1)
+    for step in range(300):
+        variant = client.get("/v1/experiments/shipping/current").json()["variant"]
+        client.post(f"/v1/experiments/shipping/steps/{step}", json={"total": 9.0 if variant == "59" else 0.5})
+    low = next(one["low"] for one in client.get("/v1/experiments/shipping/estimates").json()["items"][1:])
+    text = visitor.read("/experiments/shipping").text
+    assert f"Decided: 59 brings at least {low:.2f} a step, more than any other can." in text
+    assert "59 live, ahead" in text
+
+
+def test_the_explanation_of_a_step_has_a_page(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
+    create(client, step_seconds=HOUR)
+    play(client, clock, 3)
+    text = visitor.read("/experiments/shipping/steps/1").text
+    assert "Step 1 got 49: as planned" in text
+    assert "It brought 4." in text
+    assert "trim-ucb (version 1) decided in step 0 to hold 49" in text
+    assert "It is still open." in visitor.read("/experiments/shipping/steps/3").text
+    assert "has no decision yet" in visitor.read("/experiments/shipping/steps/4").text
+    assert visitor.answer.status_code == 409
+    visitor.read(f"/experiments/shipping/steps/{10**30}")
+    assert visitor.answer.status_code == 404
+    visitor.read("/experiments/shipping/explain?step=2")
+    assert visitor.path() == "/experiments/shipping/steps/2"
+    visitor.read("/experiments/shipping/explain?step=two")
+    assert visitor.path() == "/experiments/shipping"
+    part = visitor.client.get("/experiments/shipping/steps/1", headers={"HX-Request": "true"}).text
+    assert "<html" not in part
+    assert "as planned" in part
+
+
+def test_parts_come_again_only_when_something_has_changed(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
+    create(client, step_seconds=HOUR)
+    for path, holder in (("/experiments/shipping", "#poll"), ("/", "#rows")):
+        visitor.read(path)
+        again = next(address for address in visitor.page.loads if "seen=" in address)
+        assert visitor.client.get(again, headers={"HX-Request": "true"}).status_code == 204
+        clock.now += HOUR
+        answer = visitor.client.get(again, headers={"HX-Request": "true"})
+        assert answer.status_code == 200
+        assert "<html" not in answer.text
+        assert f'id="{holder[1:]}"' in answer.text
+
+
+def test_a_page_of_a_draft_is_drawn_anew_once_somebody_starts_it(client: httpx.Client, visitor: Visitor) -> None:
+    create(client, start=False)
+    assert "Totals" not in visitor.read("/experiments/shipping").text
+    again = next(address for address in visitor.page.loads if "seen=" in address)
+    assert client.post("/v1/experiments/shipping/start", json={}).status_code == 200
+    answer = visitor.client.get(again, headers={"HX-Request": "true"})
+    assert (answer.status_code, answer.headers["hx-refresh"]) == (204, "true")
+    assert "Totals" in visitor.read("/experiments/shipping").text
+    assert "No total is known yet." in visitor.page.text
+    again = next(address for address in visitor.page.loads if "seen=" in address)
+    assert "hx-refresh" not in visitor.client.get(again, headers={"HX-Request": "true"}).headers
+
+
+def test_a_long_experiment_is_shown_in_pieces(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
+    create(client, step_seconds=60.0, horizon=10_000)
+    clock.now += 60 * (2 * SPAN + 500)
+    text = visitor.read("/experiments/shipping").text
+    assert f"Steps {SPAN + 501:,} to {2 * SPAN + 500:,}" in text
+    visitor.read(next(link for link in visitor.page.links if "until=" in link))
+    assert f"Steps 501 to {SPAN + 500:,}" in visitor.page.text
+    found = visitor.client.get(f"/experiments/shipping/totals?until={SPAN + 501}").json()
+    assert (found["steps"][0], found["steps"][-1]) == (501, SPAN + 500)
+    assert found["totals"] == [None] * SPAN
+    for odd in ("-1", "x", "0", "99999999999999999999", "1e3", "²"):
+        assert visitor.client.get("/experiments/shipping", params={"until": odd}).status_code == 200
+
+
+def test_totals_come_with_runs_and_means(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
+    create(client, step_seconds=HOUR)
+    play(client, clock, 2, 3.0)
+    found = visitor.client.get("/experiments/shipping/totals").json()
+    assert found["totals"] == [3.0, 3.0, None]
+    assert found["means"] == [3.0, 3.0, 3.0]
+    assert found["runs"] == [[0, 2, 0, "plan"]]
+    assert "<polyline" in visitor.client.get("/experiments/shipping").text
+    assert (found["begins"], found["step_seconds"]) == (1_800_000_000.0, HOUR)
+
+
+def test_without_tokens_only_this_machine_is_let_in(client: httpx.Client, visitor: Visitor) -> None:
+    create(client)
+    assert "/new" in visitor.read("/").links
+    assert not [form for form in visitor.page.forms if form.action == "/sign-out"]
+    answer = visitor.client.get("/", headers={"Host": "bent.example"})
+    assert answer.status_code == 403
+    assert "shipping" not in answer.text
+
+
+def test_the_log_of_a_long_experiment_is_read_from_near_its_end() -> None:
+    with quick_folder() as folder, live.open(Path(folder) / "long.db") as experiments:
+        made = experiments.create("long", ["a", "b"], window=1)
+        made.pin("b", "long ago")
+        for _ in range(LOOK_BACK + 10):
+            made.close_step(0.5)
+        made.unpin("just now")
+        recent = RecentLog()
+        assert [one.kind for one in recent.read(made, lambda: experiments.heads()["long"])] == [
+            "create",
+            "start",
+            "unpin",
+        ]
+        for again in range(KEPT):
+            made.pin("ab"[again % 2], "again")
+        assert [one.kind for one in recent.read(made, lambda: 0)] == ["pin"] * KEPT

@@ -1,0 +1,1 @@
+"""Run the fenced blocks of documents."""

@@ -1,0 +1,1 @@
+"""Second, plain implementations that tests compare with."""

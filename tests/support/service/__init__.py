@@ -1,0 +1,1 @@
+"""Fixtures for live experiments, the service and its pages."""

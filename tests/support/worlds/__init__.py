@@ -1,0 +1,1 @@
+"""Worlds and recorded data that tests play in."""
