@@ -6,7 +6,7 @@ from decimal import Decimal
 from numbers import Real
 from typing import Any, TypeGuard
 
-from afterglow.errors import BadValue, UnknownName
+from afterglow.errors import BadValue, UnknownName, argument
 
 Name = str | int | float  # of an arm
 ROUNDING = 1e-9  # relative amount by which a sum may exceed the largest total
@@ -21,7 +21,8 @@ def is_number(value: object) -> TypeGuard[float]:
 
 def whole(name: str, value: object, least: int, note: str = "") -> int:
     """`value` as an int of at least `least`; `1e6` is accepted."""
-    rule = f"{name} must be a whole number of at least {least:,}{' (' + note + ')' if note else ''}, got {value!r}"
+    least_of = f"at least {least:,}{' (' + note + ')' if note else ''}"
+    rule = f"{argument(name)} must be a whole number of {least_of}, got {value!r}"
     if not is_number(value) or value != int(value) or value < least:
         raise BadValue(rule)
     return int(value)
@@ -31,14 +32,14 @@ def any_seed(value: object) -> int:
     """`value` as a seed: a whole number that 64 bits hold."""
     seed = whole("seed", value, 0)
     if seed >= 1 << 64:
-        raise BadValue(f"seed must be below 2**64, got {seed:.4g}" if seed < 1e300 else "seed must be below 2**64")
+        raise BadValue(f"{argument('seed')} must be below 2**64" + (f", got {seed:.4g}" if seed < 1e300 else ""))
     return seed
 
 
 def number(name: str, value: object, above: float = -math.inf, below: float = math.inf, note: str = "") -> float:
     """`value` as a float strictly between `above` and `below`."""
     span = [f"above {above:g}"] * (above > -math.inf) + [f"below {below:g}"] * (below < math.inf)
-    rule = f"{name} must be a number {' and '.join(span)}{' (' + note + ')' if note else ''}, got {value!r}"
+    rule = f"{argument(name)} must be a number {' and '.join(span)}{' (' + note + ')' if note else ''}, got {value!r}"
     if not is_number(value) or not above < value < below:
         raise BadValue(rule)
     return float(value)
@@ -55,7 +56,7 @@ def between(name: str, value: object, least: float, most: float = math.inf, note
     """`value` as a finite float of at least `least` and at most `most`."""
     span = f"of at least {least:g}" + (f" and at most {most:g}" if most < math.inf else "")
     if not is_number(value) or not least <= value <= most:
-        raise BadValue(f"{name} must be a number {span}{' (' + note + ')' if note else ''}, got {value!r}")
+        raise BadValue(f"{argument(name)} must be a number {span}{' (' + note + ')' if note else ''}, got {value!r}")
     return float(value)
 
 
@@ -64,17 +65,19 @@ def arm_names(arms: object) -> tuple[Name, ...]:
     if isinstance(arms, Real):
         return tuple(range(whole("arms", arms, 2)))
     if isinstance(arms, str | bytes) or not isinstance(arms, Iterable):
-        raise BadValue(f"arms must be a list of names or a whole number of at least 2, got {arms!r}")
+        raise BadValue(f"{argument('arms')} must be a list of names or a whole number of at least 2, got {arms!r}")
     names = tuple(arms)
     for name in names:
         if isinstance(name, bool) or not (
             isinstance(name, str | int) or (isinstance(name, float) and math.isfinite(name))
         ):
-            raise BadValue(f"arms must have strings or numbers as names, got {name!r}")
+            raise BadValue(f"{argument('arms')} must have strings or numbers as names, got {name!r}")
         if names.count(name) > 1:
-            raise BadValue(f"arms must have different names, got {name!r} {names.count(name)} times")
+            raise BadValue(f"{argument('arms')} must have different names, got {name!r} {names.count(name)} times")
     if len(names) < 2:
-        raise BadValue(f"arms must be at least 2, got {list(names)!r}; with fewer there is nothing to choose")
+        raise BadValue(
+            f"{argument('arms')} must be at least 2, got {list(names)!r}; with fewer there is nothing to choose"
+        )
     return names
 
 
@@ -82,17 +85,20 @@ def possible_total(total: object, window: int, reward_max: float) -> float:
     """A step's total as a float, if a window of pulls can bring it."""
     given = float(total) if isinstance(total, Decimal) and not total.is_nan() else total
     if isinstance(given, bool) or not isinstance(given, Real) or given != given:
-        raise BadValue(f"total must be a number, got {total!r}; a step in which nothing arrived has total 0")
+        raise BadValue(
+            f"{argument('total')} must be a number, got {total!r}; a step in which nothing arrived has total 0"
+        )
     amount: Any = given
     most = window * reward_max
     if amount < 0:
         raise BadValue(
-            f"total must not be negative, got {total!r}; tell what is left after refunds and costs, or shift totals so "
-            "that the least is 0"
+            f"{argument('total')} must not be negative, got {total!r}; report what is left after refunds and costs, or "
+            "shift all totals so that the least is 0"
         )
     if amount > most * (1 + ROUNDING):
+        limit = f"{argument('window')} x {argument('reward_max')} = {window:,} x {reward_max:,g} = {most:,g}"
         raise BadValue(
-            f"total must be at most window x reward_max = {window:,} x {reward_max:,g} = {most:,g}, got {total!r}; "
-            "if it is right, reward_max or the window is too small"
+            f"{argument('total')} must be at most {limit}, got {total!r}; if it is right, {argument('reward_max')} or "
+            f"{argument('window')} is too small"
         )
     return float(amount)

@@ -5,9 +5,9 @@
     │   └── UnknownName                   no policy, spread, reward or setting of that name
     ├── OutOfTurn (also RuntimeError)     a call that doesn't fit what was called before
     │   └── HorizonReached                the experiment has played all its steps
-    ├── Conflict (also ValueError)        told before, and differently: a key, a step, a name
+    ├── Conflict (also ValueError)        given before with another value: a key, a step, a name
     ├── InUse (also RuntimeError)         another process writes the database
-    ├── Unavailable (also RuntimeError)   the service or its database is away or has too much to do
+    ├── Unavailable (also RuntimeError)   the service or its database can't be reached or is overloaded
     ├── NotAllowed (also RuntimeError)    a token that is missing, unknown, expired or too weak
     ├── Undelivered (also RuntimeError)   rewards that the service did not take, with the reason for each
     ├── BadFormat (also ValueError)       stored text that isn't what it should be
@@ -17,65 +17,124 @@
 
     AfterglowWarning (a UserWarning)      a call that works but doesn't give what it promises
 
-Messages are one lower-case sentence: the name, the rule, the value, the way out.
+Messages are one lower-case sentence: the name, the rule, the value, the way out. Programs read `kind`, a slug, and
+`field`, the argument at fault, never the sentence. A sentence that names arguments marks them with `argument`, so that
+each interface can name them in its own way with `worded`: `reward_max` in Python, `--reward-max` on the command line.
+
+>>> error = BadValue(f"{argument('reward_max')} must be above 0, got -1")
+>>> str(error), error.kind, error.field
+('reward_max must be above 0, got -1', 'bad-value', 'reward_max')
+>>> error.worded(lambda name, value: "--" + name.replace("_", "-"))
+'--reward-max must be above 0, got -1'
 """
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from typing import Any
+
+BEGIN, VALUE, END = "\x02", "\x1f", "\x03"  # around an argument in a sentence; repr() never writes these characters
+ARGUMENT = re.compile(f"{BEGIN}([^{END}{VALUE}]*)(?:{VALUE}([^{END}]*))?{END}")
+
+Word = Callable[[str, str | None], str]  # how an interface writes an argument, with its value if there is one
+
+
+def argument(name: str, value: object = None) -> str:
+    """An argument in a sentence, alone or with a value to give it."""
+    return f"{BEGIN}{name}{END}" if value is None else f"{BEGIN}{name}{VALUE}{value}{END}"
+
+
+def in_python(name: str, value: str | None) -> str:
+    """An argument as Python code has it."""
+    return name if value is None else f"{name}={value!r}"
 
 
 class AfterglowError(Exception):
     """Base of all errors that Afterglow raises on purpose."""
 
+    kind = "error"
+
+    def __init__(self, sentence: str = "", *, kind: str = "", field: str = "") -> None:
+        self.sentence = sentence
+        if kind:
+            self.kind = kind
+        first = ARGUMENT.match(sentence)
+        self.field = field or (first[1] if first else "")
+        super().__init__(self.worded(in_python))
+
+    def worded(self, word: Word) -> str:
+        """The sentence, with each argument as `word` writes it."""
+        return ARGUMENT.sub(lambda found: word(found[1], found[2]), self.sentence)
+
 
 class BadValue(AfterglowError, ValueError):
     """A setting, argument or total that can't be used."""
 
+    kind = "bad-value"
+
 
 class UnknownName(BadValue):
-    """No policy, spread, reward or setting of that name."""
+    """No policy, spread, reward or setting of that name; its kind is `unknown-policy` and so on."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str], way_out: str = "") -> None:
+    def __init__(self, what: str, name: str, known: Iterable[str], way_out: str = "", *, field: str = "") -> None:
         close = get_close_matches(name, list(known), n=1)
         guess = f"; did you mean {close[0]!r}?" if close else ";" if way_out else ""
-        super().__init__(f"no {kind} named {name!r}{guess}{' ' + way_out if way_out else ''}")
+        sentence = f"no {what} named {name!r}{guess}{' ' + way_out if way_out else ''}"
+        super().__init__(sentence, kind=f"unknown-{what.replace(' ', '-')}", field=field or what)
 
 
 class OutOfTurn(AfterglowError, RuntimeError):
     """A call that doesn't fit what was called before."""
 
+    kind = "out-of-turn"
+
 
 class HorizonReached(OutOfTurn):
     """The experiment has played all its steps."""
+
+    kind = "horizon-reached"
 
 
 class BadFormat(AfterglowError, ValueError):
     """Stored text that isn't what it should be."""
 
+    kind = "bad-format"
+
 
 class BadDatabase(BadFormat):
     """A database of another layout, or with a log that doesn't fit together."""
 
+    kind = "bad-database"
+
 
 class Conflict(AfterglowError, ValueError):
-    """Told before, and differently: a key, a step, a name."""
+    """Given before with another value: a key (`key-reused`), a step (`step-closed`), a name (`name-taken`)."""
+
+    kind = "conflict"
 
 
 class InUse(AfterglowError, RuntimeError):
     """Another process writes the database."""
 
+    kind = "in-use"
+
 
 class Unavailable(AfterglowError, RuntimeError):
-    """The service or its database is away or has too much to do: the same may work later."""
+    """The service or its database can't be reached or is overloaded: the same call may work later."""
+
+    kind = "unavailable"
 
 
 class NotAllowed(AfterglowError, RuntimeError):
     """A token that is missing, unknown, expired or too weak."""
 
+    kind = "not-allowed"
+
 
 class Undelivered(AfterglowError, RuntimeError):
     """Rewards that the service did not take, with the reason for each."""
+
+    kind = "undelivered"
 
     def __init__(self, sentence: str, rewards: Iterable[Any] = ()) -> None:
         super().__init__(sentence)
@@ -85,9 +144,13 @@ class Undelivered(AfterglowError, RuntimeError):
 class Disagreement(AfterglowError, RuntimeError):
     """A policy acts differently in plain Python and compiled."""
 
+    kind = "disagreement"
+
 
 class MissingExtra(AfterglowError, ImportError):
     """A part that needs an extra to be installed."""
+
+    kind = "missing-extra"
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f'{what} needs the {extra!r} extra: in a clone of Afterglow, pip install ".[{extra}]"')
