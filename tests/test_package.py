@@ -125,7 +125,7 @@ def test_no_file_names_a_machine_or_a_registry() -> None:
     place = re.compile(
         r"/(?:home|Users|root|tmp|work|opt)/\w|pypi\.org|pythonhosted|\bfile://|--(?:extra-)?index-url|--find-links"
     )
-    folders = [ROOT / name for name in (".ci", "bench", "docs", "requirements", "src", "tests")]
+    folders = [ROOT / name for name in (".ci", "bench", "docs", "requirements", "src", "testbed", "tests")]
     files = [path for folder in folders for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"]
     found = [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()}"

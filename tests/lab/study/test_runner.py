@@ -227,7 +227,7 @@ def test_a_question_in_other_words_is_no_other_study(
 
 def test_other_versions_are_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     small().run(tmp_path)
-    monkeypatch.setattr("afterglow.__version__", "9.9.9")
+    monkeypatch.setattr("afterglow.lab.versions.__version__", "9.9.9")
     with pytest.raises(BadValue, match=r"version of afterglow was '\S+' and is '9.9.9'"):
         small().run(tmp_path)
 
