@@ -2,7 +2,8 @@
 
 The pages are the Markdown files as they are. They are copied to a temporary folder, together with the documents at
 the root of the repository that belong on the site, and the home page gets the navigation, which is its own list of
-links. A link that leads nowhere, a page that no list names and a formula that can't be read stop the build.
+links. A `<picture>` with a dark variant becomes two images, of which the theme shows one. A link that leads nowhere, a
+page that no list names and a formula that can't be read stop the build.
 """
 
 import os
@@ -19,6 +20,11 @@ FROM_ROOT = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md
 FILE = re.compile(r"^<!-- file: (\S+) -->\n```(\w+)\n", re.MULTILINE)
 COMMENT = re.compile(r"^ *<!--.*?--> *\n", re.MULTILINE)
 LINK = re.compile(r"\[([^\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
+PICTURE = re.compile(
+    r'^<picture>\n *<source media="\(prefers-color-scheme: dark\)" srcset="(?P<dark>[^"]+)">\n'
+    r' *<img (?:width="\d+" )?alt="(?P<alt>[^"]*)" src="(?P<light>[^"]+)">\n</picture>$',
+    re.MULTILINE,
+)
 
 
 def place(document: Path) -> str | None:
@@ -40,7 +46,16 @@ def moved(document: Path) -> str:
         return f"[{link[1]}]({path}{link[3] or ''})"
 
     text = FILE.sub(r"```{code-block} \2\n:caption: \1\n\n", document.read_text(encoding="utf-8"))
+    text = PICTURE.sub(two_images, text)
     return LINK.sub(lead, COMMENT.sub("", text))
+
+
+def two_images(picture: re.Match[str]) -> str:
+    """A picture as the theme takes it: one image for light pages, one for dark ones."""
+    return "\n\n".join(
+        f"```{{image}} {picture[variant]}\n:alt: {picture['alt']}\n:class: only-{variant}\n```"
+        for variant in ("light", "dark")
+    )
 
 
 def navigation(home: str) -> str:

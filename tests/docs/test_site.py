@@ -121,6 +121,13 @@ def test_comments_for_the_tests_are_not_shown_and_files_have_their_names(site: P
     assert re.search(r'<span class="caption-text">window\.toml</span>', page)
 
 
+def test_a_picture_with_a_dark_variant_is_shown_in_the_colours_of_the_page(site: Path) -> None:
+    page = (site / "index.html").read_text(encoding="utf-8")
+    for variant in ("light", "dark"):
+        assert re.search(rf'<img alt="[^"]+" class="only-{variant}[^"]*" src="[^"]*dashboard-{variant}\.png"', page)
+    assert "<picture>" not in page
+
+
 def test_what_is_wrong_stops_the_build_and_is_named_where_it_is(tmp_path: Path) -> None:
     shutil.copytree(DOCS, tmp_path / "docs", ignore=shutil.ignore_patterns("*.md", "__pycache__"))
     for name in ("CHANGELOG.md", "CONTRIBUTING.md", "docs/page.md", "docs/lost.md"):
