@@ -10,6 +10,8 @@ from io import TextIOWrapper
 
 from afterglow.errors import MissingExtra
 
+__all__ = ["main", "run"]
+
 LAB = {"jinja2", "llvmlite", "matplotlib", "numba", "pyarrow", "rich", "scipy", "typer"}
 
 

@@ -2,11 +2,20 @@
 
 from afterglow.worlds.baseline import Baseline, Blocks, Constant, Noise, Seasonal
 from afterglow.worlds.files import read_world
-from afterglow.worlds.rewards import Bernoulli, Beta, Discrete, Empirical, Reward, TruncatedNormal, Uniform
+from afterglow.worlds.rewards import (
+    Bernoulli,
+    Beta,
+    Discrete,
+    Empirical,
+    Reward,
+    TruncatedNormal,
+    Uniform,
+    parse_reward,
+)
 from afterglow.worlds.spreads import Spread, spread
 from afterglow.worlds.world import World
 
 __all__ = [
     "Baseline", "Bernoulli", "Beta", "Blocks", "Constant", "Discrete", "Empirical", "Noise", "Reward", "Seasonal",
-    "Spread", "TruncatedNormal", "Uniform", "World", "read_world", "spread",
+    "Spread", "TruncatedNormal", "Uniform", "World", "parse_reward", "read_world", "spread",
 ]  # fmt: skip

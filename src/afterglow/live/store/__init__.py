@@ -12,6 +12,8 @@ from afterglow.live.store.sqlite import SqliteAccess, SqliteStore
 if TYPE_CHECKING:
     from afterglow.live.store.postgres import PostgresStore
 
+__all__ = ["Access", "SqliteAccess", "SqliteStore", "Store", "access", "open_store"]
+
 
 def open_store(address: str | Path, read_only: bool = False) -> Store:
     """The experiments at an address."""
