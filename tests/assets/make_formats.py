@@ -3,7 +3,7 @@
 Stored formats are promises, so tests never run this program: later releases must read the files as they are. It is
 kept to say how they came about. It ran in a checkout of that commit:
 
-    PYTHONPATH=src:tests python tests/assets/make_formats.py
+    PYTHONPATH=src:tests:. python tests/assets/make_formats.py
 
 The texts of agents, the studies and the logs come out the same whenever it runs; salts of reward keys are random.
 """
@@ -23,10 +23,10 @@ import psycopg.sql
 import afterglow
 from afterglow import Agent, Study
 from afterglow.live import Experiment, Experiments
-from live_fixtures import Clock
-from pooled_world import PooledWorld
-from postgres import server
-from stored_views import agent_view, database_view, decisions_of, go_on, plain, results_view
+from support.service.live_fixtures import Clock
+from support.service.stored_views import agent_view, database_view, decisions_of, go_on, plain, results_view
+from support.worlds.pooled import PooledWorld
+from testbed.postgres import server
 
 HERE = Path(__file__).parent / "formats-1"
 ROOT = Path(__file__).parents[2]
@@ -262,7 +262,7 @@ def make_databases() -> None:
 
 def dumped(address: str) -> str:
     """A PostgreSQL database as SQL: the layout of its release, then its rows."""
-    lines = [(ROOT / "tests" / "live" / "schema-1.postgresql.sql").read_text(encoding="utf-8")]
+    lines = [(ROOT / "tests" / "live" / "store" / "schema-1.postgresql.sql").read_text(encoding="utf-8")]
     tables = ("experiments", "events", "steps", "snapshots", "salts", "rewards", "tokens", "hooks", "hook_places")
     with psycopg.connect(address) as base:
         for table in tables:
@@ -305,7 +305,7 @@ spread = ["uniform", "last"]
 
 
 def make_studies() -> None:
-    from afterglow.lab.identity import identity
+    from afterglow.lab.study.identity import identity
 
     folder = HERE / "study"
     rmtree(folder, ignore_errors=True)

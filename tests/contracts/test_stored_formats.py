@@ -21,12 +21,20 @@ import afterglow
 from afterglow import Agent, Results, Study
 from afterglow.cli import run
 from afterglow.errors import BadValue
-from afterglow.lab.identity import identity
-from live_fixtures import Clock
-from postgres import server
-from quick_disk import quick_folder
-from serving import in_thread, slug
-from stored_views import agent_view, database_view, decisions_of, differences, go_on, plain, results_view
+from afterglow.lab.study.identity import identity
+from support.service.live_fixtures import Clock
+from support.service.stored_views import (
+    agent_view,
+    database_view,
+    decisions_of,
+    differences,
+    go_on,
+    plain,
+    results_view,
+)
+from testbed.postgres import server
+from testbed.quick_disk import quick_folder
+from testbed.service import in_thread, slug
 
 STORED = Path(__file__).parents[1] / "assets" / "formats-1"
 STUDIES = Path(__file__).parents[2] / "studies"
