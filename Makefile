@@ -45,6 +45,8 @@ requirements: $(VENV)/dev.stamp
 	$(LOCK) pyproject.toml requirements/build.in --extra lab --output-file requirements/run.txt
 	$(LOCK) pyproject.toml requirements/build.in --extra dev --constraints requirements/run.txt \
 		--output-file requirements/dev.txt
+	$(LOCK) pyproject.toml requirements/build.in --extra postgres --constraints requirements/dev.txt \
+		--output-file requirements/serve.txt
 	$(LOCK) pyproject.toml requirements/build.in requirements/bench.in --extra all --constraints requirements/run.txt \
 		--output-file requirements/bench.txt
 
