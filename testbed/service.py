@@ -118,8 +118,8 @@ def command(*arguments: str, check: bool = True, **environment: str) -> subproce
 
 @contextmanager
 def in_thread(db: str | Path, clock: Callable[[], float] | None = None, **settings: Any) -> Iterator[httpx.Client]:
-    """A real server on loopback in this process, without tokens; a client of it."""
-    chosen = Settings(db=str(db), port=0, auth=False, **settings)
+    """A real server on loopback in this process, without tokens unless asked for; a client of it."""
+    chosen = Settings(**{"db": str(db), "port": 0, "auth": False, **settings})
     listener, ready = listen(chosen), Event()
     with opened(chosen, clock) as service:
         server = Server(service, ready.set)

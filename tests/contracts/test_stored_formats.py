@@ -1,0 +1,208 @@
+"""What an earlier release stored is read by this one, shows the same and goes on with the same decisions.
+
+`tests/assets/formats-1` was stored by release 0.1.0; `make_formats.py` beside it says how. The files are never made
+again: a change that they don't survive needs a new version of the format and a way from the old one to it. Only what
+was stored is compared, so views may have new keys. A policy whose version grows leaves this suite: its experiments
+and agents are refused by design.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from shutil import copy, copytree
+from typing import Any
+
+import psycopg
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import afterglow
+from afterglow import Agent, Results, Study
+from afterglow.cli import run
+from afterglow.errors import BadValue
+from afterglow.lab.study.identity import identity
+from support.service.live_fixtures import Clock
+from support.service.stored_views import (
+    agent_view,
+    database_view,
+    decisions_of,
+    differences,
+    go_on,
+    plain,
+    results_view,
+)
+from testbed.postgres import server
+from testbed.quick_disk import quick_folder
+from testbed.service import in_thread, slug
+
+STORED = Path(__file__).parents[1] / "assets" / "formats-1"
+STUDIES = Path(__file__).parents[2] / "studies"
+AGENTS = sorted(path.stem for path in (STORED / "agents").glob("*.json"))
+TABLES = ("cells", "runs", "curves")
+
+
+def read(name: str) -> Any:
+    return json.loads((STORED / name).read_text(encoding="utf-8"))
+
+
+def assert_as_stored(stored: Any, found: Any) -> None:
+    """Nothing that was stored is missing or another; the first few differences otherwise."""
+    assert list(differences(stored, plain(found)))[:5] == []
+
+
+# Agents
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_a_stored_agent_decides_as_the_release_that_stored_it(name: str) -> None:
+    expected, text = read("agents.json"), (STORED / "agents" / f"{name}.json").read_text(encoding="utf-8")
+    stored = expected["agents"][name]
+    agent = Agent.from_json(text)
+    check = {"check": json.loads(text)["check"]}  # new keys would change it
+    assert_as_stored(json.loads(text), json.loads(agent.to_json()) | check)
+    assert_as_stored(stored["before"], agent_view(agent))
+    assert decisions_of(agent, expected["totals"]) == stored["decisions"]
+    assert_as_stored(stored["after"], agent_view(agent))
+
+
+def test_an_agent_is_stored_of_every_policy_that_there_was() -> None:
+    assert set(read("agents.json")["agents"]) == set(AGENTS)
+    assert {json.loads((STORED / "agents" / f"{name}.json").read_text())["policy"]["name"] for name in AGENTS} == {
+        "ars-ucb", "composite-exp3", "composite-tsallis", "improved-ucb", "lag-ridge-ucb", "leak-ucb", "lean-ucb",
+        "odaaf", "odaaf-bounded", "odaaf-variance", "phased-elimination", "phased-ucb", "trim-ucb", "ucb1",
+        "washout-ucb",
+    }  # fmt: skip
+
+
+# Databases
+
+
+def restore(address: str) -> None:
+    """The stored database at an address, brought to the layout of this release."""
+    if address.startswith("postgresql"):
+        with psycopg.connect(address, autocommit=True) as base:
+            base.execute((STORED / "experiments.postgresql.sql").read_bytes())
+    else:
+        copy(STORED / "experiments.sqlite", address)
+        Path(address).chmod(0o600)
+    assert run(["migrate", address]) == 0
+
+
+@pytest.fixture
+def stored(address: str, clock: Clock) -> Any:
+    """What is expected of the database that is now at `address`, at the time by `clock`."""
+    expected = read("experiments.json")
+    clock.now = expected["now"]
+    restore(address)
+    return expected
+
+
+@pytest.fixture
+def other(address: str) -> Iterator[str]:
+    """An empty database of the other kind."""
+    if address.startswith("postgresql"):
+        with quick_folder() as folder:
+            yield str(Path(folder) / "copy.db")
+    else:
+        made = server().fresh()
+        yield made
+        server().drop(made)
+
+
+def test_a_stored_database_shows_what_it_showed_and_goes_on_alike(address: str, clock: Clock, stored: Any) -> None:
+    with afterglow.live.open(address, clock=clock) as experiments:
+        assert_as_stored(stored["before"], database_view(experiments))
+        decisions = go_on(experiments, clock.hours, stored["totals"])
+        assert decisions == stored["after"]["decisions"]
+        since = {name: found[0][0] for name, found in decisions.items()}
+        assert_as_stored(stored["after"]["view"], database_view(experiments, since))
+    assert run(["verify", address]) == 0
+
+
+def test_stored_rewards_are_recognised_when_they_are_sent_again(address: str, clock: Clock, stored: Any) -> None:
+    with afterglow.live.open(address, clock=clock) as experiments:
+        pinned, clocked = experiments["trim-pinned"], experiments["trim-clock"]
+        assert pinned.rewards([("open a", 1.5), ("open b", 2.25), ("open c", 1.0)]) == (59, 1, 2)
+        assert pinned.reward(0.25, "b 55") == (59, 1, 0)  # its step is forgotten
+        assert clocked.reward(3.5, "open c") == (50, 0, 1)
+        pinned.close_step()
+        assert pinned.steps(59, 1)[0].total == 5.0
+
+
+def test_a_stored_database_is_copied_to_the_other_kind(address: str, clock: Clock, stored: Any, other: str) -> None:
+    assert run(["backup", address, other]) == 0
+    with afterglow.live.open(other, clock=clock) as experiments:
+        assert_as_stored(stored["before"], database_view(experiments))
+
+
+def test_stored_tokens_and_webhooks_are_known_to_the_service(address: str, clock: Clock, stored: Any) -> None:
+    with in_thread(address, clock, auth=True, webhooks="off") as client:
+
+        def get(path: str, token: str) -> Any:
+            return client.get(path, headers={"Authorization": f"Bearer {stored['tokens'][token]}"})
+
+        names = [one["name"] for one in get("/v1/experiments", "admin").json()["items"]]
+        assert sorted(names) == sorted(stored["before"])
+        assert get("/v1/experiments/trim-pinned/current", "reader").json()["variant"] == "49 kr"
+        assert get("/v1/experiments/finished", "reader").status_code == 403
+        assert [slug(get("/v1/experiments", token)) for token in ("expired", "revoked")] == ["unauthorized"] * 2
+        (hook,) = get("/v1/webhooks", "admin").json()["items"]
+    expected = {
+        "id": "00000000000a", "url": "https://shop.example/hooks", "kinds": ["pin", "stop"],
+        "experiments": ["stopped", "trim-pinned"],
+        "waiting": {name: stored["before"][name]["verified"]["records"] - 1 - seq for name, seq in
+                    (("stopped", 20), ("trim-pinned", 50))},
+    }  # fmt: skip
+    assert_as_stored(expected, hook)
+
+
+# Studies
+
+
+def bytes_of(folder: Path) -> list[bytes]:
+    return [(folder / f"{name}.parquet").read_bytes() for name in TABLES]
+
+
+def values_of(folder: Path) -> list[Any]:
+    return [pq.read_table(folder / f"{name}.parquet").to_pylist() for name in TABLES]
+
+
+def begun_here(journal: Path, versions: dict[str, str]) -> None:
+    """Have a journal say that it was written with these versions, which must be those of whoever goes on with it."""
+    source = pa.BufferReader(journal.read_bytes())
+    schema = pa.ipc.open_stream(source).schema
+    rest = source.read()
+    ((key, said),) = schema.metadata.items()
+    told = json.dumps(json.loads(said) | {"versions": versions}, sort_keys=True)
+    journal.write_bytes(schema.with_metadata({key: told}).serialize().to_pybytes() + rest)
+
+
+def test_stored_results_answer_as_they_did() -> None:
+    results, expected = Results(STORED / "study" / "complete"), read("study/expected.json")
+    assert results.complete
+    assert results.question == "Does what was stored still read?"
+    assert_as_stored(expected, results_view(results))
+
+
+def test_an_interrupted_study_is_read_and_ends_in_the_bytes_of_one_that_never_was(tmp_path: Path) -> None:
+    study, folder = Study.read(STORED / "study" / "study.toml"), tmp_path / "interrupted"
+    copytree(STORED / "study" / "interrupted", folder)
+    half, whole = Results(folder), study.run(tmp_path / "whole", threads=1)
+    done, total = half.runs_done()
+    assert 0 < done < total == 32
+    assert {row["label"] for row in half.summary()} <= set(half.labels) == set(whole.labels)
+    if half.versions != whole.versions:
+        with pytest.raises(BadValue, match="version of"):
+            study.run(folder)
+        begun_here(folder / "journal.arrows", whole.versions)
+    assert study.run(folder, threads=1).complete
+    assert bytes_of(folder) == bytes_of(tmp_path / "whole")
+    assert_as_stored(values_of(STORED / "study" / "complete"), values_of(folder))
+    if half.versions == whole.versions:
+        assert bytes_of(folder) == bytes_of(STORED / "study" / "complete")
+
+
+def test_every_committed_study_is_the_one_it_was() -> None:
+    stored = read("studies.json")
+    assert_as_stored(stored, {name: identity(Study.read(STUDIES / f"{name}.toml")) for name in stored})
