@@ -72,7 +72,7 @@ def test_a_full_disk_says_what_the_guide_quotes() -> None:
 def test_a_database_that_is_away_says_what_the_guide_quotes() -> None:
     with pytest.raises(Unavailable) as away:
         afterglow.live.open("postgresql://somebody:secret@127.0.0.1:1/none")
-    compare(quoted("The database is away"), str(away.value))
+    compare(quoted("The database is unavailable"), str(away.value))
     assert "secret" not in str(away.value)
 
 
