@@ -4,21 +4,21 @@ from figures import Item, table
 
 OPENING = """# Speed
 
-What a simulation costs, beside C and beside other libraries, and what a running experiment costs, beside a bare route
-and bare loops of commits. `make bench` takes every figure anew, prints this page and writes it with the numbers as JSON
-to `bench/out/`; `python bench/run.py --write-docs` puts it here.
+The speed of simulations, compared with C and with other libraries, and the speed of live experiments, compared with a
+bare route and bare loops of commits. `make bench` measures everything again, prints this page and writes it, with the
+numbers as JSON, to `bench/out/`; `python bench/run.py --write-docs` writes it here.
 """
 ENGINE = """## Simulation
 
-Figures are ratios of what ran in turns, in one process, on one machine: least CPU time over several rounds on one
-core, with the ratio of the wall clock beside it. Where the two differ much, the machine was doing other things.
+Figures are ratios. Both sides run alternately, in one process, on one machine: the least CPU time of several rounds on
+one core, with the ratio of wall-clock times beside it. If the two differ much, the machine was busy with something else.
 """
 LIVE = """## Running experiments
 
-`afterglow serve` as a process of its own, and whatever it is held against as another, under load from a third, all on
-one machine and over loopback. So ratios are of what callers see, by the wall clock: medians over rounds in turns. The
-disk is real, and every commit waits for it. The load takes its share of the processors too; beside each rate is the CPU
-time that the server alone took for a request. What needs no server is timed in process, by CPU time.
+`afterglow serve` is one process, what it is compared with is another, and a third produces the load, all on one machine
+over loopback. So ratios are of what callers see, by the wall clock: medians of alternating rounds. The disk is real, and
+every commit waits for it. The load uses the same processors; beside each rate is the CPU time that the server alone used
+for a request. What needs no server is measured in process, by CPU time.
 """
 
 
