@@ -17,9 +17,9 @@ FIRST, LAST = "<!-- calls -->\n", "<!-- end of calls -->\n"
 TITLES = {
     "live": "Serve and report",
     "experiments": "Experiments",
-    "orders": "Orders",
+    "orders": "Commands",
     "steps": "Steps and the log",
-    "knowledge": "What is known",
+    "knowledge": "Estimates",
     "events": "Events",
     "webhooks": "Webhooks",
     "openfeature": "OpenFeature",
