@@ -1,4 +1,4 @@
-"""How Sphinx reads the pages and draws the site; `make docs` builds it, from the folder that build.py prepares."""
+"""Sphinx configuration of the documentation site. `make docs` builds it, from the folder that build.py prepares."""
 
 import re
 from pathlib import Path
@@ -53,7 +53,7 @@ project = "Afterglow"
 release = re.findall(r'^__version__ = "(.*)"', (HERE.parent / "src/afterglow/release.py").read_text("utf-8"), re.M)[0]
 extensions = ["myst_parser"]
 myst_enable_extensions = ["dollarmath"]
-myst_heading_anchors = 4  # links lead to headings as they do where the Markdown is read as it is
+myst_heading_anchors = 4  # the same anchors as on GitHub
 myst_fence_as_directive = ["math"]
 smartquotes_action = "q"
 templates_path = [str(HERE / "templates")]

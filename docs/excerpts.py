@@ -1,7 +1,7 @@
-"""The words around what a search finds, kept in a script.
+"""Excerpts of the pages for the search results, stored in a script.
 
-Sphinx reads them from the found pages by `fetch`, which a browser refuses for files on disk. Here the text of every
-page lies in excerpts.js, and the search page looks there instead.
+Sphinx loads them from the pages with `fetch`, which browsers refuse for files on disk. This extension writes the text of
+every page into excerpts.js, which the search page reads instead.
 """
 
 import json
@@ -12,7 +12,7 @@ from typing import Any
 from sphinx.application import Sphinx
 
 HEADER_LINK = re.compile(r'<a class="headerlink".*?</a>', re.DOTALL)
-TAG = re.compile(r"<(?!/?section\b)[^>]*>")  # sections stay: a hit in a title shows the words below it
+TAG = re.compile(r"<(?!/?section\b)[^>]*>")  # sections stay: a hit in a title shows the text below it
 ANSWER = 'window.fetch = (page) => Promise.resolve({ text: () => `<div role="main">${PAGES[page]}</div>` });'
 
 

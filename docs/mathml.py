@@ -1,4 +1,4 @@
-"""Formulas as MathML, written when the site is built: pages need no script, no web font and no network for them."""
+"""Formulas as MathML, generated when the site is built: pages need no script, no web font and no network for them."""
 
 from docutils import nodes
 from math_core import LatexError, LatexToMathML

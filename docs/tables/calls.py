@@ -1,4 +1,4 @@
-"""The tables of all HTTP calls, drawn from the OpenAPI document: python docs/tables/calls.py."""
+"""The tables of all HTTP calls, generated from the OpenAPI document: python docs/tables/calls.py."""
 
 from functools import cache
 from itertools import groupby
@@ -65,7 +65,7 @@ def queries(call: dict[str, Any]) -> list[str]:
 
 
 def fields(call: dict[str, Any]) -> list[str]:
-    """What the body may have; what it must have is marked."""
+    """The fields of the body; optional ones are marked."""
     content = call.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
     shapes = openapi()["components"]["schemas"]
     while "anyOf" in content:

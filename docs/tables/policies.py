@@ -1,4 +1,4 @@
-"""The tables of policies in the guide, drawn from the policies' own records.
+"""The tables of policies in the guide, generated from the policies' own records.
 
 `python docs/tables/policies.py` writes them into the guide; a test compares.
 """
@@ -15,7 +15,7 @@ BEGIN, END = "<!-- written by docs/tables/policies.py -->\n", "<!-- end -->\n"
 
 
 def tables() -> str:
-    """What each policy does, knows and promises; then its settings and source."""
+    """What each policy does, needs and guarantees; then its settings and source."""
     policies = [named(name) for name in names()]
     first = ["| policy | what it does | must know | promises |", "|---|---|---|---|"]
     first += [f"| `{one.name}` | {one.summary} | {knows(one)} | {one.guarantee} |" for one in policies]
@@ -40,7 +40,7 @@ def settings(policy: Policy[Any, Any]) -> str:
 
 
 def drawn(guide: str) -> str:
-    """The guide with its tables drawn anew."""
+    """The guide with its tables generated again."""
     return re.sub(f"(?<={BEGIN}).*?(?={END})", lambda _: tables(), guide, flags=re.DOTALL)
 
 

@@ -1,4 +1,4 @@
-"""The table of all problems in the guide, drawn from the code: python docs/tables/problems.py."""
+"""The table of all problems in the guide, generated from the code: python docs/tables/problems.py."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The table of the service's settings in the guide, drawn from the code: python docs/tables/settings.py."""
+"""The table of the service's settings in the guide, generated from the code: python docs/tables/settings.py."""
 
 from dataclasses import fields
 from pathlib import Path
