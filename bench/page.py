@@ -11,14 +11,14 @@ numbers as JSON, to `bench/out/`; `python bench/run.py --write-docs` writes it h
 ENGINE = """## Simulation
 
 Figures are ratios. Both sides run alternately, in one process, on one machine: the least CPU time of several rounds on
-one core, with the ratio of wall-clock times beside it. If the two differ much, the machine was busy with something else.
+one core, with the ratio of wall-clock times beside it. If the two differ much, the machine was busy.
 """
 LIVE = """## Running experiments
 
 `afterglow serve` is one process, what it is compared with is another, and a third produces the load, all on one machine
-over loopback. So ratios are of what callers see, by the wall clock: medians of alternating rounds. The disk is real, and
-every commit waits for it. The load uses the same processors; beside each rate is the CPU time that the server alone used
-for a request. What needs no server is measured in process, by CPU time.
+over loopback. So ratios are of what callers see, by the wall clock: medians of alternating rounds. The disk is real,
+and every commit waits for it. The load uses the same processors; beside each rate is the CPU time that the server alone
+used for a request. What needs no server is measured in process, by CPU time.
 """
 
 

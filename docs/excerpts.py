@@ -1,7 +1,7 @@
 """Excerpts of the pages for the search results, stored in a script.
 
-Sphinx loads them from the pages with `fetch`, which browsers refuse for files on disk. This extension writes the text of
-every page into excerpts.js, which the search page reads instead.
+Sphinx loads them from the pages with `fetch`, which browsers refuse for files on disk. This extension writes the text
+of every page into excerpts.js, which the search page reads instead.
 """
 
 import json
