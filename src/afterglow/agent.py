@@ -187,7 +187,7 @@ class Agent:
         if progress.step != sum(tally.pulls for tally in tallies) or progress.selected > (holding.hold is not None):
             raise BadFormat(f"step {progress.step:,} contradicts the tallies or the hold; the text was changed by hand")
         ledger.resume(tallies, progress.current, progress.look)
-        ledger.batches.restore(values["batches"])
+        ledger.batches.restore(values["batches"], progress.current)
         holding.opened = progress.holds
         self.step, self._selected = progress.step, bool(progress.selected)
 
