@@ -1,6 +1,6 @@
 """Washed totals in order of time, in at most `BLOCKS` blocks: what tells noise that lingers from noise that doesn't.
 
-Batches (`afterglow.estimation.batch_means`) forget when they were played. Noise that outlasts a run is visible only between runs, so
+Batches (module `batch_means`) forget when they were played. Noise that outlasts a run is visible only between runs, so
 the order is kept here as well: time is cut into blocks of `span` steps, and a *cell* holds the number and the sum of
 one arm's washed steps in one block. When there are more than `BLOCKS` blocks, neighbours are merged and the span
 doubles, so the memory depends on the number of arms only. Time counts washed steps, and a window for each change of
