@@ -42,6 +42,7 @@ class Policy(Generic[SettingsT, StateT]):
     draws: int = 0  # how many uniforms in [0, 1) next_hold reads
     every_step: bool = False  # asks for one-step holds
     privileged: bool = False  # told each pull's whole reward when its window closes; can't run live
+    adjustable: bool = False  # may be given totals less what was expected, so also negative ones
     version: int = 1  # grows when decisions change, so that stored experiments know
     summary: str = ""
     guarantee: str = ""
