@@ -1,0 +1,84 @@
+r"""Bounds, noise and the alarm of `thrift_ucb`.
+
+With $S$ seen in a run of $n$ steps, its first $n - w$ rewards add up to $S$ at most, and all $n$ to $S + H$ once $H$, the
+smaller of $w$ and what the next head shows, is known (Lemma 1 of `docs/theory/trim-ucb.md`). From a sum of at most $s$
+over $c$ rewards follows $U$:
+
+- *proved*: the largest $q$ with $c\,\mathrm{kl}(s/c, q) \le \log T$;
+- *with estimated noise*: $s/c + \sqrt{2 v \log^+(T/(Kc))/c}$.
+
+The noise $v$ is what one washed step adds to the variance of a long sum. It is read from batches within arms,
+$v = (2 g + SS)/(2 + df)$ between $10^{-6}$ and $q(1 - q)$, with $q$ the mean of all washed steps. The prior $g$ counts as
+two batches. It is the square of the noise that is known, else of $q/4$.
+"""
+
+import math
+
+from afterglow.policies._thrift_state import Settings, State, kept_steps, kept_sum
+from afterglow.policies.terms import klup
+
+EXACT = 0.0  # in place of a noise: bounds that need none
+LEAST = 1e-6  # an estimated noise is kept above this
+ROUNDING = 1e-12  # least variance of old steps, so that means which differ by rounding raise no alarm
+DOUBLINGS = 4  # the alarm is off once the washout is this many windows: after three doublings at most
+ROOM = 8  # and when a washout of every arm this many times over doesn't fit into the horizon
+
+
+def ceiling(settings: Settings, total: float, count: int, reach: float, v: float) -> float:
+    """The largest mean that `count` rewards may have whose sum is at most `total`; 1 if nothing is known."""
+    if count <= 0:
+        return 1.0
+    if v == EXACT:
+        return max(total / count, klup(total, float(count), math.log(reach)))
+    return total / count + math.sqrt(2.0 * v * max(0.0, math.log(reach / (settings.arms * count))) / count)
+
+
+def upper(settings: Settings, state: State, arm: int, reach: float, v: float) -> float:
+    """U, from the last run; 2 for an arm that was never played."""
+    if state.pulls[arm] == 0:
+        return 2.0
+    total, count = state.run_sums[arm], state.run_pulls[arm]
+    high = ceiling(settings, total, count - settings.window + 1, reach, v)
+    if state.owed[arm] >= 0.0:
+        high = min(high, ceiling(settings, total + state.owed[arm], count, reach, v))
+    return high
+
+
+def noise(settings: Settings, state: State) -> float:
+    """v, pooled over arms."""
+    total = 0.0
+    steps = 0
+    for arm in range(settings.arms):
+        total += kept_sum(settings, state, arm)
+        steps += kept_steps(settings, state, arm)
+    q = total / max(1, steps)
+    prior = settings.noise if settings.noise > 0.0 else q / 4.0
+    scatter, freedom = batch_scatter(settings, state, 0)
+    return max(LEAST, min((2.0 * prior * prior + scatter) / (2 + freedom), q * (1.0 - q)))
+
+
+def batch_scatter(settings: Settings, state: State, first: int) -> tuple[float, int]:
+    """SS and df: squares of batches about the mean of their place, from place `first` on (K: old steps alone)."""
+    scatter = 0.0
+    freedom = 0
+    for place in range(first, 2 * settings.arms):
+        if state.batches[place] > 1:
+            scatter += max(0.0, state.squares[place] - state.sums[place] * state.sums[place] / state.kept[place])
+            freedom += state.batches[place] - 1
+    return scatter, freedom
+
+
+def too_short(settings: Settings, state: State, reach: float) -> bool:
+    """The alarm: whether an arm's young and old steps differ by more than noise explains."""
+    K = settings.arms
+    scatter, freedom = batch_scatter(settings, state, K)
+    if freedom < 4 or not 0 < state.washout < DOUBLINGS * settings.window or ROOM * K * state.washout > reach:
+        return False
+    width = 2.0 * math.log(reach) * (1.0 + 6.0 / freedom) ** 2 * max(ROUNDING, scatter / freedom)
+    for arm in range(K):
+        young, old = state.kept[arm], state.kept[K + arm]
+        if 2 * min(young, old) >= settings.window:
+            gap = state.sums[arm] / young - state.sums[K + arm] / old
+            if gap * gap > width * (1.0 / young + 1.0 / old):
+                return True
+    return False
