@@ -1,15 +1,15 @@
 r"""Bounds, noise and the alarm of `thrift_ucb`.
 
-With $S$ seen in a run of $n$ steps, its first $n - w$ rewards add up to $S$ at most, and all $n$ to $S + H$ once $H$, the
-smaller of $w$ and what the next head shows, is known (Lemma 1 of `docs/theory/trim-ucb.md`). From a sum of at most $s$
-over $c$ rewards follows $U$:
+With $S$ seen in a run of $n$ steps, its first $n - w$ rewards add up to $S$ at most. All $n$ add up to $S + H$ at most,
+where $H$ is the smaller of $w$ and what the next head shows (Lemma 1 of `docs/theory/trim-ucb.md`). From a sum of at
+most $s$ over $c$ rewards follows $U$:
 
 - *proved*: the largest $q$ with $c\,\mathrm{kl}(s/c, q) \le \log T$;
 - *with estimated noise*: $s/c + \sqrt{2 v \log^+(T/(Kc))/c}$.
 
 The noise $v$ is what one washed step adds to the variance of a long sum. It is read from batches within arms,
-$v = (2 g + SS)/(2 + df)$ between $10^{-6}$ and $q(1 - q)$, with $q$ the mean of all washed steps. The prior $g$ counts as
-two batches. It is the square of the noise that is known, else of $q/4$.
+$v = (2 g + SS)/(2 + df)$ between $10^{-6}$ and $q(1 - q)$, with $q$ the mean of all washed steps. The prior $g$ counts
+as two batches. It is the square of the noise that is known, else of $q/4$.
 """
 
 import math

@@ -6,15 +6,15 @@ exist:
 - *Proved.* What is seen in a run bounds the rewards of its pulls, whatever the spread does (`_thrift_bounds`).
 - *Ordinary.* If the spread is stationary, the steps after a head, the *washed* ones, have the arm's mean.
 
-Proof costs about $w \mu$ for each arm, however small its gap, and no policy can be safe for less. So it has a budget. Let
-$N_i$ be an arm's pulls, $M_i$ its washed mean, but not above what is proved, and $g_i = \max_j M_j - M_i$. Then
+Proof costs about $w \mu$ for each arm, however small its gap, and no policy can be safe for less. So it has a budget.
+Let $N_i$ be an arm's pulls, $M_i$ its washed mean, but not above what is proved, and $g_i = \max_j M_j - M_i$. Then
 $\sum_i N_i g_i$ estimates the regret so far, and $\frac TK \sum_i g_i$ the regret of random play. Their ratio decides
 which evidence is used:
 
 1. below 0.2 %, *proved bounds*: the arm of largest $U_i$, the largest $q$ with $c\,\mathrm{kl}(s/c, q) \le \log T$;
 2. below 7 %, *bounds with estimated noise*: the same with $U_i = s/c + \sqrt{2 v \log^+(T/(Kc))/c}$;
-3. else *ordinary statistics*: the arm of largest washed mean plus $\sqrt{0.6\,v \log^+((T - t)/(K n_i))/n_i}$, where $n_i$
-   counts washed steps, as in `lean-ucb`.
+3. else *ordinary statistics*: the arm of largest washed mean plus $\sqrt{0.6\,v \log^+((T - t)/(K n_i))/n_i}$, where
+   $n_i$ counts washed steps, as in `lean-ucb`.
 
 In 1 and 2 runs are those of `trim-ucb`. An arm that is about to fall below another's $M$ is played on until it does, up
 to six times the age at which it lost the lead. A new run lasts as long as all pulls of the arm before, and is not begun
@@ -50,8 +50,6 @@ from afterglow.policies._thrift_state import (
 from afterglow.policies.checks import between, whole
 from afterglow.policies.policy import Policy
 from afterglow.policies.terms import arm_to_keep
-
-__all__ = ["EVIDENCE", "Settings", "State", "configure", "evidence", "learn", "next_hold", "policy", "recommend", "start"]
 
 PROOF = 0.002  # what decisions by proved bounds may cost, as a share of random play's regret
 PRICE = 0.07  # the same for bounds with estimated noise
