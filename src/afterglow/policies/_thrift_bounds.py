@@ -14,7 +14,7 @@ as two batches. It is the square of the noise that is known, else of $q/4$.
 
 import math
 
-from afterglow.policies._thrift_state import Settings, State, kept_steps, kept_sum
+from afterglow.policies._thrift_state import Settings, State, capped_mean, kept_steps, kept_sum
 from afterglow.policies.terms import klup
 
 EXACT = 0.0  # in place of a noise: bounds that need none
@@ -44,15 +44,25 @@ def upper(settings: Settings, state: State, arm: int, reach: float, v: float) ->
     return high
 
 
-def noise(settings: Settings, state: State) -> float:
-    """v, pooled over arms."""
+def overall_mean(settings: Settings, state: State) -> float:
+    """q: the mean of all washed steps."""
     total = 0.0
     steps = 0
     for arm in range(settings.arms):
         total += kept_sum(settings, state, arm)
         steps += kept_steps(settings, state, arm)
-    q = total / max(1, steps)
-    prior = settings.noise if settings.noise > 0.0 else q / 4.0
+    return total / max(1, steps)
+
+
+def prior_noise(settings: Settings, q: float) -> float:
+    """The square root of g: the noise of one step before any batch has shown it."""
+    return settings.noise if settings.noise > 0.0 else q / 4.0
+
+
+def noise(settings: Settings, state: State) -> float:
+    """v, pooled over arms."""
+    q = overall_mean(settings, state)
+    prior = prior_noise(settings, q)
     scatter, freedom = batch_scatter(settings, state, 0)
     return max(LEAST, min((2.0 * prior * prior + scatter) / (2 + freedom), q * (1.0 - q)))
 
@@ -66,6 +76,21 @@ def batch_scatter(settings: Settings, state: State, first: int) -> tuple[float, 
             scatter += max(0.0, state.squares[place] - state.sums[place] * state.sums[place] / state.kept[place])
             freedom += state.batches[place] - 1
     return scatter, freedom
+
+
+def too_few(settings: Settings, state: State) -> bool:
+    """Whether the arm in play has one batch and trails the best by at most two standard errors of the prior."""
+    arm = state.arm
+    if state.batches[arm] + state.batches[settings.arms + arm] != 1:
+        return False
+    best = arm
+    for other in range(settings.arms):
+        if capped_mean(settings, state, other) > capped_mean(settings, state, best):
+            best = other
+    gap = capped_mean(settings, state, best) - capped_mean(settings, state, arm)
+    prior = prior_noise(settings, overall_mean(settings, state))
+    counts = 1.0 / kept_steps(settings, state, arm) + 1.0 / kept_steps(settings, state, best)
+    return gap <= 2.0 * prior * math.sqrt(counts)
 
 
 def too_short(settings: Settings, state: State, reach: float) -> bool:

@@ -19,7 +19,8 @@ which evidence is used:
 In 1 and 2 runs are those of `trim-ucb`. An arm that is about to fall below another's $M$ is played on until it does, up
 to six times the age at which it lost the lead. A new run lasts as long as all pulls of the arm before, and is not begun
 if the budget doesn't cover it. In 3 a hold lasts half of the arm's washed steps. A small experiment is in 3 as soon as
-it has seen every arm. A long one stays in 1 and 2.
+it has seen every arm. A long one stays in 1 and 2. No arm is left after a single batch, which says nothing about its
+noise, unless it trails by more than the prior noise allows.
 
 *Alarm.* When the young and the old washed steps of an arm differ by more than noise explains, the spread depends on the
 age of the run or the window is too short. Then the washout doubles, three times at most. Proved bounds keep the window.
@@ -34,7 +35,7 @@ that 2 and 3 are good when $T$ is small: they are chosen by simulation, for stat
 import math
 from collections.abc import Sequence
 
-from afterglow.policies._thrift_bounds import EXACT, ceiling, noise, too_short, upper
+from afterglow.policies._thrift_bounds import EXACT, ceiling, noise, too_few, too_short, upper
 from afterglow.policies._thrift_state import (
     UNKNOWN,
     Settings,
@@ -89,10 +90,13 @@ def learn(settings: Settings, state: State, arm: int, steps: int, split: int, he
 
 
 def decide(settings: Settings, state: State) -> None:
-    """Use the best evidence that the budget allows; the alarm comes first."""
+    """Use the best evidence that the budget allows; the alarm and a second batch come first."""
     reach = float(settings.horizon) if settings.horizon > 0 else 2.0 * state.clock  # T
     if too_short(settings, state, reach):
         lengthen(settings, state)
+    if too_few(settings, state):
+        hold(settings, state, settings.batch)
+        return
     state.stage = PROVED
     if not follow_bounds(settings, state, reach, PROOF, EXACT):
         v = noise(settings, state)
@@ -224,4 +228,5 @@ policy = Policy(
     summary="bounds from what runs must have paid while they cost little, washed means when they cost too much",
     guarantee="O(sum (d + 1/gap) log T) against every spread once T is large (sketch); none while it is small",
     source="ours",
+    evidence=evidence,
 )  # fmt: skip
