@@ -2,8 +2,8 @@
 
 Tables: the shop, 80 random small cells under kind and hostile spreads, `studies/small.toml`, Bernoulli arms at long
 horizons, the ratio to `trim-ucb` in 48 large cells, and the speed of a very long run. A figure is *reproduced* if it
-is within 4 standard errors plus 3 % of the designer's, *better* if it is below. The random cells are drawn anew here by the law that
-`small_cells` states, so theirs are compared as a ratio to `lean-ucb`, which was measured beside it both times.
+is within 4 standard errors plus 3 % of the designer's, *better* if it is below. The random cells are drawn anew by the
+law that `small_cells` states, so look at the ratio to `lean-ucb` too, which was measured beside it both times.
 
     python bench/default_policy.py [--part shop small study large ratio speed] [--seed 2026] [--effort 1.0]
 """

@@ -20,8 +20,8 @@ from afterglow.policies.terms import klup
 EXACT = 0.0  # in place of a noise: bounds that need none
 LEAST = 1e-6  # an estimated noise is kept above this
 ROUNDING = 1e-12  # least variance of old steps, so that means which differ by rounding raise no alarm
-DOUBLINGS = 4  # the alarm is off once the washout is this many windows: after three doublings at most
-ROOM = 8  # and when a washout of every arm this many times over doesn't fit into the horizon
+LONGEST = 4  # windows of washout from which on there is no alarm: it doubles three times at most
+ROOM = 8  # nor is there one if the horizon is less than this many washouts of every arm
 
 
 def ceiling(settings: Settings, total: float, count: int, reach: float, v: float) -> float:
@@ -97,7 +97,7 @@ def too_short(settings: Settings, state: State, reach: float) -> bool:
     """The alarm: whether an arm's young and old steps differ by more than noise explains."""
     K = settings.arms
     scatter, freedom = batch_scatter(settings, state, K)
-    if freedom < 4 or not 0 < state.washout < DOUBLINGS * settings.window or ROOM * K * state.washout > reach:
+    if freedom < 4 or not 0 < state.washout < LONGEST * settings.window or ROOM * K * state.washout > reach:
         return False
     width = 2.0 * math.log(reach) * (1.0 + 6.0 / freedom) ** 2 * max(ROUNDING, scatter / freedom)
     for arm in range(K):
