@@ -119,7 +119,7 @@ class Text:
         return low
 
     def upper(self, i: int, v: float | None) -> float:
-        return min(self.bound(s, c, v) for s, c in self.pairs(i)) if self.N[i] else 2.0
+        return min(self.bound(s, c, v) for s, c in self.pairs(i)) if self.N[i] else math.inf
 
     # ---- what is decided
 

@@ -80,7 +80,7 @@ def test_the_first_holds_worked_out_by_hand() -> None:
     assert policy.next_hold(plan, state, []) == (0, 8, 0)  # a second batch: nothing is ahead of it
     policy.learn(plan, state, 0, 8, 0, 0.0, 4.0)
     assert (state.kept, state.batches, state.sums) == ([16, 0, 0, 0], [2, 0, 0, 0], [8.0, 0.0, 0.0, 0.0])
-    assert policy.next_hold(plan, state, []) == (1, 19, 11)  # never played: 2 beats all bounds
+    assert policy.next_hold(plan, state, []) == (1, 19, 11)  # never played: above all bounds
     policy.learn(plan, state, 1, 19, 11, 2.0, 0.8)
     # Arm 1 trails by 0.4; the prior allows 2 x q/4 x sqrt(1/8 + 1/16) with q = 8.8/24, that is 0.08: no second batch.
     # It cost 19 x 0.4 = 7.6. Random play costs 1,000/2 x 0.4 = 200; 0.2 % of that are less, 7 % are more.
@@ -273,6 +273,14 @@ def test_batches_grow_so_that_a_long_run_has_few_holds() -> None:
         policy.learn(plan, state, arm, steps, split, (0.8, 0.2)[arm] * split, (0.8, 0.2)[arm] * (steps - split))
         clock, holds = clock + steps, holds + 1
     assert holds < 1_000
+
+
+def test_every_arm_is_tried_also_where_totals_are_larger_than_told() -> None:
+    """Income that no arm causes, five times the largest reward: bounds are far above 1, and still below the untried."""
+    world = World.of(["normal:0.33,0.1", "normal:0.36,0.1", "normal:0.30,0.1"], 12, "uniform", "constant:5")
+    outcome = simulate(policy, world, 20_000, 40, recommend=True)
+    assert outcome.recommended is not None
+    assert (outcome.recommended == 1).all()
 
 
 # ---- what it says

@@ -17,6 +17,7 @@ import math
 from afterglow.policies._thrift_state import Settings, State, capped_mean, kept_steps, kept_sum
 from afterglow.policies.terms import klup
 
+UNTRIED = 1e9  # the bound of an arm that was never played: above all others, also where totals are larger than told
 EXACT = 0.0  # in place of a noise: bounds that need none
 LEAST = 1e-6  # an estimated noise is kept above this
 ROUNDING = 1e-12  # least variance of old steps, so that means which differ by rounding raise no alarm
@@ -34,9 +35,9 @@ def ceiling(settings: Settings, total: float, count: int, reach: float, v: float
 
 
 def upper(settings: Settings, state: State, arm: int, reach: float, v: float) -> float:
-    """U, from the last run; 2 for an arm that was never played."""
+    """U, from the last run."""
     if state.pulls[arm] == 0:
-        return 2.0
+        return UNTRIED
     total, count = state.run_sums[arm], state.run_pulls[arm]
     high = ceiling(settings, total, count - settings.window + 1, reach, v)
     if state.owed[arm] >= 0.0:
