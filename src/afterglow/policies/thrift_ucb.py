@@ -28,10 +28,10 @@ age of the run or the window is too short. Then the washout doubles, three times
 Without a horizon $T = 2t$: as many steps are expected as were played.
 
 With a horizon, regret is $O(\sum_i (d + 1/\Delta_i) \log T + \log^3 T)$ against every spread once $T$ is large, and
-$O(\sqrt{KT \log T} + K d \log T)$ for all $T$, with large constants (`docs/theory/thrift-ucb.md`). The idea: the budget's
-share is $K/T$ times a mean of the $N_i$ with weights $g_i$, so only 1 is in use until an arm has $0.001\,T/K$ pulls, and
-an arm with that many is known whatever the spread did. No theorem says that 2 and 3 are good when $T$ is small: they are
-chosen by simulation, for stationary spreads. Ours.
+$O(\sqrt{KT \log T} + K d \log T)$ for all $T$, with large constants (`docs/theory/thrift-ucb.md`). The idea: what was
+spent is $K/T$ times a mean of the $N_i$ with weights $g_i$, so only 1 is in use until an arm has $0.001\,T/K$ pulls,
+and an arm with that many is known whatever the spread did. No theorem says that 2 and 3 are good when $T$ is small:
+they are chosen by simulation, for stationary spreads. Ours.
 """
 
 import math
@@ -228,7 +228,7 @@ def recommend(settings: Settings, state: State) -> int:
 policy = Policy(
     "thrift-ucb", Settings, State, start, next_hold, learn, configure, recommend,
     summary="bounds from what runs must have paid while they cost little, washed means when they cost too much",
-    guarantee="O(sum (d + 1/gap) log T + log^3 T) against every spread once T is large, horizon known; none while it is small",
+    guarantee="O(sum (d + 1/gap) log T + log^3 T) against every spread once T is large; none while it is small",
     source="ours",
     evidence=evidence,
 )  # fmt: skip
