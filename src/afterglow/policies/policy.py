@@ -28,7 +28,7 @@ class Policy(Generic[SettingsT, StateT]):
 
     `configure` makes checked settings out of `arms`, `window`, `horizon` (those it names) and options;
     left out, it is the settings class itself. `recommend` names the arm to keep after the last step;
-    left out, it is the arm played most.
+    left out, it is the arm played most. `evidence` says what the last decision rests on, for explanations.
     """
 
     name: str
@@ -47,6 +47,7 @@ class Policy(Generic[SettingsT, StateT]):
     summary: str = ""
     guarantee: str = ""
     source: str = ""
+    evidence: Callable[[SettingsT, StateT], str] | None = None
 
     def parameters(self) -> Mapping[str, inspect.Parameter]:
         """What `configure` takes, by name."""
