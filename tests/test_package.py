@@ -122,7 +122,8 @@ def test_recorded_steps_are_fitted_with_numpy_and_scipy_alone() -> None:
 from random import Random
 from afterglow import fit
 draw = Random(1)
-rows = "\\n".join(f"{step},{'AB'[step // 6 % 2]},{(2 if step // 6 % 2 else 1) + draw.random():.3f}" for step in range(240))
+row = lambda step, arm: f"{step},{'AB'[arm]},{1 + arm + draw.random():.3f}"
+rows = "\\n".join(row(step, step // 6 % 2) for step in range(240))
 print(fit("step,arm,total\\n" + rows, window=3).check.sentence)
 """
     assert fresh(CORE_ONLY.replace('- {"afterglow"}', '- {"afterglow", "numpy", "scipy"}') + code)

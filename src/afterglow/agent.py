@@ -12,7 +12,7 @@ library only; memory depends on the number of arms, not on the number of steps.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -21,7 +21,10 @@ from afterglow import records
 from afterglow.checks import Name, any_seed, arm_names, number, possible_total, whole
 from afterglow.errors import AfterglowError, BadFormat, HorizonReached, OutOfTurn
 from afterglow.estimation.bounds import Bounds
+from afterglow.estimation.comparison import compare
 from afterglow.estimation.estimates import Estimates, read
+from afterglow.estimation.verdict import Verdict, judge
+from afterglow.expected import expected_totals, refuse_unadjustable
 from afterglow.policies.policy import Policy
 from afterglow.policies.registry import WHERE, is_ours, known_options, named, playable
 from afterglow.policies.season import seasonal
@@ -30,6 +33,7 @@ from afterglow.rng import POLICY, key
 
 FORMAT, VERSION = "afterglow-agent", 1
 ARGUMENTS = ("arms", "window", "horizon", "seed", "run", "reward_max", "confidence", "season")
+EXPECTED = ("profile", "typical", "trust")
 
 
 class Playing(NamedTuple):
@@ -73,6 +77,9 @@ class Agent:
         reward_max: float = 1.0,
         confidence: float = 0.95,
         season: int = 1,
+        profile: Sequence[float] | None = None,
+        typical: float | None = None,
+        trust: float | None = None,
         **options: Any,
     ) -> None:
         self.arms = arm_names(arms)
@@ -83,7 +90,9 @@ class Agent:
         self.run = whole("run", run, 0)
         self.reward_max = number("reward_max", reward_max, 0, math.inf, "the most that one pull brings in all")
         self.confidence = number("confidence", confidence, 0, 1)
-        self.options = known_options(self.policy, options, ARGUMENTS)
+        self.expected = expected_totals(profile, typical, trust)
+        refuse_unadjustable(self.policy, self.expected)
+        self.options = known_options(self.policy, options, (*ARGUMENTS, *EXPECTED))
         self.season = whole("season", season, 1, "1 = none")
         played = seasonal(self.policy, self.season)
         self.settings = played.settings(len(self.arms), self.window, self.horizon, self.options)
@@ -114,16 +123,20 @@ class Agent:
         self._selected = True
         return self.arms[hold.arm]
 
-    def update(self, total: float | Decimal) -> None:
-        """End the step with the total that arrived in it. If the total is refused nothing has changed."""
+    def update(self, total: float | Decimal, expected: float | None = None) -> None:
+        """End the step with the total that arrived in it. If the total is refused nothing has changed.
+
+        `expected` is what was expected of it before the step began, where the agent was created with `typical`.
+        """
         self._refuse_after_horizon()
         hold = self._holding.hold
         if not self._selected or hold is None:
             raise OutOfTurn(f"update() ends a step whose arm was asked for, step {self.step:,} has none; call select()")
         seen = possible_total(total, self.window, self.reward_max) / self.reward_max
+        adjusted = seen - self.expected.surplus(self.step, expected) / self.reward_max
         arm = hold.arm
-        self._holding.take(seen)
-        self._ledger.record(arm, seen)
+        self._holding.take(adjusted)
+        self._ledger.record(arm, seen, adjusted)
         self.step += 1
         self._selected = False
 
@@ -141,6 +154,15 @@ class Agent:
         """Mean and interval of every arm: valid together, at any step, for any policy and spread."""
         return read(self._ledger, self.arms, self.window, self.reward_max, self.confidence)
 
+    def verdict(self, control: Name | None = None, unit: str = "") -> Verdict:
+        """The graded answer so far: which arm to keep, by how much it is better, how sure that is, what it assumes.
+
+        `control` is the arm to compare with and to count gains against, `unit` the unit of totals for sentences.
+        """
+        best = self.recommend() if self.step else None
+        compared = compare(self._ledger.batches, self.horizon)
+        return judge(self.estimates(), compared, best, control, over=self.finished, unit=unit)
+
     def to_json(self) -> str:
         """All of it as text, at any point; `from_json` goes on with the same decisions."""
         holding, ledger, name = self._holding, self._ledger, self.policy.name
@@ -151,6 +173,7 @@ class Agent:
             "policy": {"name": name, "version": self.policy.version, "own": not is_ours(self.policy)},
             **{argument: getattr(self, argument) for argument in ARGUMENTS},
             "options": self.options,
+            **self._stored_expectations(),
             "settings": records.plain(self.settings, f"settings of {name}:"),
             "state": records.plain(holding.state, f"state of {name}:"),
             "progress": records.plain(progress, "progress:"),
@@ -166,6 +189,7 @@ class Agent:
         values = records.parse(text, FORMAT, VERSION)
         try:
             given = {argument: values[argument] for argument in ARGUMENTS}
+            given |= {argument: values[argument] for argument in EXPECTED if argument in values}
             agent = cls(**given, policy=stored_policy(values["policy"], policy), **values["options"])
             agent._resume(values)
         except BadFormat:
@@ -173,6 +197,14 @@ class Agent:
         except (AfterglowError, LookupError, TypeError, ValueError) as error:
             raise BadFormat(f"the text doesn't make an agent: {error}; it was stored by other code") from error
         return agent
+
+    def _stored_expectations(self) -> dict[str, Any]:
+        """What is expected, as it is stored; nothing in an agent that expects nothing."""
+        known = self.expected
+        if not known.adjusts:
+            return {}
+        what = {"profile": list(known.profile)} if known.profile else {"typical": known.typical}
+        return {**what, "trust": known.trust}
 
     def _resume(self, values: Mapping[str, Any]) -> None:
         """Take over what was stored: all state, and the settings as they were resolved then."""
@@ -187,7 +219,7 @@ class Agent:
         if progress.step != sum(tally.pulls for tally in tallies) or progress.selected > (holding.hold is not None):
             raise BadFormat(f"step {progress.step:,} contradicts the tallies or the hold; the text was changed by hand")
         ledger.resume(tallies, progress.current, progress.look)
-        ledger.batches.restore(values["batches"])
+        ledger.batches.restore(values["batches"], progress.current)
         holding.opened = progress.holds
         self.step, self._selected = progress.step, bool(progress.selected)
 

@@ -1,5 +1,6 @@
 """Regret at T = 100,000 on means 0.9 … 0.5, against figures of two earlier, independent implementations."""
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -59,3 +60,45 @@ def test_trim_ucb_agrees_with_the_known_figure_over_random_orders_of_the_arms(co
         regrets.append(simulate("trim-ucb", world, 1e5, 1, 2019, {"endgame": 0}, first=run).regrets[0])
     mean, se = float(np.mean(regrets)), float(np.std(regrets, ddof=1) / 10)
     assert close(mean, se, TRIM[column]), (mean, se, TRIM[column])
+
+
+THRIFT = {  # (window, spread): regret at T = 100,000 as designed; the policy's second batch makes some of them smaller
+    (10, "uniform"): (112, 4), (10, "last"): (123, 4), (10, "handicap"): (140, 4), (10, "chameleon"): (116, 5),
+    (50, "uniform"): (292, 6), (50, "last"): (318, 8), (50, "handicap"): (319, 11), (50, "chameleon"): (388, 11),
+    (200, "uniform"): (909, 13), (200, "last"): (1015, 13), (200, "handicap"): (1033, 19),
+    (200, "chameleon"): (1236, 30),
+}  # fmt: skip
+
+
+def no_worse(mean: float, se: float, known: float, error: float) -> bool:
+    """Below the figure, or above it by 4 combined standard errors plus 3 % at most; not below two thirds of it."""
+    return known / 1.5 <= mean <= 1.03 * known + 4 * float(np.hypot(se, error))
+
+
+@pytest.mark.parametrize(("window", "spread"), THRIFT)
+def test_thrift_ucb_is_no_worse_than_the_figure_it_was_designed_for(window: int, spread: str) -> None:
+    regret = simulate("thrift-ucb", World.of(MEANS, window, spread), 1e5, 100, 2019).regret
+    assert no_worse(regret.mean, regret.se, *THRIFT[window, spread]), regret
+
+
+@pytest.mark.parametrize(("told", "figure"), [(True, 9.5), (False, 13.0)])
+def test_thrift_ucb_is_as_good_as_designed_in_a_small_shop(told: bool, figure: float) -> None:
+    """Regret in % of random play's, 60."""
+    shop = World.of(["normal:0.36,0.1", "normal:0.33,0.1", "normal:0.30,0.1"], 24)
+    regret = simulate("thrift-ucb", shop, 2_000, 300, 2019, told_horizon=told).regret
+    assert no_worse(regret.mean / 0.6, regret.se / 0.6, figure, 0.2), regret
+
+
+@pytest.mark.parametrize(("told", "figure"), [(True, 33.4), (False, 35.3)])
+def test_thrift_ucb_is_as_good_as_designed_in_the_small_study(told: bool, figure: float) -> None:
+    """Regret in % of uniform play's, mean over the 44 places of studies/small.toml in which every arm fits twice."""
+    shares, errors = [], []
+    for horizon, window, other in product((200, 1_000, 5_000), (3, 12, 24, 72), (0.392, 0.38, 0.36, 0.32)):
+        if horizon >= 2 * 3 * window:
+            world = World.of([f"normal:{mean},0.1" for mean in (other, 0.4, other)], window, "geometric:0.9")
+            regret = simulate("thrift-ucb", world, horizon, 30, 2019, told_horizon=told, threads=1).regret
+            uniform = horizon * sum(world.gaps) / 300
+            shares.append(regret.mean / uniform)
+            errors.append(regret.se / uniform)
+    assert len(shares) == 44
+    assert no_worse(float(np.mean(shares)), float(np.hypot.reduce(errors)) / 44, figure, 0.3), np.mean(shares)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from afterglow import records
+from afterglow.estimation.timeline import Cells, Timeline
 
 LENGTHS = 8  # b, 2 b, ..., 128 b
 
@@ -59,6 +60,7 @@ class Batches:
         self.size = season * -(-window // season)  # b
         self.arms = [Washed() for _ in range(arms)]
         self.open = OpenBatch()
+        self.timeline = Timeline(self.size, window)
 
     def add(self, arm: int, total: float) -> None:
         now = self.open
@@ -72,6 +74,7 @@ class Batches:
         now.batch_steps += self.season
         now.batch_total += now.season_total
         self.skip()
+        self.timeline.cells.arm = arm
         if now.batch_steps == self.size:
             self.close(washed, now, now.batch_total)
             now.batch_steps, now.batch_total = 0, 0.0
@@ -86,6 +89,7 @@ class Batches:
                     self.add(arm, total)
             return
         washed, now, size = self.arms[arm], self.open, self.size
+        self.timeline.cells.arm = arm
         steps, seen, batch_steps, batch_total = washed.steps, washed.total, now.batch_steps, now.batch_total
         for total in totals:
             if total is not None:
@@ -108,6 +112,7 @@ class Batches:
                 break
             mean = 0.5 * (now.halves[length] + mean)
         now.batches += 1
+        self.timeline.add(self.timeline.cells.arm, self.size, total)
 
     def skip(self) -> None:
         """Begin a new season: the last one is over or broken."""
@@ -115,24 +120,52 @@ class Batches:
 
     def end(self) -> None:
         """The run is over."""
+        now, timeline = self.open, self.timeline
+        if now.batch_steps:
+            timeline.add(timeline.cells.arm, now.batch_steps, now.batch_total)
+        if now.batches or now.batch_steps:
+            timeline.change()
         self.open = OpenBatch()
 
     def forked(self, arm: int) -> "Batches":
         """A copy to which steps of this arm can be added, the one in play."""
         other = copy(self)
         other.arms = self.arms[:]
-        other.arms[arm], other.open = deepcopy((self.arms[arm], self.open))
+        other.arms[arm], other.open, other.timeline = deepcopy((self.arms[arm], self.open, self.timeline))
         return other
+
+    def in_time(self) -> Cells:
+        """Washed steps and their sums by block and arm, in order, those of the batch that is open included."""
+        now = self.open
+        if not now.batch_steps:
+            return self.timeline.cells
+        timeline = deepcopy(self.timeline)
+        timeline.add(timeline.cells.arm, now.batch_steps, now.batch_total)
+        return timeline.cells
 
     def values(self) -> dict[str, Any]:
         """All of it as JSON values."""
         return {
             "arms": [records.plain(washed, "batches:") for washed in self.arms],
             "open": records.plain(self.open, "open batches:"),
+            "timeline": self.timeline.values(),
         }
 
-    def restore(self, values: dict[str, Any]) -> None:
-        """Go on from what `values` gave."""
+    def restore(self, values: dict[str, Any], current: int = -1) -> None:
+        """Go on from what `values` gave; `current` is the arm in play."""
         pairs = zip(self.arms, values["arms"], strict=True)
         self.arms = [records.like(washed, value, "batches") for washed, value in pairs]
         self.open = records.like(self.open, values["open"], "open batches")
+        self.timeline = Timeline(self.size, self.window)
+        if "timeline" in values:
+            self.timeline.restore(values["timeline"])
+        else:
+            self.recall(current)
+
+    def recall(self, current: int) -> None:
+        """State that was stored before there was a timeline: all that was seen counts as one stretch for each arm."""
+        self.timeline.cells.arm = current
+        for arm, washed in enumerate(self.arms):
+            waiting = (self.open.batch_steps, self.open.batch_total) if arm == current else (0, 0.0)
+            if washed.steps > waiting[0]:
+                self.timeline.add(arm, washed.steps - waiting[0], washed.total - waiting[1])

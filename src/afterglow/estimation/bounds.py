@@ -77,8 +77,8 @@ class Bounds:
         self.level = math.log(2 * arms / (1 - confidence))
         self.batches = Batches(arms, window, season)
 
-    def record(self, arm: int, total: float) -> None:
-        """Count one step: the arm played and the total seen."""
+    def record(self, arm: int, total: float, adjusted: float | None = None) -> None:
+        """Count one step: the arm played and the total seen; `adjusted` joins the batches in its place."""
         tally = self.tallies[arm]
         if arm != self.current:
             self.begin(arm, tally)
@@ -92,7 +92,7 @@ class Bounds:
         else:
             tally.washed += total
             tally.washed_steps += 1
-            self.wash(arm, total)
+            self.wash(arm, total if adjusted is None else adjusted)
         if tally.age == self.look:
             tally.floor, tally.ceiling = self.interval(arm)
             self.look = self.late + math.ceil(LATER_LOOKS * (tally.age - self.late))

@@ -10,7 +10,7 @@ from afterglow.live.domain.commands import Event
 from afterglow.live.domain.log import NOTHING, Record, body_of, chained, read_body
 from afterglow.live.domain.replay import REVISING, range_of
 from afterglow.live.domain.spec import Spec, read_spec
-from afterglow.live.domain.state import WAITING, Role, State, initial, restored
+from afterglow.live.domain.state import VERSION, WAITING, Role, State, initial, restored, version_of
 from afterglow.live.domain.status import Explanation, explanation
 from afterglow.live.domain.step_rows import CloseRow, MissedRows, OpenRow, VoidRows, changes
 from afterglow.live.domain.transitions import apply
@@ -66,7 +66,10 @@ class Follower:
             self.take(record)
 
     def begin(self, log: Reading, step: int | None = None) -> None:
-        """Read the spec and the last snapshot; the last one of at most a step."""
+        """Read the spec and the last snapshot; the last one of at most a step.
+
+        A snapshot of an earlier version is checked and left out: the state is computed again from the log.
+        """
         first = next(log.records(count=1), None)
         if first is None or first.kind != "create":
             raise BadDatabase(f"the log of {self.name!r} doesn't begin with its creation; go back to a backup")
@@ -78,6 +81,9 @@ class Follower:
         record = next(log.records(snapshot.seq - 1, 1), None)
         if record is None or snapshot.check != check(record.hash, snapshot.state):
             raise BadDatabase(f"snapshot {snapshot.seq:,} of {self.name!r} was changed; go back to a backup")
+        if version_of(snapshot.state) != VERSION:
+            self.state = initial(self.spec)
+            return
         self.state = restored(self.spec, snapshot.state)
         self.seq, self.hash, self.latest = record.seq, record.hash, record.at
         self.kept_seq, self.kept_size = snapshot.seq, len(snapshot.state)

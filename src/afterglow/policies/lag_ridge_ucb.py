@@ -191,6 +191,7 @@ def estimate(settings: Settings, state: State, arm: int) -> tuple[float, float]:
 policy = Policy(
     "lag-ridge-ucb", Settings, State, start, next_hold, learn, configure,
     every_step=True,
+    adjustable=True,
     summary="ridge regression on what was played in the last steps; shows each arm's lag kernel",
     guarantee="no theorem; meant for spreads that are stationary",
     source="ours, after linear UCB (Abbasi-Yadkori, Pál & Szepesvári 2011)",

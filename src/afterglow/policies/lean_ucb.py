@@ -191,6 +191,7 @@ def recommend(settings: Settings, state: State) -> int:
 
 policy = Policy(
     "lean-ucb", Settings, State, start, next_hold, learn, configure, recommend,
+    adjustable=True,
     summary="washed means, noise from batches and few switches, for small experiments; notices a window too short",
     guarantee="no theorem; about half the regret of uniform play over a few hundred to a few thousand steps",
     source="ours",

@@ -28,7 +28,7 @@ class Policy(Generic[SettingsT, StateT]):
 
     `configure` makes checked settings out of `arms`, `window`, `horizon` (those it names) and options;
     left out, it is the settings class itself. `recommend` names the arm to keep after the last step;
-    left out, it is the arm played most.
+    left out, it is the arm played most. `evidence` says what the last decision rests on, for explanations.
     """
 
     name: str
@@ -42,10 +42,12 @@ class Policy(Generic[SettingsT, StateT]):
     draws: int = 0  # how many uniforms in [0, 1) next_hold reads
     every_step: bool = False  # asks for one-step holds
     privileged: bool = False  # told each pull's whole reward when its window closes; can't run live
+    adjustable: bool = False  # may be given totals less what was expected, so also negative ones
     version: int = 1  # grows when decisions change, so that stored experiments know
     summary: str = ""
     guarantee: str = ""
     source: str = ""
+    evidence: Callable[[SettingsT, StateT], str] | None = None
 
     def parameters(self) -> Mapping[str, inspect.Parameter]:
         """What `configure` takes, by name."""

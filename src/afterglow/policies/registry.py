@@ -12,6 +12,7 @@ WHERE = {
     "phased-ucb": "phased_ucb:policy",
     "phased-elimination": "phased_elimination:policy",
     "trim-ucb": "trim_ucb:policy",
+    "thrift-ucb": "thrift_ucb:policy",
     "lean-ucb": "lean_ucb:policy",
     "leak-ucb": "leak_ucb:policy",
     "washout-ucb": "washout_ucb:policy",

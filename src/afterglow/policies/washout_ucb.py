@@ -75,6 +75,7 @@ def recommend(settings: Settings, state: State) -> int:
 
 policy = Policy(
     "washout-ucb", Settings, State, start, next_hold, learn, configure, recommend,
+    adjustable=True,
     summary="discards a window after each change of arm, then averages; holds grow by half",
     guarantee="O(sum log T / gap + K d log T) for stationary spreads (sketch); linear if a spread reads the run's age",
     source="ours",

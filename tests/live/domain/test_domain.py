@@ -143,6 +143,16 @@ def test_a_step_alone_says_nothing_and_explains_itself() -> None:
     assert status(spec, state).leader is None
 
 
+def test_a_policy_that_can_say_what_a_decision_rests_on_does_so_in_explanations() -> None:
+    spec, state = make(window=4, horizon=150, policy="thrift-ucb")
+    found = []
+    while state.phase is not Phase.OVER:
+        found.append(explanation(spec, state).why)
+        close(spec, state, (0.4, 0.6, 0.2)[state.served])
+    assert found[0] == "as planned; the plan rests on proved bounds"
+    assert found[-1] == "as planned; the plan rests on ordinary statistics"
+
+
 def test_what_is_over_and_not_proved_says_how_far_the_recommended_variant_is_ahead() -> None:
     spec, state = make(window=4, horizon=600, policy="lean-ucb", reward_max=100.0)
     random, world = Random(3), {"A": 20.0, "B": 26.0, "C": 20.0}

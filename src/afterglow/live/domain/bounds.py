@@ -103,5 +103,5 @@ class ExperimentBounds(BoundsWithGaps):
         self.due, self.lost_at = values["due"], values["lost_at"]
         self.lost, self.lost_before = values["lost"][:], values["lost_before"][:]
         self.batches = Batches(len(tallies), self.late + 1, self.batches.season)
-        self.batches.restore(values["batches"])
+        self.batches.restore(values["batches"], values["current"])
         self.fresh = list(values["fresh"])

@@ -10,6 +10,8 @@ from afterglow.live.domain.bounds import ExperimentBounds
 from afterglow.live.domain.policy_plan import PolicyPlan
 from afterglow.live.domain.spec import Spec
 
+VERSION = 2  # of the stored state: 2 has the order of washed totals in time (`timeline`), 1 had not
+
 
 class Phase(StrEnum):
     DRAFT = "draft"  # created, not started
@@ -52,13 +54,15 @@ class State:
     learned: int = 0  # steps that the policy was told or will be
     excluded: int = 0  # steps that it won't
 
-    def text(self) -> str:
-        """All of it, to go on from later."""
+    def text(self, version: int = VERSION) -> str:
+        """All of it, to go on from later; as an earlier release stored it if its version is given."""
         values = {
             "plan": self.plan.values(),
-            "books": self.books.values(),
+            "books": stored_books(self.books.values(), version),
             **{name: getattr(self, name) for name in PLAIN},
         }
+        if version > 1:
+            values["version"] = version
         return json.dumps(values, separators=(",", ":"), sort_keys=True)
 
 
@@ -66,6 +70,23 @@ PLAIN = (
     "step", "starts", "phase", "served", "planned", "role", "shadow", "pinned", "disabled", "washout", "restarts",
     "capped", "learned", "excluded",
 )  # fmt: skip
+
+
+def stored_books(values: dict[str, Any], version: int) -> dict[str, Any]:
+    """Values of the bounds as a version of the stored state has them."""
+    if version > 1:
+        return values
+    return values | {"batches": {name: value for name, value in values["batches"].items() if name != "timeline"}}
+
+
+def books_version(values: dict[str, Any]) -> int:
+    """The version of the stored state that values of the bounds belong to."""
+    return 2 if "timeline" in values["batches"] else 1
+
+
+def version_of(text: str) -> int:
+    """The version of a stored state."""
+    return int(json.loads(text).get("version", 1))
 
 
 def initial(spec: Spec) -> State:
@@ -77,7 +98,7 @@ def initial(spec: Spec) -> State:
 
 
 def restored(spec: Spec, text: str) -> State:
-    """The state that `State.text` wrote down."""
+    """The state that `State.text` wrote down, in this release's version."""
     values: dict[str, Any] = json.loads(text)
     books = ExperimentBounds(len(spec.variants), spec.window, spec.confidence, spec.season)
     books.restore(values["books"])

@@ -120,6 +120,8 @@ def explanation(spec: Spec, state: State) -> Explanation:
         policy, figures = "none: there is nothing to choose", dict[str, Any]()
     else:
         policy = f"{spec.policy} (version {spec.policy_version})"
+        if holding.policy.evidence is not None:
+            why += f"; the plan rests on {holding.policy.evidence(holding.settings, holding.state)}"
         names = [spec.variants[arm] for arm in state.plan.arms]
         figures = {each.name: by_variant(names, getattr(holding.state, each.name)) for each in fields(holding.state)}
     return Explanation(

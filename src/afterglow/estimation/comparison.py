@@ -1,0 +1,186 @@
+r"""Differences between arms with intervals: time-uniform ones while an experiment runs, one-look ones at its end.
+
+The posterior of a difference is a mixture over kinds of noise (`lingering`), each member Student's with the degrees
+of freedom of the two arms' noises (Satterthwaite 1946). A *one-look* interval leaves the share $\alpha$ of the mixture
+outside. A *time-uniform* one leaves what the normal mixture of Robbins (1970) would leave at the same amount of data:
+with $N = (v_a + v_b)/(v_a/n_a + v_b/n_b)$ steps on each arm, and $e$ steps around which it is sharpest,
+
+$$z^2 = (1 + e/N) (2 \log(1/\alpha) + \log(1 + N/e)), \qquad p = 2 \Phi(-z).$$
+
+This is an asymptotic confidence sequence (Waudby-Smith, Arbour, Sinha, Kennedy & Ramdas 2024) whose normal quantile is
+replaced by that of the mixture at the same $p$, so estimated noise counts at few batches. It has no theorem: policies
+choose what they sample, and noise is estimated. `bench/interval_coverage.py` measures it; the table is in
+docs/coverage.md.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from afterglow.estimation.batch_means import Batches
+from afterglow.estimation.lingering import Mixture, weigh
+from afterglow.estimation.noise import ENOUGH, Noise, noise
+
+ROOT = math.sqrt(0.5)
+HALVINGS = 40
+LINGERS = 0.5  # weight of slow noise from which on it is taken as a fact
+INFLATED = 2.0  # how much of a difference's variance may come from slow noise before there is no interval
+EARLY = 20  # a time-uniform interval is sharpest around 1/20 of an arm's share of the horizon, times about 10
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Why there is no interval, and after about how many more steps there will be one (None if steps don't help)."""
+
+    reason: str
+    steps: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What batches and timeline say about all arms, in the units of the totals given to them."""
+
+    steps: tuple[int, ...]  # washed ones
+    noises: tuple[Noise, ...] | None
+    places: tuple[int, ...]  # of the arm in the mixture, -1 if it has no washed step
+    mixture: Mixture | None
+    span: int  # steps of a block
+    window: int
+    early: float  # e
+
+    @property
+    def lingers(self) -> int | None:
+        """About how many steps slow noise lasts, if there is such."""
+        if self.mixture is None or self.mixture.slow < LINGERS:
+            return None
+        return max(1, round(3 * self.mixture.lasting() * self.span))
+
+    def missing(self, arm: int, other: int) -> Missing | None:
+        """Why these arms can't be compared."""
+        for one in (arm, other):
+            if not self.steps[one]:
+                return Missing(f"arm {one} has no run of a window", self.window)
+        if self.noises is None or self.mixture is None:
+            return Missing("too few batches to know the noise", (ENOUGH + 1) * self.window)
+        lasting = self.lingers
+        if lasting is not None and self.inflation(arm, other) > INFLATED:
+            return Missing(f"noise lingers over about {lasting:,} steps; use a profile, units or a switchback")
+        return None
+
+    def inflation(self, arm: int, other: int) -> float:
+        """Variance of the difference of two arms over what it would be if slow noise were absent."""
+        assert self.noises is not None
+        known = self.parts(self.contrast(arm, other))
+        plain = sum(self.noises[one].value / self.steps[one] for one in (arm, other))
+        centre = sum(weight * mean for weight, mean, _ in known)
+        return sum(weight * (variance + (mean - centre) ** 2) for weight, mean, variance in known) / plain
+
+    def variance(self, arm: int, other: int) -> float:
+        """Variance of the posterior of a difference, its few degrees of freedom allowed for."""
+        weights = self.contrast(arm, other)
+        parts = self.parts(weights)
+        centre = sum(weight * mean for weight, mean, _ in parts)
+        return sum(
+            weight * (variance * degrees / max(degrees - 2, 1) + (mean - centre) ** 2)
+            for (weight, mean, variance), degrees in zip(parts, self.freedom(weights, parts), strict=True)
+        )
+
+    def contrast(self, arm: int, other: int) -> list[float]:
+        weights = [0.0] * len(self.steps)
+        weights[arm] += 1.0
+        weights[other] -= 1.0
+        return weights
+
+    def parts(self, weights: Sequence[float]) -> list[tuple[float, float, float]]:
+        """Weight, mean and variance of a sum over arms under each kind of noise."""
+        assert self.mixture is not None
+        inside = [(self.places[arm], weight) for arm, weight in enumerate(weights) if weight]
+        wide = len(self.mixture.members[0].means)
+        products = [(i * wide + j, a * b) for i, a in inside for j, b in inside]
+        return [
+            (
+                member.weight,
+                sum(weight * member.means[place] for place, weight in inside),
+                sum(product * member.covariances[place] for place, product in products),
+            )
+            for member in self.mixture.members
+        ]
+
+    def mean(self, arm: int) -> float:
+        """The arm's mean per step."""
+        weights = [0.0] * len(self.steps)
+        weights[arm] = 1.0
+        return sum(weight * mean for weight, mean, _ in self.parts(weights))
+
+    def outside(self, weights: Sequence[float], share: float) -> float:
+        """The probability to leave outside a time-uniform interval of level 1 - share."""
+        assert self.noises is not None
+        inside = [(arm, weight) for arm, weight in enumerate(weights) if weight]
+        terms = [(weight * weight * self.noises[arm].value, self.steps[arm]) for arm, weight in inside]
+        steps = sum(value for value, _ in terms) / sum(value / count for value, count in terms)
+        square = (1 + self.early / steps) * (2 * math.log(1 / share) + math.log1p(steps / self.early))
+        return math.erfc(math.sqrt(square) * ROOT)
+
+    def interval(self, weights: Sequence[float], share: float, uniform: bool) -> tuple[float, float, float]:
+        """Mean and ends of a sum over arms; `share` is what the interval may miss, at any time if `uniform`."""
+        parts = self.parts(weights)
+        freedom = self.freedom(weights, parts)
+        outside = self.outside(weights, share) if uniform else share
+        centre = sum(weight * mean for weight, mean, _ in parts)
+        reach = max(abs(mean - centre) for _, mean, _ in parts) + 1e3 * math.sqrt(max(v for _, _, v in parts))
+        ends = []
+        for sign in (-1.0, 1.0):
+            near, far = 0.0, reach
+            for _ in range(HALVINGS):
+                middle = 0.5 * (near + far)
+                if beyond(parts, freedom, centre + sign * middle, sign) > 0.5 * outside:
+                    near = middle
+                else:
+                    far = middle
+            ends.append(centre + sign * far)
+        return centre, ends[0], ends[1]
+
+    def freedom(self, weights: Sequence[float], parts: Sequence[tuple[float, float, float]]) -> list[float]:
+        """Degrees of freedom under each kind of noise: the slow part is weighed, not estimated."""
+        assert self.noises is not None
+        terms = [
+            (weight * weight * self.noises[arm].value / self.steps[arm], self.noises[arm].freedom)
+            for arm, weight in enumerate(weights)
+            if weight
+        ]
+        plain, square = sum(term for term, _ in terms), sum(term * term / degrees for term, degrees in terms)
+        return [max(plain, variance) ** 2 / square for _, _, variance in parts]
+
+
+def beyond(parts: Sequence[tuple[float, float, float]], freedom: Sequence[float], value: float, sign: float) -> float:
+    """Probability of the mixture beyond a value, on the side of the sign."""
+    total = 0.0
+    for (weight, mean, variance), degrees in zip(parts, freedom, strict=True):
+        total += weight * tail(sign * (value - mean) / math.sqrt(variance), degrees)
+    return total
+
+
+def tail(value: float, freedom: float) -> float:
+    """P(T > value) of Student's t: the normal tail at Wallace's transform (1959), right within 4 % of 1 - 95 %."""
+    z = (8 * freedom + 1) / (8 * freedom + 3) * math.sqrt(freedom * math.log1p(value * value / freedom))
+    return 0.5 * math.erfc(math.copysign(z, value) * ROOT)
+
+
+def compare(batches: Batches, horizon: int | None = None) -> Comparison:
+    """What is known now; `horizon` makes time-uniform intervals sharp where they are needed."""
+    steps = tuple(washed.steps for washed in batches.arms)
+    noises = noise(batches)
+    tried = [arm for arm, count in enumerate(steps) if count]
+    places = tuple(tried.index(arm) if steps[arm] else -1 for arm in range(len(steps)))
+    cells = batches.in_time()
+    early = max(batches.size, (horizon or 0) / (EARLY * len(steps))) if horizon else 2.0 * batches.size
+    mixture = None
+    if noises is not None:
+        mixture = weigh(
+            cells.blocks, [places[arm] for arm in cells.arms], cells.steps,
+            [total / count for total, count in zip(cells.totals, cells.steps, strict=True)],
+            [noises[arm].value for arm in tried], cells.span,
+        )  # fmt: skip
+    return Comparison(
+        steps, None if noises is None else tuple(noises), places, mixture, cells.span, batches.window, float(early)
+    )

@@ -1,0 +1,177 @@
+r"""Means of arms under noise that may linger, by generalised least squares over what kinds of noise there may be.
+
+The cells of the timeline are modelled as $y_{k,a} = \mu_a + L_k + e_{k,a}$: in block $k$ an arm had $n_{k,a}$ washed
+steps of mean $y_{k,a}$; $e_{k,a}$ has variance $(1 + \lambda) v_a / n_{k,a}$, and $L_k$ is common to all arms, with
+variance $\sigma^2$ and a correlation of $e^{-|k - l|/\theta}$ between blocks. Two families of noise are weighed:
+
+- *gone within a block*, $L = 0$: $\lambda$ tells what neighbouring batches share, below 0 what was allowed for effects
+  at their edges and isn't there;
+- *slow*, $\lambda = 0$: $\theta$ from 1.5 blocks to the whole record, $\sigma$ from half to 32 times the noise of one
+  block.
+
+Each member has a likelihood (restricted, for free means) and a prior; the posterior of $\mu$ is a mixture of normal
+ones. If arms take turns often, $L$ cancels out and the differences stay sharp; if each arm was played once, the width
+that a slow $L$ adds stays in the interval until the record shows that there is none. `Mixture.slow` is the weight of
+the slow family.
+
+The likelihood and the normal equations come from a Kalman filter over the cells, for the totals and for the indicator
+of each arm alike (de Jong, The Diffuse Kalman Filter, 1991, without the diffuse part of the state).
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+FAST = ((-0.4, 8), (-0.2, 14), (0, 20), (0.3, 14), (0.7, 8), (1.5, 5), (3, 3), (6, 3), (12, 2), (24, 1.5), (48, 1.5))
+SLOW = 0.2  # prior of the slow family; that of each lambda in the other one is in proportion to the second number above
+FAST_SHARES = tuple((scale, (1 - SLOW) * part / sum(each for _, each in FAST)) for scale, part in FAST)
+SPANS = (1.5, 6.0, 24.0)  # theta, in blocks
+SIZES = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # sigma, in terms of the noise of one block
+NEGLIGIBLE = 1e-6  # weight below which a member is left out
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One kind of noise: its weight, and means and covariances of the arms under it."""
+
+    weight: float
+    means: tuple[float, ...]
+    covariances: tuple[float, ...]  # row by row
+    theta: float  # in blocks, 0 if gone within one
+
+
+@dataclass(frozen=True, slots=True)
+class Mixture:
+    """All kinds of noise, with weights that add up to 1; arms are those that have washed steps."""
+
+    members: tuple[Member, ...]
+    slow: float
+
+    def lasting(self) -> float:
+        """Blocks over which slow noise lingers, on average (geometric)."""
+        slow = [(member.weight, math.log(member.theta)) for member in self.members if member.theta]
+        total = sum(weight for weight, _ in slow)
+        return math.exp(sum(weight * theta for weight, theta in slow) / total) if total else 0.0
+
+
+def weigh(
+    blocks: Sequence[int], arms: Sequence[int], steps: Sequence[float], means: Sequence[float], rates: Sequence[float],
+    span: float,
+) -> Mixture:  # fmt: skip
+    """The mixture for these cells; `rates` are the variances per step of arms 0, 1, ..., all of which have cells."""
+    count = len(rates)
+    level = sum(n * y for n, y in zip(steps, means, strict=True)) / sum(steps)
+    centred = [y - level for y in means]
+    unit = sum(rates) / count / span  # variance of one block
+    kinds = [(1 + scale, 0.0, 0.0, prior) for scale, prior in FAST_SHARES]
+    kinds += [(1.0, size * size * unit, theta, SLOW / (len(SPANS) * len(SIZES))) for theta in SPANS for size in SIZES]
+    found = fit_all(
+        blocks, arms, steps, centred, rates,
+        [kind[0] for kind in kinds], [kind[1] for kind in kinds],
+        [math.exp(-1 / kind[2]) if kind[2] else 0.0 for kind in kinds],
+    )  # fmt: skip
+    wide = 1 + count + count * count
+    fits = [found[place : place + wide] for place in range(0, len(found), wide)]
+    logs = [one[0] + math.log(kind[3]) for one, kind in zip(fits, kinds, strict=True)]
+    top = max(logs)
+    weights = [math.exp(log - top) for log in logs]
+    total = sum(weights)
+    members = tuple(
+        Member(weight / total, tuple(mean + level for mean in one[1 : count + 1]), tuple(one[count + 1 :]), kind[2])
+        for weight, one, kind in zip(weights, fits, kinds, strict=True)
+        if weight > NEGLIGIBLE * total
+    )
+    return Mixture(members, sum(member.weight for member in members if member.theta))
+
+
+def fit_all(
+    blocks: Sequence[int], arms: Sequence[int], steps: Sequence[float], means: Sequence[float], rates: Sequence[float],
+    scales: Sequence[float], variances: Sequence[float], correlations: Sequence[float],
+) -> list[float]:  # fmt: skip
+    """`fit` for each kind of noise, one after the other."""
+    found = [0.0]
+    for kind in range(len(scales)):
+        found.extend(
+            fit(blocks, arms, steps, means, rates, len(rates), scales[kind], variances[kind], correlations[kind])
+        )
+    return found[1:]
+
+
+def fit(
+    blocks: Sequence[int], arms: Sequence[int], steps: Sequence[float], means: Sequence[float], rates: Sequence[float],
+    count: int, scale: float, variance: float, correlation: float,
+) -> list[float]:  # fmt: skip
+    """Log likelihood, means of the arms, and their covariances row by row, for one kind of noise."""
+    wide = count + 1
+    sums = [0.0] * (wide * wide)  # normal equations, lower half: indicators of the arms, then the totals
+    state = [0.0] * wide  # what is expected of the lingering part, for each column
+    new = [0.0] * wide
+    doubt = variance
+    logs = 0.0
+    before = blocks[0]
+    for i in range(len(blocks)):
+        arm = arms[i]
+        if blocks[i] != before:
+            fade = correlation ** (blocks[i] - before)
+            before = blocks[i]
+            for c in range(wide):
+                state[c] *= fade
+            doubt = fade * fade * doubt + variance * (1.0 - fade * fade)
+        spread = doubt + scale * rates[arm] / steps[i]
+        logs += math.log(spread)
+        if doubt == 0.0:  # nothing lingers: no arm tells of another
+            sums[arm * wide + arm] += 1.0 / spread
+            sums[count * wide + arm] += means[i] / spread
+            sums[count * wide + count] += means[i] * means[i] / spread
+            continue
+        gain = doubt / spread
+        for c in range(wide):
+            new[c] = -state[c]
+        new[arm] += 1.0
+        new[count] += means[i]
+        for c in range(wide):
+            state[c] += gain * new[c]
+            weighted = new[c] / spread
+            if weighted != 0.0:
+                for other in range(c + 1):
+                    sums[c * wide + other] += weighted * new[other]
+        doubt -= gain * doubt
+    return solved(sums, count, logs)
+
+
+def solved(sums: list[float], count: int, logs: float) -> list[float]:
+    """Solve the normal equations by Cholesky's factors: log likelihood, means, covariances."""
+    wide = count + 1
+    root = [0.0] * (wide * wide)
+    for row in range(wide):
+        for column in range(row + 1):
+            value = sums[row * wide + column]
+            for k in range(column):
+                value -= root[row * wide + k] * root[column * wide + k]
+            if row == column:
+                root[row * wide + row] = math.sqrt(max(value, 1e-300))
+            else:
+                root[row * wide + column] = value / root[column * wide + column]
+    inverse = [0.0] * (count * count)  # of the factor of the arms' part
+    for column in range(count):
+        inverse[column * count + column] = 1.0 / root[column * wide + column]
+        for row in range(column + 1, count):
+            value = 0.0
+            for k in range(column, row):
+                value -= root[row * wide + k] * inverse[k * count + column]
+            inverse[row * count + column] = value / root[row * wide + row]
+    rest = root[count * wide + count]
+    found = [-0.5 * (logs + rest * rest)]
+    for row in range(count):
+        found[0] -= math.log(root[row * wide + row])
+        mean = 0.0
+        for k in range(row, count):
+            mean += inverse[k * count + row] * root[count * wide + k]
+        found.append(mean)
+    for row in range(count):
+        for column in range(count):
+            value = 0.0
+            for k in range(max(row, column), count):
+                value += inverse[k * count + row] * inverse[k * count + column]
+            found.append(value)
+    return found

@@ -1,0 +1,234 @@
+r"""Thrift-UCB: proof while it is cheap, statistics when it is not; for any horizon, and for none.
+
+Write $w = d - 1$. A *run* is a stretch of steps on one arm, its first $w$ steps are its *head*. Two kinds of evidence
+exist:
+
+- *Proved.* What is seen in a run bounds the rewards of its pulls, whatever the spread does (`_thrift_bounds`).
+- *Ordinary.* If the spread is stationary, the steps after a head, the *washed* ones, have the arm's mean.
+
+Proof costs about $w \mu$ for each arm, however small its gap, and no policy can be safe for less. So it has a budget.
+Let $N_i$ be an arm's pulls, $M_i$ its washed mean, but not above what is proved, and $g_i = \max_j M_j - M_i$. Then
+$\sum_i N_i g_i$ estimates the regret so far, and $\frac TK \sum_i g_i$ the regret of random play. Their ratio decides
+which evidence is used:
+
+1. below 0.2 %, *proved bounds*: the arm of largest $U_i$, the largest $q$ with $c\,\mathrm{kl}(s/c, q) \le \log T$;
+2. below 7 %, *bounds with estimated noise*: the same with $U_i = s/c + \sqrt{2 v \log^+(T/(Kc))/c}$;
+3. else *ordinary statistics*: the arm of largest washed mean plus $\sqrt{0.6\,v \log^+((T - t)/(K n_i))/n_i}$, where
+   $n_i$ counts washed steps, as in `lean-ucb`.
+
+In 1 and 2 runs are those of `trim-ucb`. An arm that is about to fall below another's $M$ is played on until it does, up
+to six times the age at which it lost the lead. A new run lasts as long as all pulls of the arm before, and is not begun
+if the budget doesn't cover it. In 3 a hold lasts half of the arm's washed steps. A small experiment is in 3 as soon as
+it has seen every arm. A long one stays in 1 and 2. No arm is left after a single batch, which says nothing about its
+noise, unless it trails by more than the prior noise allows.
+
+*Alarm.* When the young and the old washed steps of an arm differ by more than noise explains, the spread depends on the
+age of the run or the window is too short. Then the washout doubles, three times at most. Proved bounds keep the window.
+
+Without a horizon $T = 2t$: as many steps are expected as were played.
+
+With a horizon, regret is $O(\sum_i (d + 1/\Delta_i) \log T + \log^3 T)$ against every spread once $T$ is large, and
+$O(\sqrt{KT \log T} + K d \log T)$ for all $T$, with large constants (`docs/theory/thrift-ucb.md`). The idea: what was
+spent is $K/T$ times a mean of the $N_i$ with weights $g_i$, so only 1 is in use until an arm has $0.001\,T/K$ pulls,
+and an arm with that many is known whatever the spread did. No theorem says that 2 and 3 are good when $T$ is small:
+they are chosen by simulation, for stationary spreads. Ours.
+"""
+
+import math
+from collections.abc import Sequence
+
+from afterglow.policies._thrift_bounds import EXACT, ceiling, noise, too_few, too_short, upper
+from afterglow.policies._thrift_state import (
+    UNKNOWN,
+    Settings,
+    State,
+    capped_mean,
+    credit,
+    kept_steps,
+    kept_sum,
+    lengthen,
+    start,
+    washed_mean,
+)
+from afterglow.policies.checks import between, whole
+from afterglow.policies.policy import Policy
+from afterglow.policies.terms import arm_to_keep
+
+PROOF = 0.002  # what decisions by proved bounds may cost, as a share of random play's regret
+PRICE = 0.07  # the same for bounds with estimated noise
+WIDTH = 0.6  # of the last stage's bonus: sqrt(0.6 v log+((T - t) / (K n)) / n); UCB's own constant is 2
+PATIENCE = 6  # a fading arm is played on up to this many times the age at which it lost the lead
+GROWTH = 32  # a batch is a 32nd of the run's washed steps, so that a long run has few holds
+PROVED, ESTIMATED, ORDINARY = 0, 1, 2  # stages
+EVIDENCE = ("proved bounds", "bounds with estimated noise", "ordinary statistics")
+
+
+def configure(arms: int, window: int, horizon: int | None = None, noise: float = 0.0) -> Settings:
+    """`noise` is the standard deviation of one pull's reward, over `reward_max`, if history tells it, else 0."""
+    arms = whole("arms", arms, 2)
+    window = whole("window", window, 1, "1 = paid at once")
+    steps = 0 if horizon is None else whole("horizon", horizon, 1)
+    noise = between("noise", noise, 0.0, 0.5, "standard deviation of one pull as a share of reward_max, 0 = unknown")
+    half = -(-window // 2)
+    return Settings(arms, window, steps, noise, max(half, 8), max(half, min(window, 8)))
+
+
+def next_hold(settings: Settings, state: State, draws: Sequence[float]) -> tuple[int, int, int]:
+    """One batch of the hold. After an alarm the head is asked for alone, since it shows what the last run was owed."""
+    head = settings.window - 1
+    if state.age < head < state.washout:
+        return state.arm, head - state.age, head - state.age
+    discarded = max(0, state.washout - state.age)
+    batch = settings.batch * max(1, (state.age - state.washout) // (GROWTH * settings.batch))
+    return state.arm, discarded + max(1, min(batch, state.until - state.age - discarded)), discarded
+
+
+def learn(settings: Settings, state: State, arm: int, steps: int, split: int, head: float, body: float) -> None:
+    if state.age == 0 and state.last >= 0 and split == settings.window - 1:
+        state.owed[state.last] = min(head, settings.window - 1.0)
+    credit(settings, state, steps, split, head, body)
+    if state.age >= state.until and state.clock != settings.horizon:
+        decide(settings, state)
+
+
+def decide(settings: Settings, state: State) -> None:
+    """Use the best evidence that the budget allows; the alarm and a second batch come first."""
+    reach = float(settings.horizon) if settings.horizon > 0 else 2.0 * state.clock  # T
+    if too_short(settings, state, reach):
+        lengthen(settings, state)
+    if too_few(settings, state):
+        hold(settings, state, settings.batch)
+        return
+    state.stage = PROVED
+    if not follow_bounds(settings, state, reach, PROOF, EXACT):
+        v = noise(settings, state)
+        state.stage = ESTIMATED
+        if not follow_bounds(settings, state, reach, PRICE, v):
+            state.stage = ORDINARY
+            follow_means(settings, state, reach, v)
+
+
+def follow_bounds(settings: Settings, state: State, reach: float, share: float, v: float) -> bool:
+    """Stay, or begin a run, as U tells; False, and nothing done, if that would cost more than its share."""
+    arm = state.arm
+    if affordable(settings, state, reach, share, arm) < 0.0:
+        return False
+    rival = -1
+    for other in range(settings.arms):
+        state.values[other] = upper(settings, state, other, reach, v)
+        if other != arm and (rival < 0 or ahead(settings, state, other, rival)):
+            rival = other
+    if ahead(settings, state, rival, arm):
+        if state.faded == 0:
+            state.faded = state.age
+        if not fading(settings, state, reach, share, v):
+            steps = max(settings.first, state.pulls[rival])
+            untried = state.pulls[rival] == 0
+            if not untried and state.washout + steps > affordable(settings, state, reach, share, rival):
+                return False
+            begin(settings, state, rival, steps)
+            return True
+    hold(settings, state, state.age // 20)
+    return True
+
+
+def follow_means(settings: Settings, state: State, reach: float, v: float) -> None:
+    """Hold the arm of largest washed mean and bonus, one without washed steps first; a tie goes to that in play."""
+    best = state.arm
+    top = UNKNOWN
+    for arm in range(settings.arms):
+        n = kept_steps(settings, state, arm)
+        value = math.inf
+        if n > 0:
+            left = (reach - state.clock) / (settings.arms * n)
+            value = washed_mean(settings, state, arm) + math.sqrt(WIDTH * v * max(0.0, math.log(left)) / n)
+        if value > top or (value == top and arm == state.arm):
+            top = value
+            best = arm
+    n = kept_steps(settings, state, best)
+    steps = n // 2 if n > 0 else settings.first
+    if best == state.arm:
+        hold(settings, state, steps)
+    else:
+        begin(settings, state, best, steps)
+
+
+def affordable(settings: Settings, state: State, reach: float, share: float, arm: int) -> float:
+    """Steps on an arm until the regret, were M right, is a share of random play's; -1 if it is more already."""
+    top = UNKNOWN
+    for other in range(settings.arms):
+        top = max(top, capped_mean(settings, state, other))
+    lost = 0.0
+    gaps = 0.0
+    tried = 0
+    for other in range(settings.arms):
+        if kept_steps(settings, state, other) > 0:
+            gap = top - capped_mean(settings, state, other)
+            lost += gap * state.pulls[other]
+            gaps += gap
+            tried += 1
+    left = share * reach * gaps / max(1, tried) - lost
+    gap = top - capped_mean(settings, state, arm)
+    if left < 0.0:
+        return UNKNOWN
+    return left / gap if gap > 0.0 and kept_steps(settings, state, arm) > 0 else reach
+
+
+def ahead(settings: Settings, state: State, one: int, other: int) -> bool:
+    """Whether (U, M) of one arm is strictly the larger."""
+    if state.values[one] != state.values[other]:
+        return state.values[one] > state.values[other]
+    return capped_mean(settings, state, one) > capped_mean(settings, state, other)
+
+
+def fading(settings: Settings, state: State, reach: float, share: float, v: float) -> bool:
+    """Whether U of the arm in play would fall below another's M if it were played on, within patience and budget."""
+    arm = state.arm
+    bar = UNKNOWN
+    for other in range(settings.arms):
+        if other != arm:
+            bar = max(bar, capped_mean(settings, state, other))
+    own = capped_mean(settings, state, arm)
+    cap = min(PATIENCE * state.faded, state.age + int(affordable(settings, state, reach, share, arm)))
+    if not (own < bar <= state.values[arm] and state.age < cap):
+        return False
+    total = state.run_sums[arm] + own * (cap - state.age)
+    return ceiling(settings, total, cap - settings.window + 1, reach, v) < bar
+
+
+def begin(settings: Settings, state: State, arm: int, steps: int) -> None:
+    """Start a run."""
+    state.run_pulls[arm] = 0
+    state.run_sums[arm] = 0.0
+    state.owed[arm] = UNKNOWN
+    state.last = state.arm
+    state.arm = arm
+    state.age = 0
+    state.faded = 0
+    hold(settings, state, steps)
+
+
+def hold(settings: Settings, state: State, steps: int) -> None:
+    """Play on for so many washed steps, in whole batches, one at least."""
+    state.until = max(state.washout, state.age) + settings.batch * max(1, -(-steps // settings.batch))
+
+
+def evidence(settings: Settings, state: State) -> str:
+    """The kind of evidence that the last decision rests on: one of `EVIDENCE`."""
+    return EVIDENCE[state.stage]
+
+
+def recommend(settings: Settings, state: State) -> int:
+    """The arm of most washed steps; before 100 windows per arm, that of highest washed mean."""
+    arms = range(settings.arms)
+    steps = [kept_steps(settings, state, arm) for arm in arms]
+    return arm_to_keep(steps, [kept_sum(settings, state, arm) for arm in arms], state.clock, settings.window)
+
+
+policy = Policy(
+    "thrift-ucb", Settings, State, start, next_hold, learn, configure, recommend,
+    summary="bounds from what runs must have paid while they cost little, washed means when they cost too much",
+    guarantee="O(sum (d + 1/gap) log T + log^3 T) against every spread once T is large; none while it is small",
+    source="ours",
+    evidence=evidence,
+)  # fmt: skip
