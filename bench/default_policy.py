@@ -19,7 +19,7 @@ import numpy as np
 from afterglow import World, simulate
 from afterglow.engine.outcome import Outcome
 from afterglow.errors import BadValue
-from afterglow.lab.study import Study
+from afterglow.lab.study.study import Study
 
 MEANS = [0.9, 0.8, 0.7, 0.6, 0.5]
 STATIONARY = ("uniform", "last", "geometric:0.8", "dirichlet", "delay:uniform")

@@ -37,7 +37,7 @@ from testbed.quick_disk import quick_folder
 from testbed.service import in_thread, slug
 
 STORED = Path(__file__).parents[1] / "assets" / "formats-1"
-STUDIES = Path(__file__).parents[2] / "studies"
+STUDIES = STORED / "studies"  # the committed ones of that release
 AGENTS = sorted(path.stem for path in (STORED / "agents").glob("*.json"))
 TABLES = ("cells", "runs", "curves")
 

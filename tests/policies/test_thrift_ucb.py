@@ -16,8 +16,8 @@ from afterglow.policies.season import seasonal
 from afterglow.policies.terms import klup
 from afterglow.policies.thrift_ucb import EVIDENCE, PRICE, PROOF, affordable, decide, evidence, policy, recommend
 from afterglow.worlds.world import World
-from open_books import SPREADS, Books, play
-from thrift_by_the_text import Text
+from support.oracles.thrift_ucb import Text
+from support.worlds.open_books import SPREADS, Books, play
 
 KINDS = {"proved bounds": "proved", "bounds with estimated noise": "estimated", "ordinary statistics": "ordinary"}
 

@@ -37,6 +37,7 @@ they are chosen by simulation, for stationary spreads. Ours.
 import math
 from collections.abc import Sequence
 
+from afterglow.checks import between, whole
 from afterglow.policies._thrift_bounds import EXACT, ceiling, noise, too_few, too_short, upper
 from afterglow.policies._thrift_state import (
     UNKNOWN,
@@ -50,7 +51,6 @@ from afterglow.policies._thrift_state import (
     start,
     washed_mean,
 )
-from afterglow.policies.checks import between, whole
 from afterglow.policies.policy import Policy
 from afterglow.policies.terms import arm_to_keep
 
