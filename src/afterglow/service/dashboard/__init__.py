@@ -1,7 +1,7 @@
-"""The operators' dashboard: pages that the service renders, readable without scripts, livelier with them.
+"""The operators' dashboard: server-rendered HTML pages that work without JavaScript and update themselves with it.
 
-Nothing comes from another host. A page shows what the token may read that its visitor has signed in with, and has a
-button for what it may order.
+Pages load nothing from other hosts. A page shows the experiments that the visitor's token may read, and buttons for the
+commands that it may give.
 """
 
 from starlette.routing import BaseRoute, Route
@@ -36,7 +36,7 @@ PAGES: tuple[tuple[str, Page, str | None, list[str]], ...] = (
 
 
 def routes(service: Service) -> list[BaseRoute]:
-    """All addresses of the dashboard."""
+    """All routes of the dashboard."""
     experiments = service.experiments
     sessions = Sessions(service.tokens, service.access)
     call, auth = service.workers.call, service.settings.auth

@@ -1,4 +1,4 @@
-"""Style, scripts and the two libraries, served from the package: a page asks no other host for anything."""
+"""Static files of the dashboard, served from the package: styles, scripts and two libraries."""
 
 from hashlib import sha256
 from importlib.resources import files
@@ -27,7 +27,7 @@ FOR_GOOD, ASK = "public, max-age=31536000, immutable", "no-cache"
 
 
 def address(name: str) -> str:
-    """Where a page finds a file; another content has another address."""
+    """The URL of a file, versioned by its content."""
     return f"/assets/{name}?v={VERSIONS[name]}"
 
 

@@ -1,4 +1,4 @@
-"""One experiment: what is live, what is known, what was held when, what happened."""
+"""The page of one experiment: served variant, estimates, timeline, totals and activity log."""
 
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -19,8 +19,8 @@ from afterglow.service.dashboard.timeline import SPAN, runs, shown, strip
 from afterglow.service.dashboard.totals import curve, known
 from afterglow.service.dashboard.visit import Visit
 
-LATEST = 30  # lines of the log on the page
-ROWS = 60  # runs in the table below the strip
+LATEST = 30  # lines of the activity log
+ROWS = 60  # runs in the table below the timeline
 
 
 def experiment_page(visit: Visit) -> Response:
@@ -33,19 +33,19 @@ def experiment_page(visit: Visit) -> Response:
 
 
 def changes(visit: Visit) -> Response:
-    """The parts that move, if anything has changed since the visitor last saw them."""
+    """The parts of the page that change, or 204 if nothing has changed since `seen`."""
     experiment = visit.experiment()
     stands = standing(visit, experiment)
     if visit.request.query_params.get("seen") == stands.seen:
         return Response(status_code=204, headers=HEADERS)
     found = facts(visit, experiment, stands)
-    if found["strip"] and visit.request.query_params.get("bare"):  # from a page that was drawn before the start
+    if found["strip"] and visit.request.query_params.get("bare"):  # from a page rendered before the start
         return Response(status_code=204, headers=HEADERS | {"HX-Refresh": "true"})
     return visit.page("experiment_changes.html", **found)
 
 
 class Standings(NamedTuple):
-    """Where an experiment stands; as long as `seen` is the same, so is everything on its page."""
+    """An experiment's status and log; the page is the same as long as `seen` is."""
 
     status: Status
     decision: Decision
@@ -62,7 +62,7 @@ def standing(visit: Visit, experiment: Experiment) -> Standings:
 
 
 def facts(visit: Visit, experiment: Experiment, stands: Standings) -> dict[str, Any]:
-    """What the page says."""
+    """The values that the templates show."""
     status, decision, spec, until = stands.status, stands.decision, experiment.spec, visit.number("until")
     first, count = shown(status.step, status.phase in ("draft", "scheduled", "over"), until)
     estimates, steps = experiment.estimates(), experiment.steps(first, count)
@@ -91,10 +91,10 @@ def facts(visit: Visit, experiment: Experiment, stands: Standings) -> dict[str, 
 
 
 def planned(visit: Visit, experiment: Experiment, status: Status) -> str:
-    """What the plan holds; looked up once while a step lasts, for all visitors."""
+    """Which variant the plan keeps; computed once per step for all visitors."""
     if status.phase != "running":
         return ""
-    if status.washout == experiment.spec.window:  # it begins with the step in hand, which is no longer planned
+    if status.washout == experiment.spec.window:  # it begins with the current step, which is no longer planned
         return "Because steps were voided, another variant is planned from the next step on."
     why = visit.dashboard.plans.get(experiment.name)
     if why is None or why.step != status.step:
@@ -106,7 +106,7 @@ def planned(visit: Visit, experiment: Experiment, status: Status) -> str:
 
 
 def step_begins(experiment: Experiment, step: int) -> float | None:
-    """When a step begins by the clock, seconds since 1970."""
+    """When a step begins on its schedule, in seconds since 1970; None without a schedule."""
     after_creation = experiment.events(0, 2)
     started = [one for one in after_creation if one.kind in ("schedule", "start")]
     if not experiment.spec.step_ms or not started:
@@ -115,7 +115,7 @@ def step_begins(experiment: Experiment, step: int) -> float | None:
 
 
 def totals(visit: Visit) -> Response:
-    """What the chart draws: totals by step, the mean of each run, and which variant was held."""
+    """JSON for the chart: totals by step, the average of each run, and the variant served."""
     experiment = visit.experiment()
     status = experiment.status()
     first, count = shown(status.step, status.phase in ("draft", "scheduled", "over"), visit.number("until"))

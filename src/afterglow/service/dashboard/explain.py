@@ -1,4 +1,4 @@
-"""Why a step got its variant."""
+"""Explain why a step served its variant."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,11 +14,11 @@ from afterglow.service.dashboard.visit import Visit
 from afterglow.service.problems import Problem, problem_of
 
 LARGEST = 10**15
-SHOWN = 12  # values of a list
+SHOWN = 12  # values of a list that are listed
 
 
 def explain_page(visit: Visit) -> Response:
-    """The explanation of a step, as a page or as the part of one."""
+    """The explanation of a step, as a page or as a part of one."""
     experiment, step = visit.experiment(), visit.request.path_params["step"]
     if step > LARGEST:
         raise Problem("not-found", f"no experiment has a step {step:,}")
@@ -40,14 +40,14 @@ def template(visit: Visit) -> str:
 
 
 def explain_form(visit: Visit) -> Response:
-    """The step that was typed, at its own address."""
+    """Redirect to the page of the step that was typed."""
     experiment, step = visit.experiment(), visit.number("step")
     here = f"/experiments/{experiment.name}"
     return RedirectResponse(here if step is None else f"{here}/steps/{step}", 303, HEADERS)
 
 
 def figures(why: Explanation) -> tuple[list[tuple[str, list[str]]], list[tuple[str, str]]]:
-    """The policy's numbers: those that it has for each variant, and the others."""
+    """The policy's state: values by variant, and single values."""
     by_variant, plain = [], []
     for name, value in why.figures.items():
         if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Estimates as a picture: a dot and an interval for each variant, on one axis. All places are percent of its width."""
+"""Chart of estimates: a dot and an interval for each variant on one axis. Positions are percent of its width."""
 
 import math
 from typing import NamedTuple
@@ -31,7 +31,7 @@ class Picture(NamedTuple):
 
 
 def picture(estimates: Estimates, live: str, leader: str | None = None, disabled: tuple[str, ...] = ()) -> Picture:
-    """All variants in their order."""
+    """The chart of all variants, in their order."""
     scale = axis(min(0.0, *(one.low for one in estimates)), largest(estimates))
     notes = {str(one.arm): [] for one in estimates}  # type: dict[str, list[str]]
     for name in disabled:

@@ -1,4 +1,4 @@
-"""Numbers and times as people read them."""
+"""Format numbers, durations and times for display."""
 
 import math
 from datetime import UTC, datetime
@@ -10,7 +10,7 @@ SHORT = {"day": "d", "hour": "h", "minute": "min", "second": "s"}
 
 
 def figure(value: float) -> str:
-    """An amount with the digits that matter.
+    """An amount with four significant digits, and at least all whole ones.
 
     >>> figure(1234567.8), figure(43.218), figure(0.00123456), figure(-0.0), figure(math.nan)
     ('1,234,568', '43.22', '0.001235', '0', '–')
@@ -21,7 +21,7 @@ def figure(value: float) -> str:
 
 
 def even(value: float, largest: float) -> str:
-    """An amount among others that reach up to the largest, all with the same digits behind the point.
+    """An amount with as many decimals as suit the largest of its column.
 
     >>> even(0.0022, 8.9), even(8.9, 8.9), even(841.3, 1200.0), even(0.5, 0.9)
     ('0.00', '8.90', '841', '0.500')
@@ -32,7 +32,7 @@ def even(value: float, largest: float) -> str:
 
 
 def signed(value: float, largest: float) -> str:
-    """A difference with its sign, among others that reach up to the largest.
+    """A difference with its sign and as many decimals as suit the largest of its column.
 
     >>> signed(43.2, 74.0), signed(-0.41, 2.5), signed(0.0, 2.5)
     ('+43.2', '−0.41', '0.00')
@@ -58,7 +58,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def length(seconds: float) -> str:
-    """A length of time, whole where it is.
+    """A duration in the largest unit that divides it.
 
     >>> length(3600), length(5400), length(86400), length(0.5)
     ('1 hour', '90 minutes', '1 day', '0.5 seconds')
@@ -70,7 +70,7 @@ def length(seconds: float) -> str:
 
 
 def left(seconds: float) -> str:
-    """The time until something, in its two largest units.
+    """The remaining time, in its two largest units.
 
     >>> left(5), left(95), left(3 * 3600 + 120), left(200_000), left(-3)
     ('in 5 s', 'in 1 min 35 s', 'in 3 h 2 min', 'in 2 d 7 h', 'now')
@@ -84,7 +84,7 @@ def left(seconds: float) -> str:
 
 
 def moment(seconds: float, shape: str = "both") -> Markup:
-    """A time as an element: UTC as it stands, the reader's own zone where a script may change it."""
+    """A time element in UTC; JavaScript converts it to the reader's time zone."""
     when = datetime.fromtimestamp(seconds, UTC)
     day = "" if shape == "time" else f"{when.day} {when:%b %Y}, "
     return Markup('<time datetime="{}" data-shape="{}">{}</time>').format(
@@ -93,5 +93,5 @@ def moment(seconds: float, shape: str = "both") -> Markup:
 
 
 def until(seconds: float, now: float) -> Markup:
-    """The time that is left, which a script counts down."""
+    """The remaining time; JavaScript counts it down."""
     return Markup('<span class="left" data-until="{}">{}</span>').format(f"{seconds:.3f}", left(seconds - now))

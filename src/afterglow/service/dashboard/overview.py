@@ -1,4 +1,4 @@
-"""All experiments at a glance."""
+"""The list of all experiments."""
 
 from hashlib import sha256
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from afterglow.service.dashboard.rendering import HEADERS
 from afterglow.service.dashboard.visit import Visit
 from afterglow.service.problems import problem_of
 
-MANY = 100  # on one page
+MANY = 100  # experiments on one page
 
 
 class OverviewRow(NamedTuple):
@@ -41,16 +41,16 @@ def overview(visit: Visit) -> Response:
 
 
 def row(visit: Visit, name: str) -> OverviewRow:
-    """An experiment that can't be read doesn't hide the others."""
+    """The row of an experiment; one that can't be read is listed with its error."""
     try:
         experiment: Experiment = visit.dashboard.experiments.get(name)
         return OverviewRow(name, experiment.spec, experiment.status(), experiment.decision())
-    except Exception as error:  # whatever it is
+    except Exception as error:  # any error: the other rows must be shown
         return OverviewRow(name, broken=problem_of(error).detail)
 
 
 def urgency(row: OverviewRow) -> int:
-    """Where somebody should look comes first, what is over last."""
+    """Sort key: experiments with an alarm first, ended ones last."""
     if row.status is None or row.status.alarm:
         return 0
     return 2 if row.status.phase == "over" else 1

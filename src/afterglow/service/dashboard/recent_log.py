@@ -1,4 +1,4 @@
-"""The recent part of each experiment's log, kept at hand: everything but the usual ends of steps."""
+"""Cache of the recent log of each experiment, without the normal ends of steps."""
 
 from collections import deque
 from collections.abc import Callable
@@ -7,13 +7,13 @@ from threading import Lock
 from afterglow.live import Experiment
 from afterglow.live.follower import LogEntry
 
-KEPT = 200  # records at hand
-LOOK_BACK = 2000  # records that are read the first time
+KEPT = 200  # records in the cache
+LOOK_BACK = 2000  # records read the first time
 BATCH = 5000
 
 
 class RecentLog:
-    """What has happened lately in one experiment; every call reads on from the last."""
+    """Recent records of one experiment; every call reads only what was appended since the last."""
 
     def __init__(self) -> None:
         self.seq: int | None = None
@@ -21,7 +21,7 @@ class RecentLog:
         self.turn = Lock()
 
     def read(self, experiment: Experiment, last: Callable[[], int]) -> list[LogEntry]:
-        """`last` tells the number of the last record."""
+        """`last` returns the number of the last record."""
         with self.turn:
             if self.seq is None:
                 self.kept.extend(experiment.events(count=2))  # creation and start
@@ -33,5 +33,5 @@ class RecentLog:
 
 
 def telling(experiment: Experiment, one: LogEntry) -> bool:
-    """Whether a record says more than that a step ended."""
+    """Whether a record is more than the normal end of a step."""
     return one.kind != "close" or one.body["void"] or one.body["step"] + 1 == experiment.spec.horizon

@@ -1,4 +1,4 @@
-"""Templates into answers, with the headers that keep a page to itself."""
+"""Render Jinja templates into HTML responses with security headers."""
 
 from typing import Any
 

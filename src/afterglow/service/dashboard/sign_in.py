@@ -1,4 +1,4 @@
-"""Sign in with a token, and out again."""
+"""Sign in with a token, and sign out."""
 
 from starlette.responses import Response
 
@@ -8,7 +8,7 @@ from afterglow.service.dashboard.visit import Visit
 
 
 def sign_in(visit: Visit) -> Response:
-    """The door: a form for the token, and what is behind it once the token is known."""
+    """The form for the token; a valid one begins a session."""
     back = inside(visit.form.get("next") or visit.request.query_params.get("next", ""))
     if visit.token is not None:
         return visit.go(back)
@@ -16,9 +16,9 @@ def sign_in(visit: Visit) -> Response:
         return visit.page("sign_in.html", back=back, refused="")
     token = shown(visit)
     if token is None:
-        return visit.page("sign_in.html", 401, back=back, refused="no such token: it is mistyped, expired or revoked")
+        return visit.page("sign_in.html", 401, back=back, refused="unknown token: mistyped, expired or revoked")
     if not token.may("read"):
-        refused = "this token may not read, so it opens no page; use one with the scope read, operate or admin"
+        refused = "this token has no read access; use one with the scope read, operate or admin"
         return visit.page("sign_in.html", 403, back=back, refused=refused)
     response = visit.go(back)
     keep(response, visit, SESSION, visit.dashboard.sessions.begin(token, visit.now))
@@ -26,7 +26,7 @@ def sign_in(visit: Visit) -> Response:
 
 
 def shown(visit: Visit) -> Token | None:
-    """The token that was typed, if it is valid; the door has had a look for new ones."""
+    """The token that was typed, if it is valid; new ones were loaded before."""
     return visit.dashboard.sessions.tokens.find(typed_token(visit.form), visit.now)
 
 
@@ -40,7 +40,7 @@ def sign_out(visit: Visit) -> Response:
 
 
 def inside(address: str) -> str:
-    """An address of this service, or its first page: nobody is led elsewhere.
+    """A path of this service, or its first page: redirects never leave the service.
 
     >>> inside("/experiments/shipping?until=20"), inside("//elsewhere.example"), inside("https://elsewhere.example")
     ('/experiments/shipping?until=20', '/', '/')

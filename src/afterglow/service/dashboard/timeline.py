@@ -1,4 +1,4 @@
-"""Which variant was held when: runs of equal steps, and where they stand on a strip. Places are percent of it."""
+"""Chart of the variants served over time, as runs of equal steps. Positions are percent of its width."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -10,11 +10,11 @@ from afterglow.service.dashboard.axis import axis
 from afterglow.service.dashboard.numbers import counted, figure
 from afterglow.service.dashboard.sentences import ROLES
 
-SPAN = 1000  # steps on one strip
+SPAN = 1000  # steps in one chart
 
 
 class Run(NamedTuple):
-    """Steps in a row with the same variant in the same role."""
+    """Consecutive steps with the same variant in the same role."""
 
     first: int
     last: int
@@ -22,7 +22,7 @@ class Run(NamedTuple):
     planned: str
     role: str
     mean: float | None  # of the totals that are known
-    reason: str | None = None  # why somebody made them void
+    reason: str | None = None  # why they were voided
 
     @property
     def steps(self) -> str:
@@ -30,7 +30,7 @@ class Run(NamedTuple):
 
 
 class TimelinePiece(NamedTuple):
-    """A run on the strip."""
+    """The bar of a run."""
 
     x: float
     width: float
@@ -41,7 +41,7 @@ class TimelinePiece(NamedTuple):
 
 
 class Lane(NamedTuple):
-    """One variant's: where it was served, and where it was planned but not served."""
+    """The row of one variant: where it was served, and where it was planned but not served."""
 
     variant: str
     number: int
@@ -61,7 +61,7 @@ class Strip(NamedTuple):
 
 
 def role_of(step: Step) -> str:
-    """What a step was for; a void one was for nothing."""
+    """The role of a step; void steps have one of their own."""
     return "void" if step.void and step.role != "missed" else step.role
 
 
@@ -78,7 +78,7 @@ def runs(steps: Sequence[Step]) -> list[Run]:
 
 
 def strip(spec: Spec, steps: Sequence[Step]) -> Strip | None:
-    """The strip of some steps in a row; None where there are none."""
+    """The chart of consecutive steps; None without steps."""
     if not steps:
         return None
     first, last = steps[0].step, steps[-1].step
@@ -102,7 +102,7 @@ def strip(spec: Spec, steps: Sequence[Step]) -> Strip | None:
 
 def piece(spec: Spec, run: Run, first: int, span: int) -> TimelinePiece:
     steps = run.last - run.first + 1
-    brought = "" if run.mean is None else f", {figure(run.mean)} a step on average"
+    brought = "" if run.mean is None else f", {figure(run.mean)} per step on average"
     planned = "" if run.planned == run.variant else f" (planned: {run.planned})"
     purpose = ROLES.get(run.role, run.role) + (f" ({run.reason})" if run.reason else "")
     title = f"{run.variant}{planned}: step {run.steps} ({counted(steps, 'step')}), {purpose}{brought}"
@@ -113,7 +113,7 @@ def piece(spec: Spec, run: Run, first: int, span: int) -> TimelinePiece:
 
 
 def shown(step: int, over: bool, until: int | None) -> tuple[int, int]:
-    """The first step of the strip and how many: the last ones, or those before `until`."""
+    """The first step of the chart and the number of steps: the last ones, or those before `until`."""
     end = step + (not over)
     if until is not None:
         end = max(1, min(until, end))

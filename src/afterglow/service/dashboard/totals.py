@@ -1,4 +1,4 @@
-"""Totals of steps as lines, for readers without scripts; a script draws its own in their place."""
+"""Static SVG chart of step totals, shown where JavaScript is off and in print."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -9,11 +9,11 @@ from afterglow.service.dashboard.axis import axis
 from afterglow.service.dashboard.numbers import figure
 from afterglow.service.dashboard.timeline import Strip, role_of
 
-WIDE, HIGH = 1000, 100  # of the field that is drawn in
+WIDE, HIGH = 1000, 100  # size of the drawing area, in its own units
 
 
 class TotalsMean(NamedTuple):
-    """The mean of a run; places are percent of the field."""
+    """The average of a run; positions are percent of the drawing area."""
 
     x: float
     width: float
@@ -22,18 +22,18 @@ class TotalsMean(NamedTuple):
 
 
 class Curve(NamedTuple):
-    lines: list[str]  # points of each piece without a gap
+    lines: list[str]  # points of each part without a gap
     means: list[TotalsMean]
-    ticks: list[tuple[float, str]]  # percent from above
+    ticks: list[tuple[float, str]]  # percent from the top
 
 
 def known(step: Step) -> float | None:
-    """What came in, where that is known."""
+    """The total of a step; None for void and missed ones."""
     return None if role_of(step) in ("void", "missed") else step.total
 
 
 def curve(strip: Strip | None, steps: Sequence[Step]) -> Curve | None:
-    """None where no total is known yet."""
+    """The chart of some steps; None while no total is known."""
     totals = [known(step) for step in steps]
     found = [total for total in totals if total is not None]
     if not found or strip is None:

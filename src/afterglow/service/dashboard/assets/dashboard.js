@@ -1,10 +1,9 @@
-// Makes a page that reads well by itself livelier: times in the reader's zone, countdowns, and parts that are asked for
-// again, which come back only if something has changed.
+// Enhances the pages: times in the reader's time zone, countdowns, and regular requests for the parts that change.
 "use strict";
 
-const EVERY = 4000; // milliseconds between questions
+const EVERY = 4000; // milliseconds between requests
 const UNITS = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
-const ahead = 1000 * Number(document.body.dataset.now) - Date.now(); // of the service's clock before ours
+const ahead = 1000 * Number(document.body.dataset.now) - Date.now(); // milliseconds that the service's clock is ahead of ours
 
 function serverNow() {
   return (Date.now() + ahead) / 1000;
@@ -45,7 +44,7 @@ function refresh() {
 }
 
 function askAtTheEnd() {
-  // Steps end at known times: ask then, not a few seconds later.
+  // Steps end at known times: request an update then.
   const ends = [...document.querySelectorAll("[data-until]")].map((place) => Number(place.dataset.until) - serverNow());
   const next = Math.min(...ends.filter((seconds) => seconds > 0), Infinity);
   if (next < EVERY / 1000) setTimeout(refresh, 1000 * next + 150);
@@ -57,7 +56,7 @@ document.addEventListener("toggle", (event) => {
   if (event.target.id && event.target.matches("details")) opened[event.target.open ? "add" : "delete"](event.target.id);
 }, true);
 
-// For those who listen: what is live, what is known and what is wrong, when that changes and not with every step.
+// Screen readers announce the variant, the result and the alarm when they change, not every step.
 const SAID = { "#now .live strong": " is live. ", "#now .lede": " ", "#now .alarmed": "" };
 const words = ([place, end]) => { const text = document.querySelector(place)?.textContent; return text ? text + end : ""; };
 const sentence = () => Object.entries(SAID).map(words).join("").trim();
@@ -78,10 +77,10 @@ function settle(root) {
 document.addEventListener("htmx:afterSwap", () => settle(document));
 document.addEventListener("htmx:oobAfterSwap", (event) => {
   settle(document);
-  if (event.detail.target.id === "now") document.querySelector(".done")?.remove(); // something else has happened since
+  if (event.detail.target.id === "now") document.querySelector(".done")?.remove(); // outdated by the update
 });
 
-// How old the page is, and whether that is because the service is away
+// When the page was last updated, and whether the service can't be reached
 const lost = document.getElementById("lost");
 document.addEventListener("htmx:sendError", () => { lost.hidden = false; });
 document.addEventListener("htmx:afterOnLoad", (event) => {
@@ -89,7 +88,7 @@ document.addEventListener("htmx:afterOnLoad", (event) => {
   if (lost.hidden) document.getElementById("as-of").textContent = local(new Date(1000 * serverNow()));
 });
 
-// The explanation of a step, on this page
+// The explanation of a step, within this page
 function explain(step) {
   const place = document.getElementById("explained");
   const from = document.getElementById("totals").dataset.steps;

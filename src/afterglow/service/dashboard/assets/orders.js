@@ -1,8 +1,8 @@
-// Orders in a dialog: the links to their forms become buttons that open it.
+// Opens the forms of actions in a dialog.
 "use strict";
 
 const dialog = document.getElementById("dialog");
-let opener = ""; // the button, by its name: the element itself comes anew with every change
+let opener = ""; // id of the button; the element itself is replaced with every update
 
 function buttons() {
   for (const link of document.querySelectorAll(".orders .button")) {

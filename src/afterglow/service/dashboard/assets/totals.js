@@ -1,6 +1,5 @@
-// The chart of totals: a thin line for what came in, thick lines for the means of runs in their variant's colour, and
-// the variants as bands behind them. It takes the place of the sketch that the page has for readers without scripts,
-// and which goes on paper.
+// Interactive chart of totals: a thin line for the totals, thick lines for the averages of runs in their variant's
+// colour, and the variants as bands behind them. It replaces the static chart, which is kept for printing.
 "use strict";
 
 const place = document.getElementById("totals");
@@ -17,7 +16,7 @@ function colours() {
 }
 
 function bands({ ctx, bbox, scales, valToPos }) {
-  // Behind everything: where each variant was held; fainter where the step was not learned from.
+  // Behind the lines: where each variant was served; fainter where steps are excluded.
   const look = colours();
   ctx.save();
   for (const [first, last, variant, role] of data.runs) {
@@ -79,7 +78,7 @@ function options() {
     series: [
       { label: "step", value: (_, step) => stepAndTime(step) },
       { label: "total", stroke: look.soft, width: 1, points: { size: 4 }, value: (_, value) => number(value) },
-      { label: "mean of the run", stroke: "transparent", points: { show: false }, value: (_, value) => number(value) },
+      { label: "average of the run", stroke: "transparent", points: { show: false }, value: (_, value) => number(value) },
       { label: "variant", stroke: "transparent", points: { show: false }, value: (_, value, series, at) => variantAt(at) },
     ],
     cursor: { drag: { x: true, y: false }, bind: { dblclick: () => () => lookAt(whole()) } },
@@ -104,7 +103,7 @@ async function fetched() {
     const answer = await fetch(place.dataset.from, { headers: { Accept: "application/json" } });
     return answer.ok && !answer.redirected ? await answer.text() : shown; // signed out
   } catch {
-    return shown; // the service is away, which the page tells
+    return shown; // the service can't be reached: dashboard.js shows a message
   }
 }
 
@@ -114,9 +113,9 @@ async function draw() {
   shown = text;
   const before = data && whole();
   data = JSON.parse(text);
-  if (data.totals.every((total) => total === null)) return; // the page says so
+  if (data.totals.every((total) => total === null)) return; // the page says that there are none
   if (!chart) return redraw();
-  const { min, max } = chart.scales.x; // whoever has looked closer stays there
+  const { min, max } = chart.scales.x; // keep the zoom
   chart.setData(columns(), false);
   lookAt(min === before.min && max === before.max ? whole() : { min, max });
 }
