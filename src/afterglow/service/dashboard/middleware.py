@@ -32,9 +32,7 @@ def behind(dashboard: Dashboard, page: Page, scope: str | None) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         stranger = dashboard.auth and not known(dashboard, request)
         if stranger:
-            dashboard.authenticator.brake(
-                "visits without a session"
-            )  # raised as a problem: rendering a page costs more
+            dashboard.authenticator.brake("visits without a session")  # raised, not rendered as a page
         try:
             form = await read_form(request) if request.method == "POST" else {}
             if stranger and "token" in form:
@@ -102,14 +100,9 @@ def check_form(visit: Visit) -> None:
     """Refuse forms that were not sent from a page of this visitor."""
     sent = visit.request.cookies
     strange = visit.request.headers.get("sec-fetch-site") in STRANGE
-    if strange or visit.cookie not in (sent.get(SESSION), sent.get(BEFORE)):
-        raise Problem(
-            "forbidden", "this form was sent from another site or has expired; reload the page and send it again"
-        )
-    if not own_form(visit.cookie, visit.form.get("mark", "")):
-        raise Problem(
-            "forbidden", "this form was sent from another site or has expired; reload the page and send it again"
-        )
+    own = visit.cookie in (sent.get(SESSION), sent.get(BEFORE)) and own_form(visit.cookie, visit.form.get("mark", ""))
+    if strange or not own:
+        raise Problem("forbidden", "this form was sent from another site or has expired; reload the page and try again")
 
 
 def with_cookie(response: Response, visit: Visit) -> Response:

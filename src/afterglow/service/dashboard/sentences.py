@@ -38,9 +38,7 @@ def known(spec: Spec, status: Status, estimates: Estimates) -> str:
     if status.status == "decided":
         return f"Decided: {leader} is proven best, {margin}."
     if status.status == "leading":
-        return (
-            f"{leader} is ahead: at least {low} per step, more than the average of each other variant. Not decided yet."
-        )
+        return f"{leader} is ahead: at least {low} per step, more than the average of each other one. Not decided yet."
     return "No variant is proven better yet: the intervals overlap."
 
 
@@ -92,7 +90,8 @@ def planned(spec: Spec, why: Explanation) -> str:
     since, steps = why.hold
     last = min(since + steps, spec.horizon or since + steps) - 1
     end = f", until step {last:,} or later" if last > why.step else ""
-    return f"The plan keeps {why.planned} for {counted(steps, 'step')} from step {since:,} on{end}; excluded steps don’t count."
+    kept = f"{why.planned} for {counted(steps, 'step')} from step {since:,} on{end}"
+    return f"The plan keeps {kept}; excluded steps don’t count."
 
 
 class Line(NamedTuple):
@@ -139,6 +138,7 @@ def sentence(spec: Spec, one: LogEntry) -> str:
         first, count = body["first"], body["count"]
         were = "was" if count == 1 else "were"
         return f"{stretch(first, first + count - 1)} {were} missed: no requests, no reports."
+    voided = stretch(body.get("first", 0), body.get("last", 0))
     return {
         "create": f"Created with {counted(len(spec.variants), 'variant')}: {', '.join(spec.variants)}.",
         "schedule": "Scheduled to start automatically.",
@@ -151,7 +151,7 @@ def sentence(spec: Spec, one: LogEntry) -> str:
         "enable": f"{variant} re-enabled; the policy restarted with it.",
         "go_live": "Went live: the planned variant is served.",
         "void": f"Step {body.get('step', 0):,} voided: it is excluded.",
-        "revise": f"{stretch(body.get('first', 0), body.get('last', 0))} voided: the policy was recomputed without them.",
+        "revise": f"{voided} voided: the policy is recomputed without them.",
         "stop": f"Stopped in step {body.get('step', 0):,}; {spec.variants[body.get('keep', 0)]} is served permanently.",
     }.get(one.kind, one.kind)
 
