@@ -14,7 +14,7 @@ from afterglow.live.domain.status import Status, estimates, status
 from afterglow.live.domain.transitions import apply
 from afterglow.service.dashboard.comparison import comparison
 from afterglow.service.dashboard.rendering import ENVIRONMENT
-from afterglow.service.dashboard.sentences import known
+from afterglow.service.dashboard.sentences import result
 
 
 def played(means: dict[str, float], horizon: int = 600, **settings: Any) -> tuple[Spec, Status, Estimates]:
@@ -30,7 +30,7 @@ def played(means: dict[str, float], horizon: int = 600, **settings: Any) -> tupl
 
 
 def test_an_end_without_a_proof_has_a_sentence_to_go_by() -> None:
-    said = known(*played({"49": 20.0, "59": 26.0, "69": 20.0}))
+    said = result(*played({"49": 20.0, "59": 26.0, "69": 20.0}))
     assert said.startswith("Finished. 59 is recommended: +")
     assert " per step compared with " in said
     assert "(95 % interval +" in said
@@ -40,7 +40,7 @@ def test_an_end_without_a_proof_has_a_sentence_to_go_by() -> None:
 
 def test_what_may_be_no_better_is_not_praised() -> None:
     spec, now, found = played({"A": 20.0, "B": 20.0}, step_seconds=3600, starts=0)
-    said = known(spec, now, found)
+    said = result(spec, now, found)
     assert " per hour compared with " in said
     assert "vary independently), so it may not be better. Not proven" in said
 
@@ -49,7 +49,7 @@ def test_without_numbers_the_recommendation_stands_alone() -> None:
     spec, now, found = played({"A": 20.0, "B": 20.0}, horizon=16)
     assert now.lead is not None
     assert now.lead.mean is None
-    said = known(spec, now, found)
+    said = result(spec, now, found)
     assert said.startswith(f"Finished. {now.recommended} is recommended. Not proven under worst-case assumptions: ")
     assert comparison(found, now.recommended) is None
 

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from afterglow import live
-from afterglow.service.dashboard.recent_log import KEPT, LOOK_BACK, RecentLog
+from afterglow.service.dashboard.recent_log import CACHED, LOOK_BACK, RecentLog
 from afterglow.service.dashboard.timeline import SPAN
 from support.browser.visitor import Visitor
 from support.service.live_fixtures import Clock
@@ -262,6 +262,6 @@ def test_the_log_of_a_long_experiment_is_read_from_near_its_end() -> None:
             "start",
             "unpin",
         ]
-        for again in range(KEPT):
+        for again in range(CACHED):
             made.pin("ab"[again % 2], "again")
-        assert [one.kind for one in recent.read(made, lambda: 0)] == ["pin"] * KEPT
+        assert [one.kind for one in recent.read(made, lambda: 0)] == ["pin"] * CACHED

@@ -1,7 +1,7 @@
 """Sessions of signed-in operators, stored with the tokens: every replica knows them, and they survive restarts.
 
 A session is identified by a cookie with a random secret; only its digest is stored, and the API does not accept it as a
-token. A session has the permissions of the token used to sign in, as long as that token is valid. It ends after 12
+token. A session has the permissions of the token used to separator in, as long as that token is valid. It ends after 12
 hours or when the operator signs out. Every form carries a CSRF mark derived from the cookie.
 """
 
@@ -13,8 +13,8 @@ from hashlib import sha256
 from afterglow.live.store.access import Access, TokenRow
 from afterglow.service.auth.tokens import Token, TokenCache
 
-LASTS = 12 * 3600  # seconds
-SIGN = "-"  # separates the token's id from the session's
+DURATION = 12 * 3600  # seconds
+SEPARATOR = "-"  # separates the token's id from the session's
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ class Sessions:
 
     def begin(self, token: Token, now: float) -> str:
         """Store a new session for a token; returns the cookie."""
-        self.tidy(round(1000 * now))
-        id_, secret = f"{token.id}{SIGN}{secrets.token_hex(6)}", secrets.token_urlsafe(32)
-        ends = min(now + LASTS, token.expires or now + LASTS)
+        self.delete_ended(round(1000 * now))
+        id_, secret = f"{token.id}{SEPARATOR}{secrets.token_hex(6)}", secrets.token_urlsafe(32)
+        ends = min(now + DURATION, token.expires or now + DURATION)
         names = None if token.experiments is None else " ".join(sorted(token.experiments))
         scopes, label = " ".join(sorted(token.scopes)), f"dashboard, signed in with {token.id}"
         self.rows.put_token(
@@ -40,11 +40,11 @@ class Sessions:
     def find(self, cookie: str, now: float) -> Token | None:
         """The token of a session, if both the session and the token are valid."""
         id_, _, secret = cookie.partition(".")
-        parent, sign, _ = id_.partition(SIGN)
-        if id_ not in self.tokens.known and sign and (parent in self.tokens.known or self.tokens.stale()):
+        parent, separator, _ = id_.partition(SEPARATOR)
+        if id_ not in self.tokens.known and separator and (parent in self.tokens.known or self.tokens.stale()):
             self.tokens.renew()  # another replica may have just stored it
         session, token = self.tokens.known.get(id_), self.tokens.known.get(parent)
-        if session is None or token is None or not sign:
+        if session is None or token is None or not separator:
             return None
         if not hmac.compare_digest(session.digest, digest(secret)):
             return None
@@ -55,11 +55,11 @@ class Sessions:
         self.rows.drop_token(cookie.partition(".")[0])
         self.tokens.renew()
 
-    def tidy(self, now: int) -> None:
+    def delete_ended(self, now: int) -> None:
         """Delete ended sessions; `now` is in milliseconds."""
         for row in self.rows.tokens():
             over = row.revoked is not None or (row.expires is not None and row.expires <= now)
-            if SIGN in row.id and over:
+            if SEPARATOR in row.id and over:
                 self.rows.drop_token(row.id)
 
 

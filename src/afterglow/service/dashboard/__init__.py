@@ -12,7 +12,7 @@ from afterglow.service.dashboard.commands import order_page
 from afterglow.service.dashboard.create import create_page
 from afterglow.service.dashboard.experiment import changes, experiment_page, totals
 from afterglow.service.dashboard.explain import explain_form, explain_page
-from afterglow.service.dashboard.middleware import Page, behind
+from afterglow.service.dashboard.middleware import Page, protected
 from afterglow.service.dashboard.overview import overview
 from afterglow.service.dashboard.sign_in import sign_in, sign_out
 from afterglow.service.dashboard.visit import Dashboard
@@ -41,5 +41,5 @@ def routes(service: Service) -> list[BaseRoute]:
     sessions = Sessions(service.tokens, service.access)
     call, auth = service.workers.call, service.settings.auth
     dashboard = Dashboard(experiments, sessions, call, service.authenticator, auth, experiments.now)
-    made = [Route(path, behind(dashboard, page, scope), methods=methods) for path, page, scope, methods in PAGES]
+    made = [Route(path, protected(dashboard, page, scope), methods=methods) for path, page, scope, methods in PAGES]
     return [*made, Route("/assets/{name}", asset, methods=READ)]

@@ -7,7 +7,7 @@ from threading import Lock
 from afterglow.live import Experiment
 from afterglow.live.follower import LogEntry
 
-KEPT = 200  # records in the cache
+CACHED = 200  # records in the cache
 LOOK_BACK = 2000  # records read the first time
 BATCH = 5000
 
@@ -17,21 +17,21 @@ class RecentLog:
 
     def __init__(self) -> None:
         self.seq: int | None = None
-        self.kept = deque[LogEntry](maxlen=KEPT)
-        self.turn = Lock()
+        self.cached = deque[LogEntry](maxlen=CACHED)
+        self.lock = Lock()
 
     def read(self, experiment: Experiment, last: Callable[[], int]) -> list[LogEntry]:
         """`last` returns the number of the last record."""
-        with self.turn:
+        with self.lock:
             if self.seq is None:
-                self.kept.extend(experiment.events(count=2))  # creation and start
-                self.seq = max(self.kept[-1].seq, last() - LOOK_BACK)
+                self.cached.extend(experiment.events(count=2))  # creation and start
+                self.seq = max(self.cached[-1].seq, last() - LOOK_BACK)
             while new := experiment.events(self.seq, BATCH):
-                self.kept.extend(one for one in new if telling(experiment, one))
+                self.cached.extend(one for one in new if notable(experiment, one))
                 self.seq = new[-1].seq
-            return list(self.kept)
+            return list(self.cached)
 
 
-def telling(experiment: Experiment, one: LogEntry) -> bool:
+def notable(experiment: Experiment, one: LogEntry) -> bool:
     """Whether a record is more than the normal end of a step."""
     return one.kind != "close" or one.body["void"] or one.body["step"] + 1 == experiment.spec.horizon

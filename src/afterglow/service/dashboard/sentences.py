@@ -8,7 +8,7 @@ from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.status import Explanation, Status
 from afterglow.live.follower import LogEntry
 from afterglow.service.dashboard.intervals import largest
-from afterglow.service.dashboard.numbers import counted, even, length, signed
+from afterglow.service.dashboard.numbers import aligned, counted, duration, rounded_duration, signed
 
 ROLES = {
     "plan": "as planned",
@@ -24,17 +24,19 @@ ROLES = {
 UNITS = {60_000: "per minute", 3_600_000: "per hour", 86_400_000: "per day", 604_800_000: "per week"}  # by milliseconds
 
 
-def known(spec: Spec, status: Status, estimates: Estimates) -> str:
+def result(spec: Spec, status: Status, estimates: Estimates) -> str:
     """Which variant is best, as far as the bounds show."""
     leader = status.leader
-    low = even(estimates[leader].low, largest(estimates)) if leader is not None else ""
+    low = aligned(estimates[leader].low, largest(estimates)) if leader is not None else ""
     margin = f"at least {low} per step, more than the upper bound of each other variant"
     if status.phase in ("draft", "scheduled"):
         return "Not started: the control is served and nothing is learned."
     if status.status == "finished":
         return f"Finished. {leader} is proven best: {margin}."
     if status.status == "inconclusive":
-        return f"Finished. {ahead(spec, status)}Not proven under worst-case assumptions: the intervals overlap."
+        return (
+            f"Finished. {recommendation(spec, status)}Not proven under worst-case assumptions: the intervals overlap."
+        )
     if status.status == "decided":
         return f"Decided: {leader} is proven best, {margin}."
     if status.status == "leading":
@@ -42,7 +44,7 @@ def known(spec: Spec, status: Status, estimates: Estimates) -> str:
     return "No variant is proven better yet: the intervals overlap."
 
 
-def ahead(spec: Spec, status: Status) -> str:
+def recommendation(spec: Spec, status: Status) -> str:
     """The recommended variant, and its lead by ordinary statistics."""
     lead = status.lead
     if status.recommended is None:
@@ -63,24 +65,24 @@ def conditions(spec: Spec, status: Status) -> list[str]:
     """What operators have changed, and its effects."""
     if status.phase in ("over", "draft", "scheduled"):
         return []
-    said = []
+    sentences = []
     if status.phase == "paused":
         served = "the control is served and " if status.pinned is None else ""
-        said.append(f"Paused: {served}nothing is learned until the experiment is resumed.")
+        sentences.append(f"Paused: {served}nothing is learned until the experiment is resumed.")
     if status.pinned is not None:
         late = "" if status.pinned == status.variant else " from the next step on"
-        said.append(f"Pinned to {status.pinned}{late}, regardless of the plan, until it is unpinned.")
+        sentences.append(f"Pinned to {status.pinned}{late}, regardless of the plan, until it is unpinned.")
     if status.shadow:
-        said.append(f"Shadow mode: the plan is only logged, {spec.variants[spec.control]} is served.")
+        sentences.append(f"Shadow mode: the plan is only logged, {spec.variants[spec.control]} is served.")
     if status.disabled:
         verb = "is" if len(status.disabled) == 1 else "are"
-        said.append(f"{', '.join(status.disabled)} {verb} disabled and won’t be served.")
+        sentences.append(f"{', '.join(status.disabled)} {verb} disabled and won’t be served.")
     if status.washout:
-        said.append(
+        sentences.append(
             f"Washout: {counted(status.washout, 'more step')} will be excluded, because effects of steps outside the "
             "plan may still arrive."
         )
-    return said
+    return sentences
 
 
 def planned(spec: Spec, why: Explanation) -> str:
@@ -94,7 +96,7 @@ def planned(spec: Spec, why: Explanation) -> str:
     return f"The plan keeps {kept}; excluded steps don’t count."
 
 
-class Line(NamedTuple):
+class LogLine(NamedTuple):
     """One line of the activity log."""
 
     seq: int
@@ -104,27 +106,27 @@ class Line(NamedTuple):
     reason: str
 
 
-def lines(spec: Spec, log_entries: Iterable[LogEntry]) -> list[Line]:
+def lines(spec: Spec, log_entries: Iterable[LogEntry]) -> list[LogLine]:
     """The activity log, newest first; steps that ended normally are left out."""
-    made = list[Line]()
+    made = list[LogLine]()
     void = list[LogEntry]()
     for one in log_entries:
         if one.kind == "close" and one.body["void"]:
             void.append(one)
             continue
-        said = sentence(spec, one)
-        if said:
-            made += [*void_line(void), Line(one.seq, one.at, one.kind, said, str(one.body.get("reason", "")))]
+        text = sentence(spec, one)
+        if text:
+            made += [*void_line(void), LogLine(one.seq, one.at, one.kind, text, str(one.body.get("reason", "")))]
             void = []
     return [*made, *void_line(void)][::-1]
 
 
-def void_line(void: Sequence[LogEntry]) -> list[Line]:
+def void_line(void: Sequence[LogEntry]) -> list[LogLine]:
     if not void:
         return []
     steps = [one.body["step"] for one in void]
     which = f"Step {steps[0]:,} is" if len(steps) == 1 else f"{len(steps):,} steps from step {steps[0]:,} on are"
-    return [Line(void[-1].seq, void[-1].at, "silent", f"{which} void: nothing was reported.", "")]
+    return [LogLine(void[-1].seq, void[-1].at, "silent", f"{which} void: nothing was reported.", "")]
 
 
 def sentence(spec: Spec, one: LogEntry) -> str:
@@ -137,8 +139,8 @@ def sentence(spec: Spec, one: LogEntry) -> str:
     if one.kind == "missed":
         first, count = body["first"], body["count"]
         were = "was" if count == 1 else "were"
-        return f"{stretch(first, first + count - 1)} {were} missed: no requests, no reports."
-    voided = stretch(body.get("first", 0), body.get("last", 0))
+        return f"{step_range(first, first + count - 1)} {were} missed: no requests, no reports."
+    voided = step_range(body.get("first", 0), body.get("last", 0))
     return {
         "create": f"Created with {counted(len(spec.variants), 'variant')}: {', '.join(spec.variants)}.",
         "schedule": "Scheduled to start automatically.",
@@ -156,20 +158,20 @@ def sentence(spec: Spec, one: LogEntry) -> str:
     }.get(one.kind, one.kind)
 
 
-def stretch(first: int, last: int) -> str:
+def step_range(first: int, last: int) -> str:
     return f"Step {first:,}" if first == last else f"Steps {first:,} to {last:,}"
 
 
 def settings(spec: Spec) -> list[tuple[str, str]]:
     """The settings that the experiment was created with."""
-    steps = "closed manually" if spec.mode == "manual" else f"{length(spec.step_ms / 1000)} each, on a schedule"
+    steps = "closed manually" if spec.mode == "manual" else f"{duration(spec.step_ms / 1000)} each, on a schedule"
     options = ", ".join(f"{name} = {value}" for name, value in spec.options.items())
     return [
         ("Variants", ", ".join(spec.variants)),
         ("Control", spec.variants[spec.control]),
         ("Steps", steps),
-        ("Window", lasting(spec, spec.window)),
-        ("Horizon", "none" if spec.horizon is None else lasting(spec, spec.horizon)),
+        ("Window", steps_and_duration(spec, spec.window)),
+        ("Horizon", "none" if spec.horizon is None else steps_and_duration(spec, spec.horizon)),
         ("Maximum value of one step’s decision", f"{spec.reward_max:,g}"),
         ("Season", "none" if spec.season == 1 else counted(spec.season, "step")),
         ("Policy", f"{spec.policy}, version {spec.policy_version}" + (f", with {options}" if options else "")),
@@ -181,19 +183,6 @@ def settings(spec: Spec) -> list[tuple[str, str]]:
     ]
 
 
-def lasting(spec: Spec, steps: int) -> str:
+def steps_and_duration(spec: Spec, steps: int) -> str:
     """A number of steps, and how long they take on a schedule."""
-    return counted(steps, "step") + (f" ({span(steps * spec.step_ms / 1000)})" if spec.step_ms else "")
-
-
-def span(seconds: float) -> str:
-    """A duration in its largest unit.
-
-    >>> span(86400), span(2000 * 3600), span(45)
-    ('1 day', '83.3 days', '45 seconds')
-    """
-    for size, name in ((86400, "day"), (3600, "hour"), (60, "minute"), (1, "second")):
-        if seconds >= size:
-            number = f"{seconds / size:,.1f}".removesuffix(".0")
-            return f"{number} {name}" + "s" * (number != "1")
-    return f"{seconds:g} seconds"
+    return counted(steps, "step") + (f" ({rounded_duration(steps * spec.step_ms / 1000)})" if spec.step_ms else "")

@@ -16,7 +16,7 @@ from afterglow.service.auth.scopes import Authenticator
 from afterglow.service.auth.sessions import Sessions, form_mark
 from afterglow.service.auth.tokens import Token
 from afterglow.service.dashboard.recent_log import RecentLog
-from afterglow.service.dashboard.rendering import HEADERS, answer, rendered
+from afterglow.service.dashboard.rendering import HEADERS, render, respond
 from afterglow.service.problems import Problem
 
 
@@ -24,6 +24,14 @@ class Call(Protocol):
     """Run a function that may wait for the database in a worker thread."""
 
     def __call__(self, function: Callable[[], Response], /) -> Awaitable[Response]: ...
+
+
+@dataclass
+class ExperimentCache:
+    """What pages of one experiment share: its recent log, and the plan of its current step."""
+
+    log: RecentLog = field(default_factory=RecentLog)
+    plan: Explanation | None = None
 
 
 @dataclass(frozen=True)
@@ -36,8 +44,10 @@ class Dashboard:
     authenticator: Authenticator
     auth: bool = True
     clock: Callable[[], float] = time.time
-    logs: dict[str, RecentLog] = field(default_factory=dict)
-    plans: dict[str, Explanation] = field(default_factory=dict)  # of current steps, by experiment
+    caches: dict[str, ExperimentCache] = field(default_factory=dict)  # by name
+
+    def cache(self, name: str) -> ExperimentCache:
+        return self.caches.setdefault(name, ExperimentCache())
 
 
 @dataclass(frozen=True)
@@ -82,12 +92,12 @@ class Visit:
         return int(text) if text.isascii() and text.isdecimal() and len(text) <= 15 else None
 
     def text(self, template: str, **given: Any) -> str:
-        return rendered(
+        return render(
             template, visit=self, now=self.now, mark=form_mark(self.cookie), auth=self.dashboard.auth, **given
         )
 
     def page(self, template: str, code: int = 200, **given: Any) -> HTMLResponse:
-        return answer(self.text(template, **given), code)
+        return respond(self.text(template, **given), code)
 
     def go(self, address: str) -> Response:
         """Redirect to another page."""

@@ -9,7 +9,7 @@ function serverNow() {
   return (Date.now() + ahead) / 1000;
 }
 
-function left(seconds) {
+function remaining(seconds) {
   let whole = Math.ceil(seconds);
   const parts = [];
   for (const [size, name] of UNITS) {
@@ -21,7 +21,7 @@ function left(seconds) {
 
 function countDown() {
   for (const place of document.querySelectorAll("[data-until]")) {
-    const text = left(Number(place.dataset.until) - serverNow());
+    const text = remaining(Number(place.dataset.until) - serverNow());
     if (place.textContent !== text) place.textContent = text;
   }
 }
@@ -43,7 +43,7 @@ function refresh() {
   if (document.visibilityState === "visible") document.body.dispatchEvent(new CustomEvent("refresh"));
 }
 
-function askAtTheEnd() {
+function refreshAtStepEnd() {
   // Steps end at known times: request an update then.
   const ends = [...document.querySelectorAll("[data-until]")].map((place) => Number(place.dataset.until) - serverNow());
   const next = Math.min(...ends.filter((seconds) => seconds > 0), Infinity);
@@ -57,35 +57,35 @@ document.addEventListener("toggle", (event) => {
 }, true);
 
 // Screen readers announce the variant, the result and the alarm when they change, not every step.
-const SAID = { "#now .live strong": " is live. ", "#now .lede": " ", "#now .alarmed": "" };
+const ANNOUNCED = { "#now .live strong": " is live. ", "#now .lede": " ", "#now .alarm-text": "" };
 const words = ([place, end]) => { const text = document.querySelector(place)?.textContent; return text ? text + end : ""; };
-const sentence = () => Object.entries(SAID).map(words).join("").trim();
-let told = document.getElementById("said") ? sentence() : "";
+const sentence = () => Object.entries(ANNOUNCED).map(words).join("").trim();
+let announced = document.getElementById("announcement") ? sentence() : "";
 
-function tell() {
-  const said = document.getElementById("said");
-  if (said && sentence() !== told) said.textContent = told = sentence();
+function announce() {
+  const place = document.getElementById("announcement");
+  if (place && sentence() !== announced) place.textContent = announced = sentence();
 }
 
-function settle(root) {
+function enhance(root) {
   localTimes(root);
   countDown();
-  tell();
+  announce();
   for (const id of opened) document.getElementById(id)?.setAttribute("open", "");
 }
 
-document.addEventListener("htmx:afterSwap", () => settle(document));
+document.addEventListener("htmx:afterSwap", () => enhance(document));
 document.addEventListener("htmx:oobAfterSwap", (event) => {
-  settle(document);
-  if (event.detail.target.id === "now") document.querySelector(".done")?.remove(); // outdated by the update
+  enhance(document);
+  if (event.detail.target.id === "now") document.querySelector(".notice")?.remove(); // outdated by the update
 });
 
 // When the page was last updated, and whether the service can't be reached
-const lost = document.getElementById("lost");
-document.addEventListener("htmx:sendError", () => { lost.hidden = false; });
+const offline = document.getElementById("offline");
+document.addEventListener("htmx:sendError", () => { offline.hidden = false; });
 document.addEventListener("htmx:afterOnLoad", (event) => {
-  lost.hidden = event.detail.xhr.status < 500;
-  if (lost.hidden) document.getElementById("as-of").textContent = local(new Date(1000 * serverNow()));
+  offline.hidden = event.detail.xhr.status < 500;
+  if (offline.hidden) document.getElementById("as-of").textContent = local(new Date(1000 * serverNow()));
 });
 
 // The explanation of a step, within this page
@@ -94,7 +94,7 @@ function explain(step) {
   const from = document.getElementById("totals").dataset.steps;
   document.getElementById("explain-step").value = step;
   htmx.ajax("GET", from + step, { target: place, swap: "innerHTML" })
-    .then(() => document.getElementById("why").scrollIntoView({ block: "nearest" }));
+    .then(() => document.getElementById("explain-section").scrollIntoView({ block: "nearest" }));
 }
 document.addEventListener("explain", (event) => explain(event.detail));
 document.getElementById("explain")?.addEventListener("submit", (event) => {
@@ -103,20 +103,20 @@ document.getElementById("explain")?.addEventListener("submit", (event) => {
   if (/^\d+$/.test(step)) explain(step);
 });
 document.addEventListener("click", (event) => {
-  const lane = event.target.closest("svg.lane[data-first]");
-  if (!lane || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  const track = event.target.closest("svg.track[data-first]");
+  if (!track || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
-  const box = lane.getBoundingClientRect();
-  const first = Number(lane.dataset.first), last = Number(lane.dataset.last);
+  const box = track.getBoundingClientRect();
+  const first = Number(track.dataset.first), last = Number(track.dataset.last);
   const share = Math.min(Math.max((event.clientX - box.left) / box.width, 0), 0.999999);
   explain(first + Math.floor(share * (last - first + 1)));
 });
 
 if (new URLSearchParams(location.search).has("done")) history.replaceState(null, "", location.pathname);
 for (const place of document.querySelectorAll(".scripted")) place.hidden = false;
-settle(document);
+enhance(document);
 document.getElementById("zone").textContent = `Times are in ${Intl.DateTimeFormat().resolvedOptions().timeZone}.`;
 setInterval(countDown, 1000);
-setInterval(() => { refresh(); askAtTheEnd(); }, EVERY);
-askAtTheEnd();
+setInterval(() => { refresh(); refreshAtStepEnd(); }, EVERY);
+refreshAtStepEnd();
 document.addEventListener("visibilitychange", refresh);
