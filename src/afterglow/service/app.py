@@ -60,7 +60,8 @@ def api(service: Service) -> FastAPI:
     async def openapi() -> Response:
         return Response(text, media_type="application/json")
 
-    made.router.routes.extend([*docs.routes(described), *dashboard.routes(service)])
+    made.state.dashboard = dashboard.dashboard_of(service)
+    made.router.routes.extend([*docs.routes(described), *dashboard.routes(made.state.dashboard)])
     return made
 
 
@@ -70,7 +71,9 @@ async def refused(request: Request, error: Any) -> Response:
     slug = {404: "not-found", 405: "method-not-allowed", 400: "malformed"}.get(error.status_code, "internal")
     detail = f"there is nothing at {request.url.path}" if slug == "not-found" else ""
     headers = {"Allow": allowed(request)} if slug == "method-not-allowed" else None
-    return Problem(slug, detail, headers=headers).response()
+    problem = Problem(slug, detail, headers=headers)
+    page = dashboard.problem_for_browsers(request.app.state.dashboard, request, problem)
+    return page or problem.response()
 
 
 def allowed(request: Request) -> str:

@@ -134,6 +134,14 @@ def test_a_session_ends_with_its_token(serving: Serving, visitor: Visitor) -> No
             assert monotonic() < until
     visitor.read("/")
     assert visitor.path() == "/sign-in"
+    assert "Your session has ended" in visitor.page.text
+
+
+def test_a_mistyped_address_is_a_page_for_browsers_and_a_document_for_programs(visitor: Visitor) -> None:
+    visitor.read("/experimnets", Accept="text/html,*/*")
+    assert visitor.answer.status_code == 404
+    assert "there is nothing at /experimnets" in visitor.page.text.lower()
+    assert visitor.client.get("/experimnets").headers["content-type"] == "application/problem+json"
 
 
 def test_nobody_is_led_to_another_site(serving: Serving, visitor: Visitor) -> None:

@@ -12,13 +12,13 @@ from afterglow.service.dashboard.commands import order_page
 from afterglow.service.dashboard.create import create_page
 from afterglow.service.dashboard.experiment import changes, experiment_page, totals
 from afterglow.service.dashboard.explain import explain_form, explain_page
-from afterglow.service.dashboard.middleware import Page, protected
+from afterglow.service.dashboard.middleware import Page, problem_for_browsers, protected
 from afterglow.service.dashboard.overview import overview
 from afterglow.service.dashboard.sign_in import sign_in, sign_out
 from afterglow.service.dashboard.visit import Dashboard
 from afterglow.service.service import Service
 
-__all__ = ["routes"]
+__all__ = ["dashboard_of", "problem_for_browsers", "routes"]
 
 READ, SEND = ["GET"], ["POST"]
 PAGES: tuple[tuple[str, Page, str | None, list[str]], ...] = (
@@ -35,11 +35,15 @@ PAGES: tuple[tuple[str, Page, str | None, list[str]], ...] = (
 )
 
 
-def routes(service: Service) -> list[BaseRoute]:
-    """All routes of the dashboard."""
+def dashboard_of(service: Service) -> Dashboard:
+    """The dashboard of a service."""
     experiments = service.experiments
     sessions = Sessions(service.tokens, service.access)
     call, auth = service.workers.call, service.settings.auth
-    dashboard = Dashboard(experiments, sessions, call, service.authenticator, auth, experiments.now)
+    return Dashboard(experiments, sessions, call, service.authenticator, auth, experiments.now)
+
+
+def routes(dashboard: Dashboard) -> list[BaseRoute]:
+    """All routes of the dashboard."""
     made = [Route(path, protected(dashboard, page, scope), methods=methods) for path, page, scope, methods in PAGES]
     return [*made, Route("/assets/{name}", asset, methods=READ)]

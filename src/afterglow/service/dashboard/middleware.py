@@ -119,6 +119,13 @@ def set_cookie(response: Response, visit: Visit, name: str, value: str) -> None:
     response.set_cookie(name, value, max_age=DURATION, path="/", secure=visit.secure, httponly=True, samesite="strict")
 
 
+def problem_for_browsers(dashboard: Dashboard, request: Request, problem: Problem) -> Response | None:
+    """A problem as a page, if a browser requested one; None for other clients."""
+    if request.method != "GET" or "text/html" not in request.headers.get("accept", ""):
+        return None
+    return problem_page(Visit(dashboard, request, None, "", {}), problem)
+
+
 def problem_page(visit: Visit, problem: Problem) -> Response:
     """A page for a problem."""
     page = visit.page("problem.html", problem.kind.status, problem=problem)

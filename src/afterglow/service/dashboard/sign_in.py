@@ -6,6 +6,8 @@ from afterglow.service.auth.tokens import Token
 from afterglow.service.dashboard.middleware import SESSION, set_cookie, typed_token
 from afterglow.service.dashboard.visit import Visit
 
+UNKNOWN = "unknown token: mistyped, expired or revoked"
+
 
 def sign_in(visit: Visit) -> Response:
     """The form for the token; a valid one begins a session."""
@@ -13,16 +15,21 @@ def sign_in(visit: Visit) -> Response:
     if visit.token is not None:
         return visit.go(back)
     if visit.request.method == "GET":
-        return visit.page("sign_in.html", back=back, refused="")
+        return visit.page("sign_in.html", back=back, refused="", ended=ended(visit))
     token = valid_token(visit)
     if token is None:
-        return visit.page("sign_in.html", 401, back=back, refused="unknown token: mistyped, expired or revoked")
+        return visit.page("sign_in.html", 401, back=back, refused=UNKNOWN, ended=False)
     if not token.may("read"):
         refused = "this token has no read access; use one with the scope read, operate or admin"
-        return visit.page("sign_in.html", 403, back=back, refused=refused)
+        return visit.page("sign_in.html", 403, back=back, refused=refused, ended=False)
     response = visit.go(back)
     set_cookie(response, visit, SESSION, visit.dashboard.sessions.begin(token, visit.now))
     return response
+
+
+def ended(visit: Visit) -> bool:
+    """Whether the browser has the cookie of a session that is no longer valid."""
+    return SESSION in visit.request.cookies
 
 
 def valid_token(visit: Visit) -> Token | None:
