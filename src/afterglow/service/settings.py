@@ -1,4 +1,4 @@
-"""Settings of the service: flags before environment (`AFTERGLOW_*`) before a TOML file before what is here."""
+"""Settings of the service, in order of precedence: flags, environment (`AFTERGLOW_*`), TOML file, defaults."""
 
 import tomllib
 from collections.abc import Mapping
@@ -14,22 +14,22 @@ from afterglow.errors import BadFormat, BadValue, UnknownName
 PREFIX = "AFTERGLOW_"
 LEVELS = ("debug", "info", "warning", "error")
 MEANINGS = MappingProxyType({
-    "db": "Where experiments are kept: a SQLite file, or postgresql://….",
-    "host": "The address to listen on.",
-    "port": "The port to listen on; 0 takes a free one.",
-    "auth": "Ask for tokens; may be off on this machine alone.",
-    "queue": "Rewards that may wait for their commit; more are refused with 503.",
+    "db": "Database of the experiments: a SQLite file, or postgresql://….",
+    "host": "Address to listen on.",
+    "port": "Port to listen on; 0 chooses a free one.",
+    "auth": "Require tokens; may be off on loopback addresses only.",
+    "queue": "Maximum rewards waiting to be committed; more are refused with 503.",
     "workers": "Threads for calls that read or change experiments.",
-    "streams": "Streams of events at the same time.",
-    "connections": "Connections at the same time; more are refused with 503.",
-    "body_limit": "Bytes that a body may have.",
-    "bodies": "Bytes of bodies that are held at the same time; more are refused with 503.",
-    "time_limit": "Seconds that a call may take, its headers and its body may take to arrive, an answer to be read.",
-    "rate_limit": "Calls a second that a token may make, twice that at once; 0 sets no limit.",
-    "stop_seconds": "Seconds that a stop may take to finish what was taken on.",
-    "metrics": "Who may read /metrics: anybody (open), or tokens that may read (token).",
-    "webhooks": "Where webhooks may lead: public addresses, any address, or off.",
-    "log_level": "The least that is logged; debug has every call for a variant and every reward.",
+    "streams": "Maximum event streams at the same time.",
+    "connections": "Maximum connections at the same time; more are refused with 503.",
+    "body_limit": "Maximum bytes of a request body.",
+    "bodies": "Maximum bytes of all request bodies at the same time; more are refused with 503.",
+    "time_limit": "Seconds for a call, for its headers and body to arrive, and for its response to be read.",
+    "rate_limit": "Calls per second and token, with bursts of twice that; 0 sets no limit.",
+    "stop_seconds": "Seconds to finish accepted work when stopping.",
+    "metrics": "Access to /metrics: everybody (open), or tokens with the scope read (token).",
+    "webhooks": "Allowed webhook addresses: public, any, or off.",
+    "log_level": "Minimum level of log messages; debug includes every request for a variant and every reward.",
 })  # fmt: skip
 
 
@@ -70,8 +70,8 @@ class Settings:
         choice("log_level", self.log_level, LEVELS)
         if not self.auth and not loopback(self.host):
             raise BadValue(
-                f"without tokens the service listens on this machine alone, got host {self.host!r}; "
-                "leave auth on, or take host 127.0.0.1"
+                f"without tokens the service listens on loopback addresses only, got host {self.host!r}; "
+                "leave auth on, or use host 127.0.0.1"
             )
 
 
@@ -81,7 +81,7 @@ def within(name: str, value: int, least: int, most: int) -> None:
 
 
 def loopback(host: str) -> bool:
-    """Whether only this machine can reach an address."""
+    """Whether an address is a loopback address."""
     if host == "localhost":
         return True
     try:
@@ -91,7 +91,7 @@ def loopback(host: str) -> bool:
 
 
 def settings_from(flags: Mapping[str, Any], environment: Mapping[str, str], file: str | Path | None) -> Settings:
-    """The settings in force; flags that are None were not given."""
+    """The effective settings; flags that are None were not given."""
     config = file if file is not None else environment.get(f"{PREFIX}CONFIG")
     chosen: dict[str, Any] = read_file(Path(config)) if config else {}
     for name in TYPES:
@@ -108,7 +108,7 @@ def read_file(path: Path) -> dict[str, Any]:
         raise BadFormat(f"{path} is not TOML: {error}") from error
     for name, value in values.items():
         if name not in TYPES:
-            raise UnknownName("setting", name, TYPES, f"{path} may have {', '.join(TYPES)}")
+            raise UnknownName("setting", name, TYPES, f"available in {path}: {', '.join(TYPES)}")
         fits = isinstance(value, TYPES[name]) or (TYPES[name] is float and isinstance(value, int))
         if not fits or (isinstance(value, bool) and TYPES[name] is not bool):
             raise BadValue(f"{name} in {path} must be {WORDS[TYPES[name]]}, got {value!r}")
@@ -116,7 +116,7 @@ def read_file(path: Path) -> dict[str, Any]:
 
 
 def read_text(name: str, text: str, where: str) -> Any:
-    """A value of the environment as what it stands for."""
+    """A value of the environment in the type of its setting."""
     kind = TYPES[name]
     if kind is bool:
         if text.lower() not in YES_NO:

@@ -130,7 +130,7 @@ def test_an_experiment_that_cant_go_on_is_named_once_and_the_others_go_on(caplog
                 watch.complain(experiments.tick())
             assert experiments["whole"].current() == "A"
     (said,) = [record.getMessage() for record in caplog.records]
-    assert said.startswith("an experiment can't go on: record 1 of 'damaged' doesn't follow")
+    assert said.startswith("an experiment can't continue: record 1 of 'damaged' doesn't follow")
 
 
 def test_while_the_database_is_away_callers_are_told_and_then_it_goes_on() -> None:

@@ -46,7 +46,7 @@ def test_every_order_can_be_given_with_its_form(client: httpx.Client, visitor: V
     order(visitor, "resume", reason="done")
     assert status(client)["phase"] == "running"
     text = order(visitor, "stop", keep="59", confirm="shipping", reason="the season is over")
-    assert "59 is kept" in text
+    assert "59 is now served permanently" in text
     assert (status(client)["phase"], status(client)["variant"]) == ("over", "59")
     kinds = [one["kind"] for one in client.get("/v1/experiments/shipping/events").json()["items"]]
     assert [kind for kind in kinds if kind not in ("create", "close", "missed")] == [

@@ -30,7 +30,7 @@ NEW = {"name": "fresh", "variants": "left\n\n right \n", "window": "3", "reward_
 
 
 def test_an_experiment_is_created_with_the_form(client: httpx.Client, visitor: Visitor) -> None:
-    assert "There is none yet" in visitor.read("/").text
+    assert "No experiments yet" in visitor.read("/").text
     assert "/new" in visitor.page.links
     visitor.read("/new")
     visitor.send(

@@ -29,7 +29,7 @@ def test_visits_without_a_session_are_braked_and_others_go_on(serving: Serving) 
         answers = (stranger.get("/") for _ in range(MANY))
         refused = next(answer for answer in answers if answer.status_code != 303)
         assert (slug(refused), refused.headers["retry-after"]) == ("too-many-requests", "1")
-        assert refused.json()["detail"] == "more than 50 visits without a session a second, twice that at once"
+        assert refused.json()["detail"] == "more than 50 visits without a session per second"
         assert known.get("/v1/experiments").status_code == 200
         assert stranger.get("/healthz").status_code == 200
 
