@@ -17,7 +17,7 @@ FIRST, LAST = "<!-- calls -->\n", "<!-- end of calls -->\n"
 TITLES = {
     "live": "Serve and report",
     "experiments": "Experiments",
-    "orders": "Orders",
+    "commands": "Commands",
     "steps": "Steps and the log",
     "knowledge": "What is known",
     "events": "Events",

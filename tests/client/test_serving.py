@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from afterglow.client import Client, Refused
-from afterglow.client.methods import SETTINGS
+from afterglow.client.command_methods import SETTINGS
 from afterglow.errors import BadValue, Conflict, HorizonReached, OutOfTurn, Undelivered, UnknownName
 from afterglow.service.api.models import NewExperiment
 from support.service.live_fixtures import Clock

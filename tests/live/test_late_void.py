@@ -42,7 +42,7 @@ class Live:
     def void(self, first: int, last: int) -> None:
         steps = commands.span(self.spec, self.state, first, last)
         self.gone.append(steps)
-        if commands.in_hand(self.state, steps):
+        if commands.in_current_hold(self.state, steps):
             self.happen(commands.void(self.spec, self.state, first, "a test"))
             return
         replay = Replay(self.spec, StepSet(self.gone))
@@ -121,7 +121,7 @@ class Both:
             return
         assert state.role == model.role_now()
         recent = [step for step in range(max(0, state.step - 5), state.step) if not model.closed[step].void]
-        in_hand = [step for step in recent if commands.in_hand(state, range(step, step + 1))]
+        in_hand = [step for step in recent if commands.in_current_hold(state, range(step, step + 1))]
         assert in_hand == [step for step in recent if step in model.voidable()]
         hold, holding = state.plan.hold, state.plan.holding
         assert (holding is None) == (not model.playing)

@@ -140,8 +140,9 @@ def page(path: str, after: object | None, limit: int) -> Call:
     return Call("GET", path, query=query)
 
 
-def order(name: str, verb: str, reason: str, **more: object) -> Call:
-    return Call("POST", of(name, verb), {"reason": reason, **more})
+def command(name: str, address: str, arguments: Mapping[str, object]) -> Call:
+    """A command of operators; arguments that are None are left out."""
+    return Call("POST", of(name, address), {key: value for key, value in arguments.items() if value is not None})
 
 
 def close(name: str, step: int, total: float | Decimal | None) -> Call:

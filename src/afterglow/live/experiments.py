@@ -13,7 +13,7 @@ from afterglow.errors import Unavailable
 from afterglow.live.cached_state import ChangeSignal
 from afterglow.live.domain import commands
 from afterglow.live.domain.log import NOTHING, Record, chained
-from afterglow.live.domain.spec import specify
+from afterglow.live.domain.spec import spec_of
 from afterglow.live.experiment import Experiment
 from afterglow.live.follower import Follower, LogEntry, log_entries
 from afterglow.live.store.backup import back_up
@@ -43,17 +43,20 @@ class Experiments:
         *,
         start: bool = True,
         starts: float | None = None,
+        options: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> Experiment:
-        """A new experiment. `settings` are those of `specify`, and options of the policy.
+        """A new experiment. `settings` are those of `settings_table`; `options` are the policy's, by name.
 
-        With `step_seconds` the clock closes the steps; without, the caller does. Steps are counted from `starts` on
-        (seconds since 1970, now if it is None): a full hour in the past lets steps of an hour begin on the hour, a
-        time to come schedules the experiment, and until then the control is served.
+        Options of the policy may also be given as keywords. With `step_seconds` steps end on a schedule; without, the
+        caller closes each. Scheduled steps are counted from `starts` (seconds since 1970; None: now): a full hour in
+        the past makes steps of an hour begin on the hour, a time in the future schedules the experiment, and the
+        control is served until then.
         """
         now = self._clock()
+        given = {"name": name, "variants": variants, "window": window, "horizon": horizon, "start": start}
         begins = now if starts is None else starts
-        spec = specify(name, variants, window, horizon, starts=begins, release=__version__, **settings)
+        spec = spec_of({**settings, **given, "starts": begins, "options": options or {}}, __version__)
         with self._store.creating(spec.name) as log:
             body, at = spec.text(), round(1000 * now)
             log.append([Record(0, at, "create", body, chained(NOTHING, 0, at, "create", body))])

@@ -80,7 +80,7 @@ def random_order(spec: Spec, state: State, random: Random, totals: list[float]) 
             return commands.disable(spec, state, variant, "a test")
         if what < 0.13:
             return commands.enable(spec, state, variant, "a test")
-        if totals[-1] < 0.2 and what < 0.4 and commands.in_hand(state, range(state.step - 1, state.step)):
+        if totals[-1] < 0.2 and what < 0.4 and commands.in_current_hold(state, range(state.step - 1, state.step)):
             return commands.void(spec, state, state.step - 1, "too low for my liking")
     except OutOfTurn:
         pass

@@ -6,7 +6,6 @@ from fastapi import APIRouter, Query, Response
 
 from afterglow import live
 from afterglow.errors import BadValue, Unavailable
-from afterglow.live.domain.spec import ARGUMENTS
 from afterglow.service.api import models
 from afterglow.service.api.dependencies import Administers, Reads
 from afterglow.service.api.openapi import answers
@@ -27,7 +26,7 @@ router = APIRouter(prefix="/v1", tags=["experiments"])
     responses=answers("name-taken") | {201: {"headers": {"Location": {"schema": {"type": "string"}}}}},
 )
 async def create_experiment(asked: models.NewExperiment, call: Administers, response: Response) -> Any:
-    """It begins at once, unless `start` is false. What an experiment is never changes afterwards."""
+    """It starts at once, unless `start` is false. Its settings can't be changed later."""
     allow(call.token, "admin", asked.name)
     made = await call.service.ask(create, call.service, asked, conflict="name-taken")
     response.headers["Location"] = f"/v1/experiments/{asked.name}"
@@ -36,13 +35,9 @@ async def create_experiment(asked: models.NewExperiment, call: Administers, resp
 
 def create(service: Service, asked: models.NewExperiment) -> dict[str, Any]:
     given = asked.model_dump()
-    options = given.pop("options")
-    twice = sorted({"name", *ARGUMENTS} & options.keys())
-    if twice:
-        raise BadValue(f"options are settings of the policy, got {', '.join(twice)}; put it beside options")
     if asked.starts is not None:
         given["starts"] = seconds_of(asked.starts)
-    return experiment_view(service.experiments.create(**given, **options))
+    return experiment_view(service.experiments.create(**given))
 
 
 @router.get(

@@ -1,23 +1,26 @@
-"""What is sent and answered, as the OpenAPI document shows it. Unknown fields and other types are refused."""
+"""Models of requests and answers. Those of commands and of new experiments are made from their declarations.
 
-from typing import Annotated, Any, Literal
+Unknown fields and other types are refused.
+"""
 
-from pydantic import BaseModel, ConfigDict, Field
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from afterglow.live.domain import limits
-from afterglow.live.domain.amounts import MOST as LARGEST
+from afterglow.live.domain.arguments import LONGEST_NAME, LONGEST_TEXT, Argument, Kind
+from afterglow.live.domain.command_table import Command
+from afterglow.live.domain.settings_table import SETTINGS
 from afterglow.policies.registry import names
+from afterglow.service.api.examples import EXAMPLES
 
 MOST = limits.EXACT
-Whole = Annotated[int, Field(ge=0, le=MOST)]
-NAMES, WORDS = "^[A-Za-z0-9_-]{1,100}$", r"\S"
-RULES = {NAMES: "must be 1 to 100 letters, digits, '-' or '_'", WORDS: "must not be blank"}  # patterns, for people
+NAMES, WORDS = f"^[A-Za-z0-9_-]{{1,{LONGEST_NAME}}}$", r"\S"
+RULES = {NAMES: f"must be 1 to {LONGEST_NAME} letters, digits, '-' or '_'", WORDS: "must not be blank"}
 Name = Annotated[str, Field(pattern=NAMES, examples=["shipping"], description="Letters, digits, `-` and `_`.")]
-Variant = Annotated[str, Field(min_length=1, max_length=100, examples=["59"])]
-Reason = Annotated[
-    str,
-    Field(min_length=1, max_length=1000, pattern=WORDS, examples=["the shop asked for it"], description="For the log."),
-]
+Variant = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, examples=["59"])]
+Text = Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT, pattern=WORDS)]
 Moment = Annotated[str, Field(json_schema_extra={"format": "date-time"}, examples=["2026-11-16T01:30:00.000Z"])]
 POLICIES = tuple(sorted(names()))
 
@@ -30,62 +33,55 @@ class Answered(BaseModel):
     model_config = ConfigDict(json_schema_mode_override="serialization")
 
 
-class NewExperiment(Sent):
-    """An experiment to create. Without `step_seconds` the caller closes each step."""
-
-    name: Name
-    variants: Annotated[
-        list[Variant], Field(min_length=2, max_length=limits.VARIANTS, json_schema_extra={"uniqueItems": True},
-                             examples=[["49", "59", "69"]]),
-    ]  # fmt: skip
-    window: Annotated[int, Field(ge=1, le=limits.WINDOW, description="Steps an effect can last, its own included.")]
-    horizon: Annotated[int | None, Field(ge=1, le=limits.HORIZON, description="Steps in all; null for no end.")] = None
-    reward_max: Annotated[
-        float, Field(gt=0, le=LARGEST, description="The most that one step's pull brings in all.")
-    ] = 1.0
-    policy: Annotated[
-        str, Field(json_schema_extra={"enum": list(POLICIES)}, description="`afterglow policies` lists them.")
-    ] = "trim-ucb"
-    options: Annotated[dict[str, Any], Field(description="Settings of the policy.")] = {}
-    seed: Annotated[int, Field(ge=0, le=MOST, description="Of policies that draw at random.")] = 0
-    confidence: Annotated[float, Field(gt=0, lt=1, description="Of all intervals together.")] = 0.95
-    season: Annotated[int, Field(ge=1, le=limits.SEASON, description="Steps of a cycle; 1 for none.")] = 1
-    control: Annotated[Variant | None, Field(description="Served when the plan is not; the first by default.")] = None
-    step_seconds: Annotated[
-        float | None, Field(ge=limits.SHORTEST, le=limits.LONGEST, description="The clock closes steps of this length.")
-    ] = None
-    starts: Annotated[
-        Moment | None,
-        Field(
-            description="From when on steps are counted by the clock; now by default. A full hour in the past lets "
-            "steps of an hour begin on the hour; before a time to come the control is served and rewards are refused."
-        ),
-    ] = None
-    heartbeat: Annotated[bool, Field(description="A step without any report is void.")] = False
-    shadow: Annotated[bool, Field(description="Decide and log, serve the control.")] = False
-    remember: Annotated[int, Field(ge=0, le=limits.REMEMBER, description="Steps that keys are kept after theirs.")] = 1
-    start: Annotated[bool, Field(description="Begin at once; else with the order `start`.")] = True
+def annotation(one: Argument) -> Any:
+    """The type of a field with its limits and description."""
+    limited = Field(ge=one.least, le=one.most, gt=one.above, lt=one.below)
+    base: Any = {
+        Kind.NAME: Name,
+        Kind.VARIANTS: Annotated[
+            list[Variant],
+            Field(min_length=2, max_length=limits.VARIANTS, json_schema_extra={"uniqueItems": True}),
+        ],
+        Kind.VARIANT: Variant,
+        Kind.WHOLE: Annotated[int, limited],
+        Kind.NUMBER: Annotated[float, limited],
+        Kind.FLAG: bool,
+        Kind.TEXT: Text,
+        Kind.TIME: Moment,
+        Kind.POLICY: Annotated[str, Field(json_schema_extra={"enum": list(POLICIES)})],
+        Kind.OPTIONS: dict[str, Any],
+    }[one.kind]
+    described = Field(description=one.help, examples=None if one.example is None else [one.example])
+    return Annotated[base if one.required or one.default is not None else base | None, described]
 
 
-class Start(Sent):
-    reason: Reason | None = None
+def model_of(name: str, arguments: Iterable[Argument], text: str, example: dict[str, Any]) -> Any:
+    """A model with a field for each argument."""
+
+    class WithExample(Sent):
+        model_config = ConfigDict(json_schema_extra={"examples": [example]})
+
+    fields: dict[str, Any] = {one.name: (annotation(one), ... if one.required else one.default) for one in arguments}
+    return create_model(name, __base__=WithExample, __doc__=text, **fields)
 
 
-class Because(Sent):
-    reason: Reason
+def command_model(command: Command) -> Any:
+    """The body of a command."""
+    unused = [Argument(name, Kind.TEXT, "Accepted and not used.", None) for name in command.ignored]
+    example = {one.name: one.example for one in command.arguments}
+    return model_of(command.name.title().replace("_", ""), [*command.arguments, *unused], command.help, example)
 
 
-class BecauseVariant(Because):
-    variant: Variant
+if TYPE_CHECKING:
 
-
-class Stop(Because):
-    keep: Annotated[Variant | None, Field(description="Served from then on; the control by default.")] = None
-
-
-class Void(Because):
-    step: Whole
-    last: Annotated[Whole | None, Field(description="The last step to take back; `step` alone by default.")] = None
+    class NewExperiment(Sent):
+        name: str
+        starts: str | None
+else:
+    NewExperiment = model_of(
+        "NewExperiment", SETTINGS, "An experiment to create. Without `step_seconds` the caller closes each step.",
+        EXAMPLES["NewExperiment"],
+    )  # fmt: skip
 
 
 class Total(Sent):

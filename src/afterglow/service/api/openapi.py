@@ -50,7 +50,7 @@ PROBLEM = {
         },
     },
 }
-TAGS = ("live", "experiments", "orders", "steps", "knowledge", "events", "webhooks", "openfeature")
+TAGS = ("live", "experiments", "commands", "steps", "knowledge", "events", "webhooks", "openfeature")
 OWN_CHECK = {  # calls that look at the token themselves
     "/v1/experiments/{name}/current": "decide",
     "/v1/experiments/{name}/rewards": "report",
