@@ -216,7 +216,7 @@ def test_a_database_that_is_away_for_ten_seconds_is_bridged() -> None:
         postgres().start()
         client.flush(timeout=START)
         assert served == {("49", "last")}
-        assert problems == {"database-away"}
+        assert problems == {"database-unavailable"}
         assert client.delivery == (0, reported, 0, None)
         until(lambda: experiment.decision().fallback is None)
         assert total(serving, "manual") == float(reported)

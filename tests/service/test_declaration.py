@@ -49,7 +49,7 @@ NOTE = Command(
 @pytest.fixture
 def declared(monkeypatch: pytest.MonkeyPatch) -> Iterator[Command]:
     """One more command in the declaration, with its effect."""
-    monkeypatch.setitem(transitions.KINDS, "note", unchanged)  # type: ignore[arg-type]
+    monkeypatch.setitem(transitions.KINDS, "note", unchanged)
     COMMANDS.append(NOTE)
     routes = [commands.command_routes(COMMANDS) if one is commands.router else one for one in app.ROUTERS]
     monkeypatch.setattr(app, "ROUTERS", tuple(routes))

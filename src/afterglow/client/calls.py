@@ -32,7 +32,9 @@ KINDS: Mapping[str, type[AfterglowError]] = {
     "horizon-reached": HorizonReached,
     "unusable": BadFormat,
     "too-many-requests": Unavailable,
+    "database-unavailable": Unavailable,
 }
+RENAMED = {"database-away": "database-unavailable"}  # names of earlier releases, and what they are now
 BY_STATUS: Mapping[int, type[AfterglowError]] = {
     401: NotAllowed,
     403: NotAllowed,
@@ -88,13 +90,16 @@ def parsed(answer: Answer) -> dict[str, Any] | None:
 
 
 def refusal(answer: Answer) -> AfterglowError:
-    """The error that a refusal stands for, with the service's own sentence."""
+    """The error for a refusal, with the sentence, kind and field that the service gave."""
     problem = parsed(answer) or {}
     slug = str(problem.get("type", "")).rpartition("/")[2]
+    slug = RENAMED.get(slug, slug)
     usual = Unavailable if answer.status >= 500 else BY_STATUS.get(answer.status, BadValue)
     kind = KINDS.get(slug, usual)
-    sentence = problem.get("detail") or problem.get("title") or f"the service answered {answer.status}"
-    return kind.__new__(kind, str(sentence))  # not all of them are made from a sentence
+    sentence = str(problem.get("detail") or problem.get("title") or f"the service answered {answer.status}")
+    error = kind.__new__(kind, sentence)  # some classes are made from other arguments than a sentence
+    AfterglowError.__init__(error, sentence, kind=str(problem.get("kind") or slug), field=str(problem.get("field", "")))
+    return error
 
 
 def passes(answer: Answer) -> bool:

@@ -13,7 +13,7 @@ from afterglow.client.backoff import Backoff
 from afterglow.client.calls import Answer, Call
 from afterglow.client.outbox import Outbox, Refused
 from afterglow.client.variant import Variant
-from afterglow.errors import BadValue, OutOfTurn, Unavailable
+from afterglow.errors import BadValue, OutOfTurn, Unavailable, argument
 
 QUIET = 60.0  # seconds without a sign of life on a stream
 Hear = Callable[[list[Refused]], None]
@@ -38,18 +38,21 @@ class ClientConfig:
             httpx.URL(self.address)
             parts = urlsplit(self.address)
         except (ValueError, httpx.InvalidURL) as error:
-            raise BadValue(f"address can't be read: {error}; got {self.address!r}") from error
+            raise BadValue(f"{argument('address')} can't be read: {error}; got {self.address!r}") from error
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise BadValue(
-                f"address must be that of the service, such as https://experiments.example, got {self.address!r}"
+                f"{argument('address')} must be that of the service, such as https://experiments.example, got "
+                f"{self.address!r}"
             )
         if not self.token or not self.token.isascii() or not self.token.isprintable() or " " in self.token:
-            raise BadValue("token must be the text that `afterglow token create` printed, got something else")
+            raise BadValue(
+                f"{argument('token')} must be the text that `afterglow token create` printed, got something else"
+            )
         for name in ("timeout", "current_timeout", "buffer"):
             if not getattr(self, name) > 0:
-                raise BadValue(f"{name} must be above 0, got {getattr(self, name)!r}")
+                raise BadValue(f"{argument(name)} must be above 0, got {getattr(self, name)!r}")
         if not self.linger >= 0:
-            raise BadValue(f"linger must be at least 0 seconds, got {self.linger!r}")
+            raise BadValue(f"{argument('linger')} must be at least 0 seconds, got {self.linger!r}")
 
     def options(self) -> dict[str, Any]:
         """What an HTTP client of httpx is made with."""

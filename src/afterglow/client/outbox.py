@@ -19,7 +19,7 @@ from uuid import uuid4
 
 from afterglow.client.backoff import Backoff
 from afterglow.client.calls import Answer, passes, pause_wanted, refusal
-from afterglow.errors import AfterglowError, BadValue, OutOfTurn, Unavailable
+from afterglow.errors import AfterglowError, BadValue, OutOfTurn, Unavailable, argument
 
 MOST = 1000  # rewards that the service takes at once
 HALVED = {413, 422}  # a single reward may be what is wrong
@@ -216,5 +216,5 @@ def checked(amount: Any) -> float:
     except (ValueError, OverflowError):  # what has no value, and what no float holds
         value = math.nan
     if not 0 <= value < math.inf:
-        raise BadValue(f"amount must be a number of at least 0, got {amount!r}")
+        raise BadValue(f"{argument('amount')} must be a number of at least 0, got {amount!r}")
     return value

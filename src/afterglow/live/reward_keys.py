@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from secrets import token_bytes
 
-from afterglow.errors import AfterglowError, BadValue, Conflict
+from afterglow.errors import AfterglowError, BadValue, Conflict, argument
 from afterglow.live.domain.amounts import micros, units
 from afterglow.live.domain.spec import Spec
 from afterglow.live.store.contract import Writing
@@ -62,8 +62,10 @@ def unknown(batch: Batch, known: dict[bytes, int]) -> dict[bytes, int]:
             before = fresh.setdefault(key, amount)
         if before != amount:
             raise Conflict(
-                f"key {key.decode()!r} came with amount {units(before):,g} before, now with {units(amount):,g}; "
-                "a new reward needs a key of its own"
+                f"{argument('key')} {key.decode()!r} came with amount {units(before):,g} before, now with "
+                f"{units(amount):,g}; a new reward needs a key of its own",
+                kind="key-reused",
+                field="key",
             )
     return fresh
 
@@ -83,7 +85,9 @@ def checked(key: object) -> bytes:
             return key.encode()
         except UnicodeEncodeError:  # half of a pair of surrogates
             pass
-    raise BadValue(f"key must be a random string of 1 to {LONGEST} characters, such as a UUID, got {key!r}")
+    raise BadValue(
+        f"{argument('key')} must be a random string of 1 to {LONGEST} characters, such as a UUID, got {key!r}"
+    )
 
 
 def digest_of(key: bytes, salt: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""Every way in which a call can be refused, as an RFC 9457 problem: one table for answers, pages and documents."""
+"""Refusals of calls as RFC 9457 problems: one table for answers, pages and documents, one for errors by kind."""
 
 import logging
 from typing import Any, NamedTuple
@@ -7,16 +7,7 @@ import msgspec
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from afterglow.errors import (
-    AfterglowError,
-    BadFormat,
-    BadValue,
-    Conflict,
-    HorizonReached,
-    OutOfTurn,
-    Unavailable,
-    UnknownName,
-)
+from afterglow.errors import AfterglowError
 from afterglow.service.logs import Sparing
 
 MEDIA_TYPE = "application/problem+json"
@@ -102,32 +93,49 @@ TABLE = (
         "Send it again after the time in `Retry-After`.", 1,
     ),
     Kind(
-        "database-away", 503, "The database can't be reached or has no room; nothing was acknowledged, but if it "
-        "went away in the very moment of a commit, the call may have taken effect.",
+        "database-unavailable", 503, "The database can't be reached or is full. Nothing was acknowledged; if the "
+        "connection failed during a commit, the call may have taken effect.",
         "Send it again after the time in `Retry-After`: rewards with the same keys and steps with the same total count "
-        "once, orders that are in force already change nothing.", 2,
+        "once, commands that are in force already change nothing.", 2,
     ),
     Kind(
         "too-slow", 503, "The call took longer than the limit; it may still take effect.",
         "Send it again after the time in `Retry-After`: rewards with the same keys and steps with the same total count "
-        "once, orders that are in force already change nothing.", 2,
+        "once, commands that are in force already change nothing.", 2,
     ),
 )  # fmt: skip
 KINDS = {kind.slug: kind for kind in TABLE}
+RENAMED = {"database-away": "database-unavailable"}  # names of earlier releases, and what they are now
+OF_ERROR = {  # the problem for each kind of error; other kinds have that of their class, or are internal
+    "unknown-experiment": "unknown-experiment",
+    "bad-value": "bad-value",
+    "name-taken": "name-taken",
+    "step-closed": "step-closed",
+    "key-reused": "key-reused",
+    "out-of-turn": "out-of-turn",
+    "horizon-reached": "horizon-reached",
+    "unavailable": "database-unavailable",
+    "bad-format": "unusable",
+    "bad-database": "unusable",
+}
 
 
 class Problem(HTTPException):
-    """A refusal, ready to be sent."""
+    """A refusal, ready to be sent. `error_kind` and `field` are those of the error behind it."""
 
     def __init__(
         self,
         slug: str,
         detail: str = "",
         *,
+        error_kind: str = "",
+        field: str = "",
         errors: list[dict[str, str]] | None = None,
         headers: dict[str, str] | None = None,
     ) -> None:
-        self.kind = KINDS[slug]
+        self.kind = KINDS[RENAMED.get(slug, slug)]
+        self.error_kind = error_kind
+        self.field = field
         self.errors = errors
         wait = {"Retry-After": str(self.kind.wait)} if self.kind.wait else {}
         challenge = {"WWW-Authenticate": "Bearer"} if self.kind.status == 401 else {}
@@ -138,31 +146,22 @@ class Problem(HTTPException):
         made: dict[str, Any] = {
             "type": f"/problems/{kind.slug}", "title": kind.title, "status": kind.status, "detail": self.detail,
         }  # fmt: skip
-        return made if self.errors is None else made | {"errors": self.errors}
+        more = {"kind": self.error_kind, "field": self.field, "errors": self.errors}
+        return made | {name: value for name, value in more.items() if value}
 
     def response(self) -> Response:
         return Response(msgspec.json.encode(self.document()), self.kind.status, self.headers, MEDIA_TYPE)
 
 
-def problem_of(error: Exception, conflict: str = "step-closed") -> Problem:
-    """What an error of a running experiment is for the caller; `conflict` says what may have been told before."""
+def problem_of(error: Exception) -> Problem:
+    """The problem for an error of an experiment, by its kind."""
     if isinstance(error, Problem):
         return error
-    if isinstance(error, UnknownName) and str(error).startswith("no experiment "):
-        slug = "unknown-experiment"
-    elif isinstance(error, Conflict):
-        slug = conflict
-    elif isinstance(error, BadValue):
-        slug = "bad-value"
-    elif isinstance(error, HorizonReached):
-        slug = "horizon-reached"
-    elif isinstance(error, OutOfTurn):
-        slug = "out-of-turn"
-    elif isinstance(error, Unavailable):
-        AWAY.say(error)  # callers are not told where the database is, and who the service is there
-        return Problem("database-away")
-    elif isinstance(error, BadFormat):
-        slug = "unusable"
-    else:
-        return Problem("internal", str(error) if isinstance(error, AfterglowError) else "")
-    return Problem(slug, str(error))
+    if not isinstance(error, AfterglowError):
+        return Problem("internal")
+    kinds = [error.kind, *(each.kind for each in type(error).__mro__ if issubclass(each, AfterglowError))]
+    slug = next((OF_ERROR[kind] for kind in kinds if kind in OF_ERROR), "internal")
+    if slug == "database-unavailable":
+        AWAY.say(error)  # callers don't see the address of the database
+        return Problem(slug)
+    return Problem(slug, str(error), error_kind=error.kind, field=error.field)

@@ -98,12 +98,12 @@ class Service:
             found = self.known[name] = await self.ask(self.experiments.get, name)
         return found
 
-    async def ask(self, function: Callable[..., Result], *given: Any, conflict: str = "step-closed") -> Result:
+    async def ask(self, function: Callable[..., Result], *given: Any) -> Result:
         """What a worker thread finds; an error of the experiment becomes a problem."""
         try:
             return await self.workers.call(function, *given)
         except AfterglowError as error:
-            problem = problem_of(error, conflict)
+            problem = problem_of(error)
             if problem.kind.slug in ("internal", "unusable"):
                 LOG.error("an experiment can't go on: %s", error)
             raise problem from error

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
-from afterglow.errors import BadValue
+from afterglow.errors import BadValue, argument
 from afterglow.live.store.names import storable
 from afterglow.live.store.session import Session
 
@@ -130,4 +130,4 @@ def kept_whole(what: str, row: NamedTuple) -> None:
     """Refuse text that not every database can keep."""
     for name, value in zip(row._fields, row, strict=True):
         if isinstance(value, str) and not value.isprintable():
-            raise BadValue(f"{name} of a {what} must be text without control characters, got {value!r}")
+            raise BadValue(f"{argument(name)} of a {what} must be text without control characters, got {value!r}")

@@ -47,7 +47,9 @@ class Pool:
         try:
             self.arguments = DEFAULTS | conninfo_to_dict(address)
         except psycopg.Error as error:
-            raise BadValue(f"{self.shown} can't be read as an address: {str(error).strip()}") from error
+            raise BadValue(
+                f"{self.shown} can't be read as an address: {str(error).strip()}", field="address"
+            ) from error
         self.process = os.getpid()
         self.room = BoundedSemaphore(MOST)
         self.turn = Lock()

@@ -15,11 +15,11 @@ from weakref import finalize
 
 from psycopg import Cursor
 
-from afterglow.errors import BadDatabase, Conflict, OutOfTurn, Unavailable
+from afterglow.errors import BadDatabase, OutOfTurn, Unavailable
 from afterglow.live.store import schema
 from afterglow.live.store.access import TableAccess
 from afterglow.live.store.migrations import TABLE, creation
-from afterglow.live.store.names import listed, number_of
+from afterglow.live.store.names import listed, name_taken, number_of
 from afterglow.live.store.pool import Pool
 from afterglow.live.store.postgres_session import PostgresSession
 from afterglow.live.store.session import Row
@@ -86,7 +86,7 @@ class PostgresStore(TableAccess):
     def creating(self, name: str) -> Iterator[TableLog]:
         with self.session(change=True) as session:
             if not session.run("INSERT INTO experiments (name) VALUES (?) ON CONFLICT DO NOTHING", name):
-                raise Conflict(f"there is an experiment named {name!r} already; take another name")
+                raise name_taken(name)
             yield TableLog(session, number_of(session, name))
 
     def reading(self, name: str) -> AbstractContextManager[TableLog]:

@@ -67,7 +67,8 @@ def refuse_other_names(path: Path) -> None:
             locked(beside(other), path).close()
     raise BadValue(
         f"{path} has {path.stat().st_nlink} names (hard links), each of which would have a write-ahead log of its own; "
-        "remove the other names, or copy it with `afterglow backup`"
+        "remove the other names, or copy it with `afterglow backup`",
+        field="address",
     )
 
 

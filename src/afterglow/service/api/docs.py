@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from afterglow.service.dashboard.assets import address
-from afterglow.service.problems import KINDS, TABLE, Problem
+from afterglow.service.problems import KINDS, RENAMED, TABLE, Problem
 
 POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'"
 HEADERS = {"Content-Security-Policy": POLICY, "Referrer-Policy": "same-origin", "Cache-Control": "no-cache"}
@@ -52,10 +52,10 @@ def routes(document: dict[str, Any]) -> list[Route]:
 
 def problem_page(slug: str) -> Response:
     """What one problem means and what to do."""
-    kind = KINDS.get(slug)
+    kind = KINDS.get(RENAMED.get(slug, slug))
     if kind is None:
-        raise Problem("not-found", f"there is no problem {slug!r}; there are {', '.join(KINDS)}")
-    page = PAGES.get_template("docs.html").render(title=f"{kind.status} {slug}", kind=kind)
+        raise Problem("not-found", f"there is no problem {slug!r}; available: {', '.join(KINDS)}")
+    page = PAGES.get_template("docs.html").render(title=f"{kind.status} {kind.slug}", kind=kind)
     return HTMLResponse(page, headers=HEADERS)
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 
 from afterglow import live
-from afterglow.errors import BadValue, Unavailable
+from afterglow.errors import BadValue, Unavailable, argument
 from afterglow.service.api import models
 from afterglow.service.api.dependencies import Administers, Reads
 from afterglow.service.api.openapi import answers
@@ -28,7 +28,7 @@ router = APIRouter(prefix="/v1", tags=["experiments"])
 async def create_experiment(asked: models.NewExperiment, call: Administers, response: Response) -> Any:
     """It starts at once, unless `start` is false. Its settings can't be changed later."""
     allow(call.token, "admin", asked.name)
-    made = await call.service.ask(create, call.service, asked, conflict="name-taken")
+    made = await call.service.ask(create, call.service, asked)
     response.headers["Location"] = f"/v1/experiments/{asked.name}"
     return made
 
@@ -55,7 +55,7 @@ async def list_experiments(
 def page(experiments: live.Experiments, token: Token, after: str | None, limit: int) -> dict[str, Any]:
     names = experiments.names()
     if after is not None and after not in names:
-        raise BadValue(f"after must be the next of an earlier page, got {after!r}")
+        raise BadValue(f"{argument('after')} must be the next of an earlier page, got {after!r}")
     rest = [name for name in names[names.index(after) + 1 if after is not None else 0 :] if token.knows(name)]
     items, unusable = list[dict[str, Any]](), list[dict[str, str]]()
     for name in rest[:limit]:

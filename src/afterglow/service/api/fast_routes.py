@@ -8,11 +8,13 @@ from typing import Annotated, NamedTuple
 
 import msgspec
 
+from afterglow.errors import BadValue, argument
 from afterglow.live import Decision, Experiment
-from afterglow.live.reward_keys import LONGEST
+from afterglow.live.domain.amounts import FULL, micros
+from afterglow.live.reward_keys import LONGEST, checked
 from afterglow.service.api.views import current_view
 from afterglow.service.auth.scopes import Scope, allow
-from afterglow.service.problems import Problem
+from afterglow.service.problems import Problem, problem_of
 from afterglow.service.service import Service
 from afterglow.service.transport.middleware import App, Send
 from afterglow.service.transport.request_bodies import Receive, refuse_other_media
@@ -21,6 +23,7 @@ BATCH = 1000
 DAY = 86400  # seconds for which an answer is kept before an experiment begins
 BEFORE = "/v1/experiments/"
 JSON = (b"content-type", b"application/json")
+REWARD_FIELDS = ("key", "amount")
 
 
 class Reward(msgspec.Struct, forbid_unknown_fields=True):
@@ -115,17 +118,45 @@ def rewards_in(body: bytes) -> list[tuple[str, float]]:
     try:
         sent = DECODER.decode(body)
     except msgspec.ValidationError as error:
-        text = str(error)
-        if "unknown field" in text:
-            raise Problem(
-                "attribution-refused",
-                f"{lower(text)}: a reward is a key and an amount; it belongs to the step in which it arrives, and to "
-                "no variant, user or decision",
-            ) from error
-        raise Problem("bad-value", lower(text)) from error
+        raise refused(body) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Problem("malformed", lower(str(error))) from error
     return [(one.key, one.amount) for one in sent] if isinstance(sent, list) else [(sent.key, sent.amount)]
+
+
+def refused(body: bytes) -> Problem:
+    """What is wrong with rewards that were not accepted; decoded again, since the decoder says it in words alone."""
+    try:
+        sent = msgspec.json.decode(body)
+        for one in sent if isinstance(sent, list) else [sent]:
+            check_reward(one)
+        count = len(sent) if isinstance(sent, list) else 1
+        raise BadValue(f"a call must have 1 to {BATCH:,} rewards, got {count:,}")
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return Problem("malformed", lower(str(error)))
+    except Problem as problem:
+        return problem
+    except BadValue as error:
+        return problem_of(error)
+
+
+def check_reward(sent: object) -> None:
+    """Refuse what is no reward."""
+    if not isinstance(sent, dict):
+        raise BadValue(f"a reward must be an object with key and amount, got {sent!r:.100}")
+    for name in sent:
+        if name not in REWARD_FIELDS:
+            raise Problem(
+                "attribution-refused",
+                f"a reward has a key and an amount, got {name!r:.100}; it belongs to the step in which it arrives, "
+                "and to no variant, user or decision",
+                error_kind="unknown-field", field=name,
+            )  # fmt: skip
+    for name in REWARD_FIELDS:
+        if name not in sent:
+            raise BadValue(f"{argument(name)} is missing; a reward has a key and an amount")
+    checked(sent["key"])
+    micros("amount", sent["amount"], FULL)
 
 
 def lower(text: str) -> str:

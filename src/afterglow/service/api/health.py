@@ -44,7 +44,7 @@ class Ready:
         try:
             await self.ask()
         except Problem as problem:
-            return problem.kind.slug if problem.kind.wait else "database-away"
+            return problem.kind.slug if problem.kind.wait else "database-unavailable"
         return ""
 
 

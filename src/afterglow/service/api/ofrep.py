@@ -183,7 +183,7 @@ def unreadable(body: bytes) -> None:
     try:
         DECODER.decode(body)
     except msgspec.ValidationError as error:
-        raise Unreadable("INVALID_CONTEXT", f"context must be an object: {lower(str(error))}") from error
+        raise Unreadable("INVALID_CONTEXT", "context must be an object or null, in a JSON object") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Unreadable("PARSE_ERROR", f"the body is not JSON: {lower(str(error))}") from error
     except RecursionError as error:

@@ -20,7 +20,7 @@ EVERY = (
     "too-many-requests",
     "internal",
     "overloaded",
-    "database-away",
+    "database-unavailable",
     "too-slow",
 )
 BODY = ("malformed", "too-large", "unsupported-media-type")
@@ -40,6 +40,8 @@ PROBLEM = {
         "title": {"type": "string"},
         "status": {"type": "integer"},
         "detail": {"type": "string"},
+        "kind": {"type": "string", "description": "The kind of error, where there is one: `unknown-variant`."},
+        "field": {"type": "string", "description": "The field or argument at fault, where there is one."},
         "errors": {
             "type": "array",
             "items": {

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Header, Query
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from afterglow.errors import BadValue
+from afterglow.errors import BadValue, argument
 from afterglow.live.follower import LogEntry
 from afterglow.service.api import models
 from afterglow.service.api.dependencies import Reads
@@ -147,4 +147,4 @@ def positions(text: str) -> dict[str, int]:
     try:
         return POSITIONS.decode(urlsafe_b64decode(text))
     except (ValueError, msgspec.MsgspecError) as error:
-        raise BadValue("Last-Event-ID must be the id of an event of this stream") from error
+        raise BadValue(f"{argument('Last-Event-ID')} must be the id of an event of this stream") from error

@@ -7,7 +7,7 @@ from fastapi import APIRouter
 from pydantic import Field
 from starlette.responses import Response
 
-from afterglow.errors import BadValue
+from afterglow.errors import BadValue, argument
 from afterglow.live.domain.transitions import KINDS
 from afterglow.live.store.access import HookRow
 from afterglow.service.api.dependencies import Administers, Call
@@ -86,10 +86,14 @@ def everywhere(call: Call) -> None:
 def create(service: Service, asked: NewWebhook) -> dict[str, Any]:
     if service.settings.webhooks == "off":
         raise BadValue("webhooks are off; the setting webhooks = 'public' or 'any' turns them on")
-    url = checked_url(asked.url, service.settings.webhooks)
+    try:
+        url = checked_url(asked.url, service.settings.webhooks)
+    except BadValue as error:
+        error.field = "url"
+        raise
     unknown = sorted(set(asked.kinds or ()) - KINDS.keys())
     if unknown:
-        raise BadValue(f"kinds are {', '.join(KINDS)}; got {', '.join(unknown)}")
+        raise BadValue(f"{argument('kinds')} must be among {', '.join(KINDS)}, got {', '.join(unknown)}")
     if len(service.access.hooks()) >= MOST:
         raise BadValue(f"there may be {MOST} webhooks; delete one first")
     heads = service.experiments.heads()
