@@ -267,7 +267,7 @@ def test_a_client_that_cant_work_is_refused(address: str, token: str, settings: 
 
 def test_a_client_never_shows_its_token() -> None:
     with Client("http://experiments.example", "ag_secret") as client:
-        assert "secret" not in repr(client) + repr(client._link) + repr(client.experiment("shipping"))
+        assert "secret" not in repr(client) + repr(client._config) + repr(client.experiment("shipping"))
 
 
 def test_settings_of_an_experiment_are_those_that_the_service_knows() -> None:

@@ -227,3 +227,19 @@ def test_experiments_are_listed_and_found_again(experiments: Experiments) -> Non
     with pytest.raises(UnknownName, match="no experiment named 'on'; did you mean 'one'"):
         experiments.get("on")
     assert all(verdict.ok for verdict in experiments.verify())
+
+
+def test_options_of_the_policy_may_be_given_by_name_or_as_keywords_but_not_both(experiments: Experiments) -> None:
+    asked: dict[str, Any] = {"variants": ["A", "B"], "window": 2, "policy": "leak-ucb"}
+    named = experiments.create("named", **asked, options={"C": 0.5})
+    short = experiments.create("short", **asked, C=0.5)
+    assert named.spec.options == short.spec.options == {"C": 0.5}
+    assert named.spec.settings == short.spec.settings
+    with pytest.raises(BadValue, match="options has 'C', which is given beside it too; give it once") as twice:
+        experiments.create("twice", **asked, options={"C": 0.5}, C=0.5)
+    with pytest.raises(BadValue, match="options has the settings of the policy, got 'horizon'"):
+        experiments.create("twice", **asked, options={"horizon": 100})
+    for name in ("self", "release", "name"):
+        with pytest.raises(BadValue):
+            experiments.create("twice", **asked, options={name: 1})
+    assert (twice.value.field, experiments.names()) == ("options", ["named", "short"])

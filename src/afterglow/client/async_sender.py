@@ -15,10 +15,10 @@ from afterglow.errors import Unavailable
 class AsyncRewardSender:
     """Everything happens in one event loop, so nothing needs a lock."""
 
-    def __init__(self, link: ClientConfig, send: Callable[[Call], Awaitable[Answer]]) -> None:
-        self._hear = link.on_refused
+    def __init__(self, config: ClientConfig, send: Callable[[Call], Awaitable[Answer]]) -> None:
+        self._hear = config.on_refused
         self._send = send
-        self._outbox = link.outbox()
+        self._outbox = config.outbox()
         self._task: asyncio.Task[None] | None = None
         self._wake = asyncio.Event()  # for the task
         self._settled = asyncio.Event()  # for those who wait for it

@@ -3,10 +3,13 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any, Generic
+from decimal import Decimal
+from typing import Any, Generic, Protocol
 
 from afterglow.client.calls import Call, command, of
 from afterglow.client.command_methods import SETTINGS, CommandMethods, Given
+from afterglow.client.config import ClientConfig
+from afterglow.client.delivery import Delivery
 from afterglow.errors import BadValue, argument
 
 
@@ -26,11 +29,30 @@ def moment(starts: object) -> str:
     )
 
 
+class Sender(Protocol):
+    """Delivers rewards in the background."""
+
+    def put(self, experiment: str, amount: float | Decimal, key: str | None) -> str: ...
+
+    def delivery(self) -> Delivery: ...
+
+
 class ServiceMethods(ABC, Generic[Given]):
     """Calls about the whole service; each returns the JSON of its answer."""
 
+    _config: ClientConfig
+    _sender: Sender
+
     @abstractmethod
     def _ask(self, call: Call) -> Given: ...
+
+    @property
+    def delivery(self) -> Delivery:
+        """Rewards waiting, delivered and refused, and why they wait if something is wrong."""
+        return self._sender.delivery()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._config.address}>"
 
     def create(
         self,
@@ -76,10 +98,28 @@ class ServiceMethods(ABC, Generic[Given]):
 class ExperimentMethods(CommandMethods[Given]):
     """Calls about one experiment; each returns the JSON of its answer. Commands return the status."""
 
-    name: str
+    def __init__(self, client: ServiceMethods[Given], name: str, default: str | None) -> None:
+        self.name = name
+        self._service = client
+        self._variant = client._config.variant(default)
 
-    @abstractmethod
-    def _ask(self, call: Call) -> Given: ...
+    def _ask(self, call: Call) -> Given:
+        return self._service._ask(call)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name} at {self._service._config.address}>"
+
+    def reward(self, amount: float | Decimal, key: str | None = None) -> str:
+        """Report an amount, and return the random key with which it is sent until it is delivered, and counted once.
+
+        Returns at once, also with asyncio. The amount joins the step in which it arrives at the service.
+        """
+        return self._service._sender.put(self.name, amount, key)
+
+    def rewards(self, amounts: Iterable[float]) -> None:
+        """Report many amounts; returns at once."""
+        for amount in amounts:
+            self.reward(amount)
 
     def _command(self, address: str, **arguments: object) -> Given:
         return self._ask(command(self.name, address, arguments))

@@ -14,11 +14,11 @@ LAST = 0.1  # seconds for a request that is under way when time is up
 
 
 class RewardSender:
-    def __init__(self, link: ClientConfig, send: Callable[[Call], Answer], end: Callable[[], None]) -> None:
-        self._hear = link.on_refused
+    def __init__(self, config: ClientConfig, send: Callable[[Call], Answer], end: Callable[[], None]) -> None:
+        self._hear = config.on_refused
         self._send = send
         self._end = end  # is called when nothing more will be sent
-        self._outbox = link.outbox()
+        self._outbox = config.outbox()
         self._changed = Condition()
         self._thread: Thread | None = None
         self._stopping = False

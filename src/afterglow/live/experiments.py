@@ -67,9 +67,13 @@ class Experiments:
         self._signal.tell()
         return self.get(spec.name)
 
+    def opened(self, name: str) -> Experiment | None:
+        """The experiment of that name if it was used before: needs no database and doesn't wait."""
+        return self._open.get(name)
+
     def get(self, name: str) -> Experiment:
         """The experiment of that name."""
-        known = self._open.get(name)
+        known = self.opened(name)
         if known is not None:
             return known
         with self._turn:

@@ -41,7 +41,6 @@ class Service:
         )
         self.ticker = Ticker(experiments, self.tokens, self.metrics)
         self.deliveries = Deliveries(experiments, access, settings.webhooks)
-        self.known: dict[str, Experiment] = {}
         self.until = inf  # when a stop has to be over, by the monotonic clock
         self.hanging = False  # whether threads were left behind that wait for the database
         self.metrics.queue.set_function(lambda: self.reward_writer.held)
@@ -93,10 +92,8 @@ class Service:
 
     async def experiment(self, name: str) -> Experiment:
         """The experiment of that name, from memory after its first use."""
-        found = self.known.get(name)
-        if found is None:
-            found = self.known[name] = await self.ask(self.experiments.get, name)
-        return found
+        found = self.experiments.opened(name)
+        return await self.ask(self.experiments.get, name) if found is None else found
 
     async def ask(self, function: Callable[..., Result], *given: Any) -> Result:
         """What a worker thread finds; an error of the experiment becomes a problem."""

@@ -7,17 +7,16 @@ from hashlib import blake2b
 from typing import Annotated, NamedTuple
 
 import msgspec
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from afterglow.errors import BadValue, argument
 from afterglow.live import Decision, Experiment
 from afterglow.live.domain.amounts import FULL, micros
 from afterglow.live.reward_keys import LONGEST, checked
 from afterglow.service.api.views import current_view
-from afterglow.service.auth.scopes import Scope, allow
+from afterglow.service.auth.scopes import allow
 from afterglow.service.problems import Problem, problem_of
 from afterglow.service.service import Service
-from afterglow.service.transport.middleware import App, Send
-from afterglow.service.transport.request_bodies import Receive, refuse_other_media
 
 BATCH = 1000
 DAY = 86400  # seconds for which an answer is kept before an experiment begins
@@ -63,7 +62,7 @@ class CurrentRoute:
         refuse_other_methods(scope["method"], "GET", "HEAD")
         service, name = self.service, scope["path_params"]["name"]
         allow(scope["token"], "decide", name)
-        experiment = service.known.get(name) or await service.experiment(name)
+        experiment = service.experiments.opened(name) or await service.experiment(name)
         known = experiment.glance()
         decision = await service.ask(experiment.decision) if known is None else known
         view = self.views.get(name)
@@ -101,11 +100,10 @@ class Rewards:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         refuse_other_methods(scope["method"], "POST")
-        service, name, sent = self.service, scope["path_params"]["name"], scope["sent"]
+        service, name = self.service, scope["path_params"]["name"]
         allow(scope["token"], "report", name)
-        refuse_other_media(sent.get(b"content-type", b""))
         batch = rewards_in((await receive())["body"])
-        experiment = service.known.get(name) or await service.experiment(name)
+        experiment = service.experiments.opened(name) or await service.experiment(name)
         receipt = await service.reward_writer.put(experiment, batch)
         body = b'{"step":%d,"accepted":%d,"duplicates":%d}' % receipt
         headers = [JSON, (b"content-length", str(len(body)).encode())]
@@ -171,7 +169,7 @@ def refuse_other_methods(method: str, *allowed: str) -> None:
 class FastRoutes:
     """Hands the two calls to their handlers, without a look at any other route, and everything else on."""
 
-    def __init__(self, service: Service, others: App) -> None:
+    def __init__(self, service: Service, others: ASGIApp) -> None:
         self.calls: dict[str, CurrentRoute | Rewards] = {"current": CurrentRoute(service), "rewards": Rewards(service)}
         self.others = others
 
