@@ -24,18 +24,18 @@ def start(spec: Spec, status: Status) -> str:
 
 def pin(spec: Spec, status: Status) -> str:
     return (
-        "{when} all visitors get the variant that you choose, whatever the plan says, until it is unpinned. "
+        "{when} everyone gets the variant that you choose, whatever the plan says, until it is unpinned. "
         f"{washout(spec)} Pinning the planned variant costs nothing."
     )
 
 
 def unpin(spec: Spec, status: Status) -> str:
     served = "what is planned" if status.phase != "paused" else "the control, {control}, because it is paused,"
-    return f"{{when}} all visitors get {served} instead of {{pinned}}. {washout(spec)}"
+    return f"{{when}} everyone gets {served} instead of {{pinned}}. {washout(spec)}"
 
 
 def pause(spec: Spec, status: Status) -> str:
-    served = "all visitors get the control, {control}, until the experiment is resumed."
+    served = "everyone gets the control, {control}, until the experiment is resumed."
     if status.pinned is not None:
         served = "nothing is learned until the experiment is resumed; {pinned} is still served, because it is pinned."
     ends = " The steps continue and count towards the horizon." if spec.horizon else ""
@@ -43,7 +43,7 @@ def pause(spec: Spec, status: Status) -> str:
 
 
 def resume(spec: Spec, status: Status) -> str:
-    served = "all visitors get what is planned."
+    served = "everyone gets what is planned."
     if status.pinned is not None:
         served = "the experiment continues, but {pinned} is still served, because it is pinned."
     return f"{{when}} {served} {washout(spec)}"
@@ -61,7 +61,7 @@ def enable(spec: Spec, status: Status) -> str:
 
 
 def go_live(spec: Spec, status: Status) -> str:
-    return "{when} all visitors get what is planned instead of the control, {control}; the policy starts again."
+    return "{when} everyone gets what is planned instead of the control, {control}; the policy starts again."
 
 
 def void(spec: Spec, status: Status) -> str:
@@ -74,9 +74,9 @@ def void(spec: Spec, status: Status) -> str:
 
 def stop(spec: Spec, status: Status) -> str:
     if status.phase in WAITING:
-        return "Immediate and permanent: the experiment is cancelled, and all visitors get the variant that you keep."
+        return "Immediate and permanent: the experiment is cancelled, and everyone gets the variant that you keep."
     of_all = " of {steps}" if spec.horizon else ""
     return (
         f"Immediate and permanent: the experiment ends in step {{step}}{of_all}, the current step is not learned from, "
-        "and all visitors get the variant that you keep. A stopped experiment can't be resumed."
+        "and everyone gets the variant that you keep. A stopped experiment can't be resumed."
     )

@@ -26,7 +26,7 @@ SETTINGS = (
         "Length of a step in seconds. Without it, a program closes each step.", None,
         least=limits.SHORTEST, most=limits.LONGEST, note="up to 366 days",
         label="Length of a step",
-        hint="All visitors get the same variant during a step. Choose the period for which you already know a total: "
+        hint="Everyone gets the same variant during a step. Choose the period for which you already know a total: "
         "an hour, a shift, a day.",
     ),
     Argument(
@@ -44,7 +44,7 @@ SETTINGS = (
     ),
     Argument(
         "reward_max", Kind.NUMBER, "Maximum value of one step's decision, over all the steps in which it arrives.",
-        1.0, above=0, most=MOST, note="the most that one step's pull brings in all", initial="",
+        1.0, above=0, most=MOST, note="all that one step's decision can bring, whenever it arrives", initial="",
         label="Maximum value of one step's decision",
         hint="In your unit, over all the steps in which it arrives: for example, the margin of your best hour. Too "
         "small raises an alarm, too large makes intervals wide.",

@@ -165,5 +165,7 @@ def placed(error: AfterglowError) -> dict[str, str]:
 
 def worded(error: AfterglowError) -> str:
     """The sentence with the labels of fields."""
-    labels = {one.name: one.label.lower() for one in SETTINGS} | {"step_length": "the length of a step"}
+    labels = {one.name: one.label.partition(",")[0].lower() for one in SETTINGS} | {
+        "step_length": "the length of a step"
+    }
     return error.worded(lambda name, value: labels.get(name, name))
