@@ -31,15 +31,15 @@ class AsyncClient(ServiceMethods[Awaitable[Json]]):
         self._sender = AsyncRewardSender(self._config, self._send)
 
     def experiment(self, name: str, default: str | None = None) -> "AsyncExperiment":
-        """A handle on an experiment; `default` is served as long as the service has never answered."""
+        """A handle on an experiment; `default` is served until the service has answered once."""
         return self._handles.setdefault((name, default), AsyncExperiment(self, name, default))
 
     def experiments(self, limit: int = 100) -> AsyncIterator[Json]:
-        """All experiments, asked for a page at a time."""
+        """All experiments, fetched page by page."""
         return self._pages("/v1/experiments", None, limit)
 
     async def follow(self, experiment: str | None = None, after: str | None = None) -> AsyncGenerator[Followed, None]:
-        """Events as they happen, each with a cursor: `follow(after=cursor)` goes on behind it another time."""
+        """Events as they happen, each with a cursor: `follow(after=cursor)` resumes after an interruption."""
         stream = Stream(after)
         try:
             async with self._http.stream(**self._config.following(experiment, after)) as response:
@@ -50,14 +50,14 @@ class AsyncClient(ServiceMethods[Awaitable[Json]]):
                     if (event := stream.line(line)) is not None:
                         yield stream.cursor, event
         except httpx.TransportError as error:
-            raise self._config.away(error) from error
+            raise self._config.unreachable(error) from error
 
     async def flush(self, timeout: float | None = None) -> None:
         """Wait until everything reported so far is delivered; `Undelivered` if some was refused or time is up."""
         await self._sender.flush(timeout)
 
     async def close(self, timeout: float | None = CLOSING) -> None:
-        """Deliver what is left, then let go; `Undelivered` if that isn't possible in time."""
+        """Deliver waiting rewards, then close; `Undelivered` if that isn't possible in time."""
         try:
             await self._sender.close(timeout)
         finally:
@@ -79,12 +79,12 @@ class AsyncClient(ServiceMethods[Awaitable[Json]]):
         return answer
 
     async def _send(self, call: Call, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> Answer:
-        """Whatever the service answers; Unavailable if nothing."""
+        """The answer of the service; Unavailable if there is none."""
         self._config.open(self._http.is_closed)
         try:
             response = await self._http.request(**arguments(call, headers), timeout=timeout or self._config.timeout)
         except (httpx.TransportError, httpx.DecodingError) as error:
-            raise self._config.away(error) from error
+            raise self._config.unreachable(error) from error
         return answer_of(response)
 
     async def _pages(self, path: str, after: object | None, limit: int) -> AsyncIterator[Json]:
@@ -106,7 +106,7 @@ class AsyncExperiment(ExperimentMethods[Awaitable[Json]]):
         self._turn = asyncio.Lock()
 
     async def current(self) -> str:
-        """The variant to serve. It is kept until its step ends; while the service is away, the last one is served."""
+        """The variant to serve, kept until its step ends; while the service can't be reached, the last one."""
         return (await self.decision()).variant
 
     async def decision(self) -> Current:
@@ -128,7 +128,7 @@ class AsyncExperiment(ExperimentMethods[Awaitable[Json]]):
         return self._variant.answered(answer, asked)
 
     async def close_step(self, total: float | Decimal | None, step: int) -> Json:
-        """End a step of an experiment without a clock; None takes the sum of its rewards, which are delivered first."""
+        """End a step that has no schedule; None takes the sum of its rewards, which are delivered first."""
         if self._client.delivery.waiting:
             await self._client.flush(self._client._config.timeout)
         answer = await self._ask(calls.close(self.name, step, total))
@@ -136,9 +136,9 @@ class AsyncExperiment(ExperimentMethods[Awaitable[Json]]):
         return answer
 
     def steps(self, after: int | None = None, limit: int = 1000) -> AsyncIterator[Json]:
-        """What each step served and brought, asked for a page at a time."""
+        """Variant, role and total of each step, fetched page by page."""
         return self._client._pages(calls.of(self.name, "steps"), after, limit)
 
     def events(self, after: int | None = None, limit: int = 1000) -> AsyncIterator[Json]:
-        """The log behind record `after`, asked for a page at a time."""
+        """The log after record `after`, fetched page by page."""
         return self._client._pages(calls.of(self.name, "events"), after, limit)

@@ -1,4 +1,4 @@
-"""The calls of the service as plain values, and what its answers mean. Nothing here touches the network."""
+"""Calls of the service as values, and how answers are read. No network access."""
 
 import json
 from collections.abc import Mapping
@@ -103,7 +103,7 @@ def refusal(answer: Answer) -> AfterglowError:
 
 
 def passes(answer: Answer) -> bool:
-    """Whether a refusal may be gone when the same is sent again later: it says so, or it is not the service's own."""
+    """Whether the same call may work later: by its status, or because the answer is not the service's own."""
     own = "/problems/" in str((parsed(answer) or {}).get("type", ""))
     return answer.status == 429 or answer.status >= 500 or not own
 
@@ -152,8 +152,8 @@ def command(name: str, address: str, arguments: Mapping[str, object]) -> Call:
 
 def close(name: str, step: int, total: float | Decimal | None) -> Call:
     """The end of a step."""
-    told = float(total) if isinstance(total, Decimal) else total
-    return Call("POST", of(name, "steps", str(step)), {"total": told})
+    given = float(total) if isinstance(total, Decimal) else total
+    return Call("POST", of(name, "steps", str(step)), {"total": given})
 
 
 def rewards(name: str, given: list[tuple[str, float]]) -> Call:

@@ -37,22 +37,22 @@ class Client(ServiceMethods[Json]):
         CLIENTS.add(self)
 
     def _begin(self) -> None:
-        """What a forked process must have for itself: connections, locks, a thread; rewards stay with the parent."""
+        """Create what a forked process needs of its own: connections, locks, a thread; rewards stay with the parent."""
         self._http = httpx.Client(**self._config.options())
         self._sender = RewardSender(self._config, self._send, self._http.close)
         for handle in self._handles.values():
             handle._turn = Lock()
 
     def experiment(self, name: str, default: str | None = None) -> "Experiment":
-        """A handle on an experiment; `default` is served as long as the service has never answered."""
+        """A handle on an experiment; `default` is served until the service has answered once."""
         return self._handles.setdefault((name, default), Experiment(self, name, default))
 
     def experiments(self, limit: int = 100) -> Iterator[Json]:
-        """All experiments, asked for a page at a time."""
+        """All experiments, fetched page by page."""
         return self._pages("/v1/experiments", None, limit)
 
     def follow(self, experiment: str | None = None, after: str | None = None) -> Generator[Followed, None, None]:
-        """Events as they happen, each with a cursor: `follow(after=cursor)` goes on behind it another time."""
+        """Events as they happen, each with a cursor: `follow(after=cursor)` resumes after an interruption."""
         stream = Stream(after)
         try:
             with self._http.stream(**self._config.following(experiment, after)) as response:
@@ -63,14 +63,14 @@ class Client(ServiceMethods[Json]):
                     if (event := stream.line(line)) is not None:
                         yield stream.cursor, event
         except httpx.TransportError as error:
-            raise self._config.away(error) from error
+            raise self._config.unreachable(error) from error
 
     def flush(self, timeout: float | None = None) -> None:
         """Wait until everything reported so far is delivered; `Undelivered` if some was refused or time is up."""
         self._sender.flush(timeout)
 
     def close(self, timeout: float | None = CLOSING) -> None:
-        """Deliver what is left, then let go; `Undelivered` if that isn't possible in time."""
+        """Deliver waiting rewards, then close; `Undelivered` if that isn't possible in time."""
         CLIENTS.discard(self)
         self._sender.close(timeout)
 
@@ -88,12 +88,12 @@ class Client(ServiceMethods[Json]):
         return answer
 
     def _send(self, call: Call, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> Answer:
-        """Whatever the service answers; Unavailable if nothing."""
+        """The answer of the service; Unavailable if there is none."""
         self._config.open(self._http.is_closed)
         try:
             response = self._http.request(**arguments(call, headers), timeout=timeout or self._config.timeout)
         except (httpx.TransportError, httpx.DecodingError) as error:
-            raise self._config.away(error) from error
+            raise self._config.unreachable(error) from error
         return answer_of(response)
 
     def _pages(self, path: str, after: object | None, limit: int) -> Iterator[Json]:
@@ -114,7 +114,7 @@ class Experiment(ExperimentMethods[Json]):
         self._turn = Lock()
 
     def current(self) -> str:
-        """The variant to serve. It is kept until its step ends; while the service is away, the last one is served."""
+        """The variant to serve, kept until its step ends; while the service can't be reached, the last one."""
         return self.decision().variant
 
     def decision(self) -> Current:
@@ -136,7 +136,7 @@ class Experiment(ExperimentMethods[Json]):
         return self._variant.answered(answer, asked)
 
     def close_step(self, total: float | Decimal | None, step: int) -> Json:
-        """End a step of an experiment without a clock; None takes the sum of its rewards, which are delivered first."""
+        """End a step that has no schedule; None takes the sum of its rewards, which are delivered first."""
         if self._client.delivery.waiting:
             self._client.flush(self._client._config.timeout)
         answer = self._ask(calls.close(self.name, step, total))
@@ -144,16 +144,16 @@ class Experiment(ExperimentMethods[Json]):
         return answer
 
     def steps(self, after: int | None = None, limit: int = 1000) -> Iterator[Json]:
-        """What each step served and brought, asked for a page at a time."""
+        """Variant, role and total of each step, fetched page by page."""
         return self._client._pages(calls.of(self.name, "steps"), after, limit)
 
     def events(self, after: int | None = None, limit: int = 1000) -> Iterator[Json]:
-        """The log behind record `after`, asked for a page at a time."""
+        """The log after record `after`, fetched page by page."""
         return self._client._pages(calls.of(self.name, "events"), after, limit)
 
 
 def close_quietly(client: Client) -> None:
-    """Close where an error can't be raised."""
+    """Close, and log errors instead of raising them."""
     try:
         client.close()
     except AfterglowError as error:

@@ -1,4 +1,4 @@
-"""Where the service is and how patient to be with it: what both clients are made from."""
+"""Configuration of both clients: address, token, timeouts, buffer."""
 
 import random
 import time
@@ -15,8 +15,8 @@ from afterglow.client.outbox import Outbox, Refused
 from afterglow.client.variant import Variant
 from afterglow.errors import BadValue, OutOfTurn, Unavailable, argument
 
-QUIET = 60.0  # seconds without a sign of life on a stream
-Hear = Callable[[list[Refused]], None]
+QUIET = 60.0  # seconds without data on a stream
+OnRefused = Callable[[list[Refused]], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,11 +24,11 @@ class ClientConfig:
     address: str
     token: str = field(repr=False)
     timeout: float = 10.0  # seconds that a call may take
-    current_timeout: float = 2.0  # the same where visitors wait
+    current_timeout: float = 2.0  # for the current variant
     buffer: int = 10_000  # rewards that may wait
-    linger: float = 0.1  # seconds that a reward waits for company
+    linger: float = 0.1  # seconds that a reward waits for others
     retry_for: float | None = None  # seconds; None = until it is delivered
-    on_refused: Hear | None = None
+    on_refused: OnRefused | None = None
     http: Mapping[str, Any] = field(default_factory=dict)  # more for httpx: verify, proxy, …
     clock: Callable[[], float] = time.monotonic
     jitter: Callable[[], float] = random.random
@@ -55,7 +55,7 @@ class ClientConfig:
             raise BadValue(f"{argument('linger')} must be at least 0 seconds, got {self.linger!r}")
 
     def options(self) -> dict[str, Any]:
-        """What an HTTP client of httpx is made with."""
+        """Arguments of httpx clients."""
         more = {"user-agent": "afterglow-client", **self.http.get("headers", {})}
         headers = {**more, "authorization": f"Bearer {self.token}"}
         return {"base_url": self.address, "timeout": self.timeout, **self.http, "headers": headers}
@@ -77,9 +77,9 @@ class ClientConfig:
         if closed:
             raise OutOfTurn("the client is closed; make a new one")
 
-    def away(self, error: Exception) -> Unavailable:
+    def unreachable(self, error: Exception) -> Unavailable:
         """The error for a service that gave no answer."""
-        return Unavailable(f"{self.address} gives no answer ({type(error).__name__}: {error}); try again later")
+        return Unavailable(f"{self.address} can't be reached ({type(error).__name__}: {error}); try again later")
 
 
 def arguments(call: Call, headers: Mapping[str, str] | None = None) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""Recognise a reward that is sent again, without ever writing down its key.
+"""Recognise a reward that is sent again, without storing its key.
 
-A key is turned into a digest with the salt of its step. Digest and salt are erased some steps after theirs has
-closed; then nothing links a stored amount, or even the fact that there was one, to a key.
+Only a digest of the key with the salt of its step is stored. Digests and salts are erased some steps after theirs has
+closed; then nothing links a stored amount to a key.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,9 +21,9 @@ Batch = Sequence[tuple[bytes, int]]  # keys and amounts
 def settle(
     log: Writing, step: int, remember: int, batches: Iterable[Batch | AfterglowError], suspect: bool
 ) -> list[int | AfterglowError]:
-    """Keep the rewards that are new; how many that were of each batch, or why it is refused as a whole.
+    """Store the new rewards; how many each batch had, or the error that refuses the batch.
 
-    Unless something is `suspect`, keys of this step are taken for new: then `Raced` says that one of them is not.
+    Unless `suspect`, keys of this step are assumed to be new; `Raced` is raised if one of them is not.
     """
     given = list(batches)
     keys = {key: None for batch in given if not isinstance(batch, AfterglowError) for key, _ in batch}

@@ -1,4 +1,4 @@
-"""The whole application: the gate, the hot calls, and FastAPI for the rest."""
+"""The ASGI application: middleware, the fast routes, and FastAPI for all others."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -28,7 +28,7 @@ ROUTERS = (
 
 
 def application(service: Service) -> Middleware:
-    """Everything behind one ASGI callable; its lifespan starts and stops the service."""
+    """The application; its lifespan starts and stops the service."""
 
     @asynccontextmanager
     async def lifespan(_: Any) -> AsyncIterator[None]:
@@ -43,7 +43,7 @@ def application(service: Service) -> Middleware:
 
 
 def api(service: Service) -> FastAPI:
-    """All calls but the hot ones, and the document that describes both."""
+    """All routes but the fast ones, and the document that describes both."""
     made = FastAPI(title="Afterglow", openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     made.state.service = service
     made.state.ready = health.Ready(lambda: service.ask(service.experiments.names))
@@ -82,7 +82,7 @@ def allowed(request: Request) -> str:
 
 
 async def unreadable(request: Request, error: Any) -> Response:
-    """What FastAPI could not read, in our words."""
+    """A problem for a request that FastAPI could not read."""
     found = error.errors()
     if any(one["type"] == "json_invalid" for one in found):
         return Problem("malformed", f"the body is not JSON: {found[0]['ctx']['error'].lower()}").response()
@@ -93,7 +93,7 @@ async def unreadable(request: Request, error: Any) -> Response:
 
 
 def said_of(error: dict[str, Any]) -> str:
-    """What is wrong with a value; a pattern says nothing to people."""
+    """What is wrong with a value; patterns have a rule in words."""
     rule = RULES.get(error.get("ctx", {}).get("pattern"))
     return f"{rule}, got {error['input']!r}" if rule else str(error["msg"])
 

@@ -11,7 +11,7 @@ from afterglow.errors import AfterglowError
 from afterglow.service.logs import Sparing
 
 MEDIA_TYPE = "application/problem+json"
-AWAY = Sparing(logging.getLogger("afterglow.service"), "a call was refused: %s")
+UNREACHABLE = Sparing(logging.getLogger("afterglow.service"), "a call was refused: %s")
 
 
 class Kind(NamedTuple):
@@ -47,10 +47,10 @@ TABLE = (
     ),
     Kind(
         "step-closed", 409, "The step was closed with another total, or its rewards add up to another.",
-        "The first stays. Sending the same total again is harmless; a wrong step can be voided.",
+        "The first total stays. Sending the same total again changes nothing; a wrong step can be voided.",
     ),
     Kind(
-        "out-of-turn", 409, "The call doesn't fit where the experiment stands: not started, stopped, another step.",
+        "out-of-turn", 409, "The call doesn't fit the state of the experiment: not started, stopped, another step.",
         "Read the experiment's status and act on that.",
     ),
     Kind(
@@ -58,13 +58,13 @@ TABLE = (
         "Its recommended variant is served from now on; create a new experiment to go on.",
     ),
     Kind(
-        "unusable", 409, "The experiment's log is damaged, or this release would decide otherwise than the one before.",
+        "unusable", 409, "The experiment's log is damaged, or this release decides differently than the one before.",
         "`detail` says which. Run `afterglow verify`; go back to a backup, or to the release that created it. The "
-        "other experiments go on.",
+        "other experiments continue.",
     ),
     Kind("too-large", 413, "The body is larger than the limit.", "Send smaller batches, at most 1,000 rewards each."),
     Kind(
-        "unsupported-media-type", 415, "The body is something else than JSON.",
+        "unsupported-media-type", 415, "The body is not JSON.",
         "Send it with `Content-Type: application/json`.",
     ),
     Kind(
@@ -81,15 +81,16 @@ TABLE = (
         "Use a new random key for each reward, and the same one only to send the same reward again.",
     ),
     Kind(
-        "too-many-requests", 429, "There are more calls a second than the token may make, or all without a valid one.",
-        "Wait, then go on.", 1,
+        "too-many-requests", 429, "The token makes more calls per second than allowed, or there are too many calls without "
+        "a valid token.",
+        "Wait, then send it again.", 1,
     ),
     Kind(
         "internal", 500, "The service failed; its log has the cause under the id of the request.",
         "Report it, with `X-Request-ID`.",
     ),
     Kind(
-        "overloaded", 503, "More is waiting than the service takes on; nothing of this call was kept.",
+        "overloaded", 503, "The service is overloaded; nothing of this call was stored.",
         "Send it again after the time in `Retry-After`.", 1,
     ),
     Kind(
@@ -162,6 +163,6 @@ def problem_of(error: Exception) -> Problem:
     kinds = [error.kind, *(each.kind for each in type(error).__mro__ if issubclass(each, AfterglowError))]
     slug = next((OF_ERROR[kind] for kind in kinds if kind in OF_ERROR), "internal")
     if slug == "database-unavailable":
-        AWAY.say(error)  # callers don't see the address of the database
+        UNREACHABLE.say(error)  # callers don't see the address of the database
         return Problem(slug)
     return Problem(slug, str(error), error_kind=error.kind, field=error.field)

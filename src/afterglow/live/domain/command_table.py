@@ -41,7 +41,7 @@ class Command:
     done: str = NEXT_STEP  # what the page says afterwards
     scope: str = "operate"  # that a token needs
     grave: bool = False  # the form asks for the experiment's name
-    ignored: tuple[str, ...] = ()  # texts that HTTP accepts and nobody uses, as in earlier releases
+    ignored: tuple[str, ...] = ()  # texts that HTTP accepts and ignores, as in earlier releases
 
     @property
     def slug(self) -> str:

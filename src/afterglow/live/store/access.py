@@ -1,4 +1,4 @@
-"""Who may use the service, and who is told what happens: tokens and webhooks, kept beside the experiments."""
+"""Tokens and webhooks of the service, stored in the database of the experiments."""
 
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
@@ -45,7 +45,7 @@ class Access(Protocol):
         """Refuse a token from now on; False if there is none of that id or it was revoked before."""
 
     def drop_token(self, token: str) -> bool:
-        """Forget a token, as if it had never been; False if there is none of that id."""
+        """Delete a token; False if there is none of that id."""
 
     def hooks(self) -> list[HookRow]:
         """All webhooks, oldest first."""
@@ -66,7 +66,7 @@ class Access(Protocol):
         """Whether this process is the one to do it, out of all that use the database; it is until the context ends."""
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
 
 
 class TableAccess(ABC):

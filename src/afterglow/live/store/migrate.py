@@ -1,6 +1,6 @@
-"""Bring a database of an older release to the layout of this one, by Alembic: all or nothing.
+"""Migrate a database of an older release to the layout of this one with Alembic: all or nothing.
 
-A SQLite file is copied first. A PostgreSQL database is changed in one transaction, when nobody uses it.
+A SQLite file is copied first. A PostgreSQL database is changed in one transaction, when no process uses it.
 """
 
 import sqlite3

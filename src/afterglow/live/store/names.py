@@ -29,5 +29,5 @@ def name_taken(name: str) -> Conflict:
 
 
 def storable(text: str) -> bool:
-    """Whether text can be a name in a table at all: PostgreSQL keeps no NUL, and nobody half a surrogate pair."""
+    """Whether text can be stored as a name: PostgreSQL stores no NUL, and no database half a surrogate pair."""
     return text.isascii() and text.isprintable()

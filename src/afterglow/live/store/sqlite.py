@@ -44,7 +44,7 @@ class SqliteAccess(TableAccess):
         except BaseException:
             self.base.close()
             raise
-        self.closing = finalize(self, let_go, self.base, self.process)  # also when nobody calls close
+        self.closing = finalize(self, close_own, self.base, self.process)  # also without a call of close
 
     @contextmanager
     def session(self, change: bool) -> Iterator[SqliteSession]:
@@ -75,7 +75,7 @@ class SqliteStore(SqliteAccess):
     """One connection; calls from several threads take turns."""
 
     def __init__(self, path: str | Path, read_only: bool = False) -> None:
-        self.alone = not read_only  # nobody else writes
+        self.alone = not read_only  # no other process writes
         self.writer = None if read_only else Writer(Path(path))
         try:
             super().__init__(path, read_only)
@@ -152,8 +152,8 @@ class SqliteStore(SqliteAccess):
             self.releasing()
 
 
-def let_go(base: sqlite3.Connection, process: int) -> None:
-    if process == os.getpid():  # a fork has no business with it
+def close_own(base: sqlite3.Connection, process: int) -> None:
+    if process == os.getpid():  # not in a forked process
         base.close()
 
 

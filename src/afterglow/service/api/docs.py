@@ -1,4 +1,4 @@
-"""`/docs` and `/problems/…`: the OpenAPI document as pages to read, without a script and from no other host."""
+"""`/docs` and `/problems/…`: the OpenAPI document as HTML, without scripts or other hosts."""
 
 import json
 import re
@@ -37,7 +37,7 @@ PAGES.globals["asset"] = address
 def routes(document: dict[str, Any]) -> list[Route]:
     """The pages, rendered once."""
     whole = PAGES.get_template("docs.html").render(
-        title="Afterglow: the service, call by call", kind=None, about=document["info"]["description"].split("\n\n"),
+        title="Afterglow: HTTP API", kind=None, about=document["info"]["description"].split("\n\n"),
         groups=list(groups(document)), problems=TABLE,
     )  # fmt: skip
 
@@ -109,7 +109,7 @@ def fields(call: dict[str, Any], body: dict[str, Any], schemas: dict[str, Any]) 
 
 
 def resolved(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
-    """The shape that a schema refers to; the first of several."""
+    """The schema that a schema refers to; the first of several."""
     if "anyOf" in schema:
         return resolved(schema["anyOf"][0], schemas)
     name = schema.get("$ref", "").rpartition("/")[2]

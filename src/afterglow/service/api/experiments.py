@@ -48,7 +48,7 @@ async def list_experiments(
     after: Annotated[str | None, Query(max_length=100, description="`next` of the page before.")] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> Any:
-    """Those that the token may see."""
+    """Experiments that the token may read."""
     return await call.service.ask(page, call.service.experiments, call.token, after, limit)
 
 
@@ -63,7 +63,7 @@ def page(experiments: live.Experiments, token: Token, after: str | None, limit: 
             items.append(experiment_view(experiments.get(name)))
         except Unavailable:
             raise
-        except Exception as error:  # whatever it is, it must not hide the others
+        except Exception as error:  # one experiment must not hide the others
             unusable.append({"name": name, "detail": problem_of(error).detail})
     return {"items": items, "unusable": unusable, "next": rest[limit - 1] if len(rest) > limit else None}
 

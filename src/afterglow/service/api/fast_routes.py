@@ -1,4 +1,4 @@
-"""The two calls that come by the thousand: the live variant, from memory, and rewards, to the desk.
+"""The two most frequent calls: the current variant, from memory, and rewards, through the reward writer.
 
 Plain ASGI: no request object, no validation library but msgspec.
 """
@@ -34,7 +34,7 @@ DECODER = msgspec.json.Decoder(Reward | Annotated[list[Reward], msgspec.Meta(min
 
 
 class CachedView(NamedTuple):
-    """An answer, kept as long as the decision is."""
+    """An answer, cached as long as the decision is the same."""
 
     decision: Decision
     body: bytes
@@ -42,7 +42,7 @@ class CachedView(NamedTuple):
 
 
 def view_of(experiment: Experiment, decision: Decision) -> CachedView:
-    """The tag has a digest too: an order may change the role, and the clock's start the end, of the same step."""
+    """The tag has a digest too: a command may change the role of a step, and a start its end."""
     number = experiment.variants.index(decision.variant)
     body = msgspec.json.encode(current_view(experiment.name, decision))
     digest = blake2b(body, digest_size=4).hexdigest()
@@ -79,7 +79,7 @@ class CurrentRoute:
         await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else view.body})
 
     def freshness(self, decision: Decision) -> bytes:
-        """To the end of the step, where the clock ends it."""
+        """Until the end of the step, if it ends on a schedule."""
         if decision.valid_until is None:
             return b"no-cache"
         left = max(0, int(decision.valid_until - self.service.experiments.now()))
@@ -123,7 +123,7 @@ def rewards_in(body: bytes) -> list[tuple[str, float]]:
 
 
 def refused(body: bytes) -> Problem:
-    """What is wrong with rewards that were not accepted; decoded again, since the decoder says it in words alone."""
+    """Why rewards are refused; they are decoded again, since the decoder gives no structured error."""
     try:
         sent = msgspec.json.decode(body)
         for one in sent if isinstance(sent, list) else [sent]:
@@ -167,7 +167,7 @@ def refuse_other_methods(method: str, *allowed: str) -> None:
 
 
 class FastRoutes:
-    """Hands the two calls to their handlers, without a look at any other route, and everything else on."""
+    """Passes the two calls to their handlers and all others to the other routes."""
 
     def __init__(self, service: Service, others: ASGIApp) -> None:
         self.calls: dict[str, CurrentRoute | Rewards] = {"current": CurrentRoute(service), "rewards": Rewards(service)}

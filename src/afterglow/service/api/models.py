@@ -86,13 +86,13 @@ else:
 
 class Total(Sent):
     total: Annotated[
-        float | None, Field(ge=0, le=1e300, description="What arrived in the step; null for the sum of its rewards.")
+        float | None, Field(ge=0, le=1e300, description="Total of the step; null for the sum of its rewards.")
     ] = None
 
 
 class Difference(Answered):
-    """What a step on one variant brings more than on another, by ordinary statistics: an interval for one look, if
-    effects arrive alike all the time and stretches of a window vary independently with one variance."""
+    """Difference of the average per step between two variants, by ordinary statistics: an interval valid for one look
+    at the end, if effects arrive alike all the time and stretches of a window vary independently with one variance."""
 
     variant: str
     over: str
@@ -107,19 +107,19 @@ class Status(Answered):
     phase: Literal["draft", "scheduled", "running", "paused", "over"]
     step: int
     horizon: int | None
-    variant: Annotated[str, Field(description="Live now.")]
+    variant: Annotated[str, Field(description="The current variant.")]
     leader: str | None
     pinned: str | None
     disabled: list[str]
     shadow: bool
-    washout: Annotated[int, Field(description="Steps to come that won't be learned from.")]
-    learned: Annotated[int, Field(description="Steps.")]
-    excluded: Annotated[int, Field(description="Steps.")]
+    washout: Annotated[int, Field(description="Further steps that won't be learned from.")]
+    learned: Annotated[int, Field(description="Steps that the policy learned from.")]
+    excluded: Annotated[int, Field(description="Steps that the policy did not learn from.")]
     alarm: str | None
     recommended: Annotated[
-        str | None, Field(description="The variant to keep, as things stand; null while nothing is learned.")
+        str | None, Field(description="The variant to keep, by what is known now; null while nothing is learned.")
     ]
-    lead: Annotated[Difference | None, Field(description="Of that variant over the next best.")]
+    lead: Annotated[Difference | None, Field(description="Lead of that variant over the next best.")]
 
 
 class Experiment(Answered):
@@ -131,14 +131,14 @@ class Experiment(Answered):
     policy: str
     policy_version: int
     options: dict[str, Any]
-    settings: Annotated[dict[str, Any], Field(description="Of the policy, as it resolved them.")]
+    settings: Annotated[dict[str, Any], Field(description="Settings of the policy, as it resolved them.")]
     seed: int
     confidence: float
     season: int
     control: str
     mode: Literal["manual", "clock"]
     step_seconds: float | None
-    starts: Annotated[Moment | None, Field(description="From when on steps are counted, by the clock.")]
+    starts: Annotated[Moment | None, Field(description="Time from which steps on a schedule are counted.")]
     heartbeat: bool
     shadow: bool
     remember: int
@@ -148,17 +148,19 @@ class Experiment(Answered):
 
 class Unusable(Answered):
     name: str
-    detail: Annotated[str, Field(description="Why it can't go on.")]
+    detail: Annotated[str, Field(description="Why it can't be used.")]
 
 
 class Experiments(Answered):
     items: list[Experiment]
-    unusable: Annotated[list[Unusable], Field(description="Those of this page that can't be read; the others go on.")]
+    unusable: Annotated[
+        list[Unusable], Field(description="Experiments of this page that can't be read; the others continue.")
+    ]
     next: Annotated[str | None, Field(description="The cursor of the next page.")]
 
 
 class Current(Answered):
-    """The live variant, the same for everybody until `valid_until`."""
+    """The current variant, the same for everyone until `valid_until`."""
 
     experiment: str
     variant: str
@@ -166,7 +168,7 @@ class Current(Answered):
     role: Literal["waiting", "plan", "washout", "outside", "shadow", "missed", "last", "over"]
     valid_until: Annotated[
         Moment | None,
-        Field(description="When the step ends, if a clock ends it; before a scheduled start, when that is."),
+        Field(description="When the step ends, if it ends on a schedule; before a scheduled start, the start time."),
     ]
 
 
@@ -183,7 +185,7 @@ class Step(Answered):
     role: str
     total: float | None
     void: bool
-    reason: Annotated[str | None, Field(description="Of the order that made it void.")]
+    reason: Annotated[str | None, Field(description="Reason of the command that made it void.")]
 
 
 class Steps(Answered):
@@ -206,12 +208,14 @@ class Events(Answered):
 
 class Estimate(Answered):
     variant: str
-    mean: Annotated[float | None, Field(description="Of a pull; null for a variant that was never played.")]
-    low: Annotated[float, Field(description="The mean is between `low` and `high`, whatever effects do, at all times.")]
+    mean: Annotated[float | None, Field(description="Average per step; null for a variant that was never served.")]
+    low: Annotated[
+        float, Field(description="The mean is between `low` and `high`, however effects arrive, at all steps.")
+    ]
     high: float
     pulls: int
     runs: Annotated[int, Field(description="Stretches of consecutive steps.")]
-    share: Annotated[float, Field(description="Of all steps.")]
+    share: Annotated[float, Field(description="Share of all steps.")]
 
 
 class Estimates(Answered):
@@ -219,7 +223,7 @@ class Estimates(Answered):
     alarm: str | None
     items: list[Estimate]
     differences: Annotated[
-        list[Difference], Field(description="Of the variant with the largest mean over each of the others.")
+        list[Difference], Field(description="The variant with the largest mean, compared with each of the others.")
     ]
 
 
@@ -230,6 +234,6 @@ class Explanation(Answered):
     role: str
     why: str
     policy: str
-    hold: Annotated[list[int] | None, Field(description="The step in which it was decided, and steps asked for.")]
+    hold: Annotated[list[int] | None, Field(description="The step in which the hold was decided, and its length.")]
     figures: Annotated[dict[str, Any], Field(description="The policy's state when it decided.")]
     estimates: Estimates

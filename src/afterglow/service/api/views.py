@@ -1,4 +1,4 @@
-"""Values of a running experiment as plain JSON."""
+"""JSON views of experiments, steps, events, estimates and explanations."""
 
 import math
 from dataclasses import asdict
@@ -100,7 +100,7 @@ def explanation_view(one: Explanation) -> dict[str, Any]:
 
 
 def finite(value: Any) -> Any:
-    """JSON knows no infinity: null instead."""
+    """Infinity becomes null, which JSON can write."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
