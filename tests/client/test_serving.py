@@ -143,7 +143,7 @@ def test_refusals_are_the_errors_that_the_experiment_itself_would_raise(address:
             client.experiment("manul", default="49").current()
         with pytest.raises(BadValue, match="no variant named '5'"):
             client.experiment("manual").pin("5", "why not")
-        with pytest.raises(OutOfTurn, match="step 7 is not the one to close"):
+        with pytest.raises(OutOfTurn, match="step 7 can't be closed; the current step is"):
             client.experiment("manual").close_step(1.0, step=7)
         with pytest.raises(Conflict, match="manual"):
             client.create("manual", ["A", "B"], window=1)

@@ -88,7 +88,7 @@ def test_closing_a_step_again_is_harmless_and_another_total_is_refused(experimen
     experiment.close_step(3.0, step=0)
     with pytest.raises(Conflict, match=r"step 0 was closed with 3, got 4.0; the first stays"):
         experiment.close_step(4.0, step=0)
-    with pytest.raises(OutOfTurn, match="step 5 is not the one to close; that is step 1"):
+    with pytest.raises(OutOfTurn, match="step 5 can't be closed; the current step is 1"):
         experiment.close_step(4.0, step=5)
     assert experiment.decision().step == 1
 

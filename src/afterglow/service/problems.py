@@ -81,8 +81,8 @@ TABLE = (
         "Use a new random key for each reward, and the same one only to send the same reward again.",
     ),
     Kind(
-        "too-many-requests", 429, "The token makes more calls per second than allowed, or there are too many calls without "
-        "a valid token.",
+        "too-many-requests", 429, "The token makes more calls per second than allowed, or there are too many calls "
+        "without a valid token.",
         "Wait, then send it again.", 1,
     ),
     Kind(
