@@ -1,4 +1,4 @@
-"""Orders and new experiments by way of forms: what they say before, what they do, and how they are refused."""
+"""Forms of commands: what they say before, what they do, and how they are refused."""
 
 import sqlite3
 from contextlib import closing
@@ -26,7 +26,7 @@ def status(client: httpx.Client) -> dict[str, Any]:
     return found
 
 
-def test_every_order_can_be_given_with_its_form(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
+def test_every_command_can_be_given_with_its_form(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
     create(client, shadow=True, start=False)
     assert "started" in order(visitor, "start")
     assert status(client)["phase"] == "running"
@@ -75,7 +75,7 @@ def test_steps_that_nobody_s_clock_ends_are_named_by_their_end(client: httpx.Cli
     assert "49 is live until step 0 is closed." in visitor.read("/experiments/shipping").text
 
 
-def test_an_order_needs_a_reason_and_keeps_what_was_typed(client: httpx.Client, visitor: Visitor) -> None:
+def test_an_command_needs_a_reason_and_keeps_what_was_typed(client: httpx.Client, visitor: Visitor) -> None:
     create(client)
     assert "reason must be a sentence" in order(visitor, "pin", variant="59", reason="  ")
     assert visitor.answer.status_code == 422
@@ -94,7 +94,7 @@ def test_stopping_for_good_needs_the_name_typed(client: httpx.Client, visitor: V
     assert visitor.form("/experiments/shipping/order/stop").fields["keep"] == "69"
 
 
-def test_only_orders_that_fit_are_offered(client: httpx.Client, visitor: Visitor) -> None:
+def test_only_commands_that_fit_are_offered(client: httpx.Client, visitor: Visitor) -> None:
     create(client)
     offered = [one.rpartition("/")[2] for one in visitor.read("/experiments/shipping").links if "/order/" in one]
     assert offered == ["pin", "pause", "disable", "stop"]
@@ -120,7 +120,7 @@ def test_what_is_refused_is_marked_for_those_who_listen(
     assert "refused" in visitor.page.ids
 
 
-def test_the_form_of_an_order_can_be_asked_again_when_it_takes_effect(
+def test_the_form_of_an_command_can_be_asked_again_when_it_takes_effect(
     client: httpx.Client, visitor: Visitor, clock: Clock
 ) -> None:
     create(client)
@@ -132,7 +132,7 @@ def test_the_form_of_an_order_can_be_asked_again_when_it_takes_effect(
     assert "With step 2, at" in part.partition('id="effect"')[2].partition("</div>")[0]
 
 
-def test_an_order_that_came_too_late_is_refused_in_words(client: httpx.Client, visitor: Visitor) -> None:
+def test_an_command_that_came_too_late_is_refused_in_words(client: httpx.Client, visitor: Visitor) -> None:
     create(client)
     visitor.read("/experiments/shipping/order/pause")
     client.post("/v1/experiments/shipping/stop", json={"reason": "somebody else was faster"})
