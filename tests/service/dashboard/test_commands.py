@@ -75,7 +75,7 @@ def test_steps_that_nobody_s_clock_ends_are_named_by_their_end(client: httpx.Cli
     assert "49 is live until step 0 is closed." in visitor.read("/experiments/shipping").text
 
 
-def test_an_command_needs_a_reason_and_keeps_what_was_typed(client: httpx.Client, visitor: Visitor) -> None:
+def test_a_command_needs_a_reason_and_keeps_what_was_typed(client: httpx.Client, visitor: Visitor) -> None:
     create(client)
     assert "reason must be a sentence" in order(visitor, "pin", variant="59", reason="  ")
     assert visitor.answer.status_code == 422
@@ -120,7 +120,7 @@ def test_what_is_refused_is_marked_for_those_who_listen(
     assert "refused" in visitor.page.ids
 
 
-def test_the_form_of_an_command_can_be_asked_again_when_it_takes_effect(
+def test_the_form_of_a_command_can_be_asked_again_when_it_takes_effect(
     client: httpx.Client, visitor: Visitor, clock: Clock
 ) -> None:
     create(client)
@@ -132,7 +132,7 @@ def test_the_form_of_an_command_can_be_asked_again_when_it_takes_effect(
     assert "With step 2, at" in part.partition('id="effect"')[2].partition("</div>")[0]
 
 
-def test_an_command_that_came_too_late_is_refused_in_words(client: httpx.Client, visitor: Visitor) -> None:
+def test_a_command_that_came_too_late_is_refused_in_words(client: httpx.Client, visitor: Visitor) -> None:
     create(client)
     visitor.read("/experiments/shipping/order/pause")
     client.post("/v1/experiments/shipping/stop", json={"reason": "somebody else was faster"})
