@@ -28,7 +28,7 @@ from abc import ABC, abstractmethod
 
 
 class CommandMethods(ABC):
-    """All commands take effect with the next step, unless their help says otherwise."""
+    """Commands of operators. The reference says when each takes effect."""
 
     @abstractmethod
     def command(self, name: str, /, **arguments: object) -> None: ...
@@ -100,11 +100,12 @@ def client_methods(commands: Iterable[Command] = COMMANDS) -> str:
 
 def command_table(commands: Iterable[Command] = COMMANDS) -> str:
     """One row for each command: method, address, accepted phases, event, meaning."""
-    rows = ["| command | HTTP | scope | phases | event | |", "|---|---|---|---|---|---|"]
+    rows = ["| command | HTTP | scope | phases | effect | event | |", "|---|---|---|---|---|---|---|"]
     for one in commands:
         phases, events = (", ".join(f"`{each}`" for each in many) for many in (one.phases, one.events))
+        when = "at once" if one.at_once else "next step"
         address = f"`POST /v1/experiments/{{name}}/{one.slug}`"
-        rows.append(f"| `{call_of(one)}` | {address} | `{one.scope}` | {phases} | {events} | {one.help} |")
+        rows.append(f"| `{call_of(one)}` | {address} | `{one.scope}` | {phases} | {when} | {events} | {one.help} |")
     return "\n".join(rows) + "\n"
 
 

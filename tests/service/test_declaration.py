@@ -42,7 +42,7 @@ NOTE = Command(
     arguments=(Argument("text", Kind.TEXT, "The note.", example="a holiday", label="Note", hint="Kept in the log."),),
     phases=STARTED, effect=effect_of(note), events=("note",), label="Note", title="Write a note", button="Write",
     confirmation=lambda spec, status: "The note joins the activity log; {control} stays the control.",
-    offered=lambda spec, status: status.phase == "running", done="",
+    offered=lambda spec, status: status.phase == "running", at_once=True,
 )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 
 
 class CommandMethods(ABC):
-    """All commands take effect with the next step, unless their help says otherwise."""
+    """Commands of operators. The reference says when each takes effect."""
 
     @abstractmethod
     def command(self, name: str, /, **arguments: object) -> None: ...

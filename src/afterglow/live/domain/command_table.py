@@ -19,7 +19,6 @@ from afterglow.live.domain.status import Status
 
 Effect = Callable[[Spec, State, Context, Mapping[str, Any]], list[Event]]
 STARTED = (Phase.RUNNING, Phase.PAUSED)
-NEXT_STEP = "Takes effect with the next step."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +37,7 @@ class Command:
     button: str  # that sends the form
     confirmation: Callable[[Spec, Status], str]  # what will happen, with the placeholders of `command_texts`
     offered: Callable[[Spec, Status], bool]  # whether the page has its button
-    done: str = NEXT_STEP  # what the page says afterwards
+    at_once: bool = False  # takes effect immediately; otherwise with the next step
     scope: str = "operate"  # that a token needs
     grave: bool = False  # the form asks for the experiment's name
     ignored: tuple[str, ...] = ()  # texts that HTTP accepts and ignores, as in earlier releases
@@ -92,7 +91,7 @@ COMMANDS: list[Command] = [
         arguments=(), ignored=("reason",), phases=WAITING, events=("start", "schedule"),
         effect=lambda spec, state, context, given: commands.start(spec, state, context.now),
         label="Start", title="Start the experiment", button="Start", confirmation=texts.start,
-        offered=lambda spec, status: status.phase == Phase.DRAFT, done="",
+        offered=lambda spec, status: status.phase == Phase.DRAFT, at_once=True,
     ),
     Command(
         name="go_live", summary="Leave shadow mode",
@@ -146,7 +145,7 @@ COMMANDS: list[Command] = [
         phases=(Phase.RUNNING, Phase.PAUSED, Phase.OVER), events=("void", "revise"),
         effect=lambda spec, state, context, given: commands.void_steps(spec, state, context, **given),
         label="Void steps", title="Void steps", button="Void steps", confirmation=texts.void,
-        offered=lambda spec, status: status.phase != Phase.DRAFT and status.step > 0, done="",
+        offered=lambda spec, status: status.phase != Phase.DRAFT and status.step > 0, at_once=True,
     ),
     Command(
         name="disable", summary="Stop serving a variant",
@@ -186,7 +185,7 @@ COMMANDS: list[Command] = [
         phases=(*WAITING, *STARTED), events=("stop",),
         effect=lambda spec, state, context, given: commands.stop(spec, state, context.reported(), **given),
         label="Stop", title="Stop the experiment permanently", button="Stop permanently", confirmation=texts.stop,
-        offered=lambda spec, status: status.phase != Phase.OVER, done="", grave=True,
+        offered=lambda spec, status: status.phase != Phase.OVER, at_once=True, grave=True,
     ),
 ]  # fmt: skip
 

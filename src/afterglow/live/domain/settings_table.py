@@ -104,7 +104,6 @@ SETTINGS = (
     ),
 )  # fmt: skip
 BY_NAME = {one.name: one for one in SETTINGS}
-POLICY_SETTINGS = ("policy", "options")
 
 
 def split(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -76,6 +76,7 @@ def shown(document: dict[str, Any], method: str, path: str, call: dict[str, Any]
     answer = call["responses"][status].get("content", {})
     example = next((example_of(one, schemas) for one in answer.values()), None)
     codes = {code for code in call["responses"] if code >= "400"}
+    scope = next(iter(call["security"][0]["token"]), "") if call["security"] else ""
     named = {
         slug
         for code in codes
@@ -85,8 +86,8 @@ def shown(document: dict[str, Any], method: str, path: str, call: dict[str, Any]
     return {
         "id": f"{method}{path}".lower().replace("/", "-").replace("{", "").replace("}", ""), "method": method,
         "path": path, "summary": call["summary"],
-        "description": call.get("description", "").partition("Scope: `")[0].strip(),  # which has its own place
-        "scope": next(iter(call["security"][0]["token"]), "") if call["security"] else "",
+        "description": call.get("description", "").removesuffix(f"Scope: `{scope}`.").strip(),
+        "scope": scope,
         "fields": list(fields(call, body, schemas)), "status": status, "answer": written(example),
         "curl": curl(method, path, bool(call["security"]), example_of(body, schemas)),
         "problems": [kind for kind in TABLE if kind.slug in named],

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from afterglow.errors import AfterglowError, BadValue, Conflict, argument
 from afterglow.live.domain import limits
-from afterglow.live.domain.arguments import Argument, Kind
+from afterglow.live.domain.arguments import REQUIRED, Argument, Kind
 from afterglow.live.domain.settings_table import BY_NAME, SETTINGS
 from afterglow.policies.registry import WHERE, named
 from afterglow.service.dashboard.forms import decimal_number, whole_number
@@ -20,15 +20,18 @@ OWN = {"steps": "clock", "step_length": "1", "step_unit": "hours", "start": "now
 MADE_OF = {"step_seconds": "step_length"}  # settings that other fields ask for
 
 
+NUMBERS = (Kind.WHOLE, Kind.NUMBER)
+
+
 def shown_first(one: Argument) -> str:
     """What a field shows in an empty form."""
     if one.initial is not None:
         return one.initial
-    return "" if one.required or not one.default else str(one.default)
+    return str(one.default) if one.kind in (*NUMBERS, Kind.POLICY) and one.default not in (REQUIRED, None) else ""
 
 
 FIELDS = [one for one in SETTINGS if one.name not in (*MADE_OF, "start", "starts")]
-FRESH = {one.name: shown_first(one) for one in FIELDS} | {"seed": "0"} | OWN
+FRESH = {one.name: shown_first(one) for one in FIELDS} | OWN
 
 
 def create_page(visit: Visit) -> Response:
@@ -96,9 +99,6 @@ def reader_of(one: Argument) -> Callable[[Typed, str], Any]:
     }
     reader = readers.get(one.kind, text)
     return lambda typed, name: one.read(reader(typed, name))
-
-
-NUMBERS = (Kind.WHOLE, Kind.NUMBER)
 
 
 def text(typed: Typed, name: str) -> str:
