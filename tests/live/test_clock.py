@@ -77,7 +77,7 @@ def test_steps_that_nobody_was_there_for_are_void_and_washed_out(make: Any, cloc
     assert experiment.steps(gone, 1)[0].total == 1.0
     assert experiment.status().learned == 1
     assert experiment.verify().ok
-    with pytest.raises(OutOfTurn, match="step 1 of 'hourly' was missed: nobody asked"):
+    with pytest.raises(OutOfTurn, match="step 1 of 'hourly' was missed: nothing was requested or reported"):
         experiment.explain(1)
 
 

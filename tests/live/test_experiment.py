@@ -86,7 +86,7 @@ def test_an_impossible_amount_is_refused_by_value(experiment: Experiment, amount
 def test_closing_a_step_again_is_harmless_and_another_total_is_refused(experiment: Experiment) -> None:
     experiment.close_step(3.0, step=0)
     experiment.close_step(3.0, step=0)
-    with pytest.raises(Conflict, match=r"step 0 was closed with 3, got 4.0; the first stays"):
+    with pytest.raises(Conflict, match=r"step 0 was closed with 3, got 4.0; the first total stays"):
         experiment.close_step(4.0, step=0)
     with pytest.raises(OutOfTurn, match="step 5 can't be closed; the current step is 1"):
         experiment.close_step(4.0, step=5)
@@ -123,7 +123,7 @@ def test_totals_above_what_was_said_are_counted_as_the_most_and_raise_the_alarm(
         experiment.reward(30.0)
     experiment.close_step()
     assert experiment.steps(count=1)[0].total == 90.0
-    assert "1 step brought more than window x reward_max = 40" in str(experiment.status().alarm)
+    assert "1 step had a total above window x reward_max = 40" in str(experiment.status().alarm)
 
 
 def test_an_explanation_has_the_numbers_at_the_time_of_the_decision(experiment: Experiment) -> None:
@@ -145,7 +145,7 @@ def test_an_explanation_has_the_numbers_at_the_time_of_the_decision(experiment: 
     ("wrong", "said"),
     [
         ({"name": "a b"}, "name must be 1 to 100 letters, digits, '-' or '_', got 'a b'"),
-        ({"variants": ["49"]}, "arms must be at least 2"),
+        ({"variants": ["49"]}, "variants must be at least 2"),
         ({"variants": [49, 59]}, "variants must have strings"),
         ({"window": 0}, "window must be a whole number of at least 1"),
         ({"reward_max": 0}, "reward_max must be a number above 0"),

@@ -134,7 +134,7 @@ class Follower:
             raise OutOfTurn(f"step {step:,} of {self.name!r} has no decision yet; it is at step {now.step:,}")
         row = next(log.steps(step, 1), None)
         if row is None or row.role == Role.MISSED:
-            raise OutOfTurn(f"step {step:,} of {self.name!r} was missed: no process was running")
+            raise OutOfTurn(f"step {step:,} of {self.name!r} was missed: nothing was requested or reported")
         past = Follower(self.name)
         past.begin(log, step - 1)
         for record in log.records(past.seq):

@@ -29,7 +29,7 @@ class Role(StrEnum):
     WASHOUT = "washout"  # as planned, but effects of steps outside the plan may arrive
     OUTSIDE = "outside"  # pinned or paused: not as planned
     SHADOW = "shadow"  # the control is served, the plan only logged
-    MISSED = "missed"  # no process was running
+    MISSED = "missed"  # nothing was requested or reported
     LAST = "last"  # was open when the experiment was stopped
 
 

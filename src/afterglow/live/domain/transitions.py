@@ -91,7 +91,7 @@ def close(spec: Spec, state: State, body: Body) -> None:
 
 
 def missed(spec: Spec, state: State, body: Body) -> None:
-    """Steps passed while no process was running, beginning with the current one."""
+    """Steps passed without any request or report, beginning with the current one."""
     leave_plan(spec, state)
     state.excluded += body["count"]
     go_on(spec, state, body["count"])
