@@ -89,12 +89,10 @@ async def unreadable(request: Request, error: Any) -> Response:
     found = error.errors()
     if any(one["type"] == "json_invalid" for one in found):
         return Problem("malformed", f"the body is not JSON: {found[0]['ctx']['error'].lower()}").response()
-    errors = [
-        {"where": ".".join(str(part) for part in one["loc"]), "what": said_of(one).removeprefix("Value error, ")}
-        for one in found
-    ]
+    errors = [{"where": ".".join(str(part) for part in one["loc"]), "what": said_of(one)} for one in found]
+    field = next((str(one["loc"][1]) for one in found if len(one["loc"]) > 1), "")
     said = "; ".join(f"{one['where']}: {one['what'][:1].lower()}{one['what'][1:]}" for one in errors)
-    return Problem("bad-value", said, errors=errors).response()
+    return Problem("bad-value", said, error_kind="bad-value", field=field, errors=errors).response()
 
 
 def said_of(error: dict[str, Any]) -> str:

@@ -41,7 +41,6 @@ class Service:
         )
         self.ticker = Ticker(experiments, self.tokens, self.metrics)
         self.deliveries = Deliveries(experiments, access, settings.webhooks)
-        self.known: dict[str, Experiment] = {}
         self.until = inf  # deadline of a stop, by the monotonic clock
         self.hanging = False  # whether threads still wait for the database after a stop
         self.metrics.queue.set_function(lambda: self.reward_writer.held)
@@ -92,18 +91,16 @@ class Service:
             LOG.warning("tokens couldn't be read: %s", error)
 
     async def experiment(self, name: str) -> Experiment:
-        """An experiment by name, cached after its first use."""
-        found = self.known.get(name)
-        if found is None:
-            found = self.known[name] = await self.ask(self.experiments.get, name)
-        return found
+        """The experiment of that name, from memory after its first use."""
+        found = self.experiments.opened(name)
+        return await self.ask(self.experiments.get, name) if found is None else found
 
-    async def ask(self, function: Callable[..., Result], *given: Any, conflict: str = "step-closed") -> Result:
-        """Run a function in a worker thread; errors of the experiment become problems."""
+    async def ask(self, function: Callable[..., Result], *given: Any) -> Result:
+        """The result of a function in a worker thread; an error of the experiment becomes a problem."""
         try:
             return await self.workers.call(function, *given)
         except AfterglowError as error:
-            problem = problem_of(error, conflict)
+            problem = problem_of(error)
             if problem.kind.slug in ("internal", "unusable"):
-                LOG.error("an experiment can't continue: %s", error)
+                LOG.error("an experiment can't be used: %s", error)
             raise problem from error

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from afterglow.checks import between, choice, whole
-from afterglow.errors import BadFormat, BadValue, UnknownName
+from afterglow.errors import BadFormat, BadValue, UnknownName, argument
 
 PREFIX = "AFTERGLOW_"
 LEVELS = ("debug", "info", "warning", "error")
@@ -54,7 +54,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         if not self.db:
-            raise BadValue("db must be a file or postgresql://…, got ''")
+            raise BadValue(f"{argument('db')} must be a file or postgresql://…, got ''")
         within("port", self.port, 0, 65_535)
         within("queue", self.queue, 1000, 10_000_000)  # one full batch at least
         within("workers", self.workers, 1, 256)
@@ -71,13 +71,14 @@ class Settings:
         if not self.auth and not loopback(self.host):
             raise BadValue(
                 f"without tokens the service listens on loopback addresses only, got host {self.host!r}; "
-                "leave auth on, or use host 127.0.0.1"
+                "leave auth on, or use host 127.0.0.1",
+                field="host",
             )
 
 
 def within(name: str, value: int, least: int, most: int) -> None:
     if not least <= whole(name, value, least) <= most:
-        raise BadValue(f"{name} must be at most {most:,}, got {value:,}")
+        raise BadValue(f"{argument(name)} must be at most {most:,}, got {value:,}")
 
 
 def loopback(host: str) -> bool:
@@ -111,7 +112,7 @@ def read_file(path: Path) -> dict[str, Any]:
             raise UnknownName("setting", name, TYPES, f"available in {path}: {', '.join(TYPES)}")
         fits = isinstance(value, TYPES[name]) or (TYPES[name] is float and isinstance(value, int))
         if not fits or (isinstance(value, bool) and TYPES[name] is not bool):
-            raise BadValue(f"{name} in {path} must be {WORDS[TYPES[name]]}, got {value!r}")
+            raise BadValue(f"{argument(name)} in {path} must be {WORDS[TYPES[name]]}, got {value!r}")
     return values
 
 

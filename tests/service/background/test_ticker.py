@@ -146,8 +146,8 @@ def test_while_the_database_is_away_callers_are_told_and_then_it_goes_on() -> No
                 client.post("/v1/experiments/shipping/rewards", json={"key": "a", "amount": 1.0}),
                 client.post("/v1/experiments/shipping/pause", json={"reason": "no"}),
             ):
-                assert (slug(answer), answer.headers["retry-after"]) == ("database-away", "2")
-                assert answer.json()["detail"] == KINDS["database-away"].title  # not where it is
+                assert (slug(answer), answer.headers["retry-after"]) == ("database-unavailable", "2")
+                assert answer.json()["detail"] == KINDS["database-unavailable"].title  # not where it is
             assert client.get("/healthz").status_code == 200
             until(client, ("afterglow_database_away",))
         finally:

@@ -82,7 +82,7 @@ def test_a_page_says_when_an_experiment_starts_by_itself(client: httpx.Client, v
     assert said in text
     assert "/experiments/shipping/order/start" not in visitor.page.links
     assert "/experiments/shipping/order/stop" in visitor.page.links
-    assert "is called off" in visitor.read("/experiments/shipping/order/stop").text
+    assert "is cancelled" in visitor.read("/experiments/shipping/order/stop").text
     assert "scheduled" in visitor.read("/").text
     again = next(address for address in visitor.read("/experiments/shipping").loads if "seen=" in address)
     clock.now += 2 * HOUR

@@ -17,7 +17,7 @@ def test_a_step_can_be_voided_with_its_form(client: httpx.Client, visitor: Visit
     refused = order(visitor, "void", step="7", reason="a slip")
     assert "step 7 can't be voided" in refused
     assert "step must be a whole number, got 'x'" in order(visitor, "void", step="x", reason="a slip")
-    assert "last must be a whole number, got 'y'" in order(visitor, "void", step="0", last="y", reason="a slip")
+    assert "last step must be a whole number, got 'y'" in order(visitor, "void", step="0", last="y", reason="a slip")
 
 
 def test_steps_can_be_voided_after_the_end_and_are_shown_with_the_reason(

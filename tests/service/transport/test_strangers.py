@@ -82,7 +82,7 @@ def test_whether_it_is_ready_is_asked_once_for_all_and_says_nothing_of_the_cause
     told = asyncio.run(look())
     assert len(asked) == 1
     assert {(one.kind.slug, "somebody" in one.detail) for one in told if isinstance(one, Problem)} == {
-        ("database-away", False)
+        ("database-unavailable", False)
     }
 
 

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from hashlib import sha256
 from threading import Lock
-from typing import Protocol
 
 from afterglow.checks import choice
 from afterglow.errors import BadValue
@@ -41,16 +40,6 @@ class Token:
 
 
 ANYBODY = Token("anybody", b"", frozenset(SCOPES))  # used where authentication is off
-
-
-class Tokens(Protocol):
-    """Storage of token rows."""
-
-    def tokens(self) -> list[TokenRow]: ...
-
-    def put_token(self, row: TokenRow) -> None: ...
-
-    def revoke_token(self, id: str, at: int) -> bool: ...  # noqa: A002
 
 
 def new_token(

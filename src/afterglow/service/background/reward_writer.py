@@ -94,7 +94,7 @@ class RewardWriter:
             if future.done():
                 continue  # its caller has disconnected
             if isinstance(answer, Exception):
-                future.set_exception(problem_of(answer, conflict="key-reused"))
+                future.set_exception(problem_of(answer))
             else:
                 future.set_result(answer)
 

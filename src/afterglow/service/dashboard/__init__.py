@@ -8,7 +8,7 @@ from starlette.routing import BaseRoute, Route
 
 from afterglow.service.auth.sessions import Sessions
 from afterglow.service.dashboard.assets import asset
-from afterglow.service.dashboard.commands import order_page
+from afterglow.service.dashboard.commands import command_page
 from afterglow.service.dashboard.create import create_page
 from afterglow.service.dashboard.experiment import changes, experiment_page, totals
 from afterglow.service.dashboard.explain import explain_form, explain_page
@@ -31,7 +31,7 @@ PAGES: tuple[tuple[str, Page, str | None, list[str]], ...] = (
     ("/experiments/{name}/totals", totals, "read", READ),
     ("/experiments/{name}/explain", explain_form, "read", READ),
     ("/experiments/{name}/steps/{step:int}", explain_page, "read", READ),
-    ("/experiments/{name}/order/{order}", order_page, "operate", [*READ, *SEND]),
+    ("/experiments/{name}/order/{order}", command_page, "operate", [*READ, *SEND]),
 )
 
 

@@ -7,10 +7,11 @@ from starlette.responses import JSONResponse, Response
 
 from afterglow.errors import OutOfTurn
 from afterglow.live import Decision, Experiment
+from afterglow.live.domain.command_table import COMMANDS
 from afterglow.live.domain.status import Status
 from afterglow.live.follower import LogEntry
 from afterglow.service.dashboard import sentences
-from afterglow.service.dashboard.commands import ORDERS, offered
+from afterglow.service.dashboard.commands import offered
 from afterglow.service.dashboard.comparison import comparison
 from afterglow.service.dashboard.intervals import interval_chart
 from afterglow.service.dashboard.rendering import HEADERS
@@ -25,7 +26,7 @@ ROWS = 60  # runs in the table below the timeline
 def experiment_page(visit: Visit) -> Response:
     experiment, done = visit.experiment(), visit.request.query_params.get("done", "")
     found = page_values(visit, experiment, snapshot(visit, experiment))
-    named = {order.slug: order.label for order in ORDERS}
+    named = {command.slug: command.label for command in COMMANDS}
     return visit.page(
         "experiment.html", **found, done=done, settings=sentences.settings(experiment.spec), order_names=named
     )
