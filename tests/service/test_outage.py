@@ -216,5 +216,5 @@ def test_a_service_whose_database_does_not_answer_can_be_stopped_in_its_time(dat
             began = monotonic()
             assert serving.stop() == 0
             assert monotonic() - began < 2 + PROMPT
-        assert "stopped without an answer of the database" in serving.errors
+        assert "stopped without a response from the database" in serving.errors
         assert "Traceback" not in serving.errors
