@@ -17,7 +17,7 @@ FIRST, LAST = "<!-- calls -->\n", "<!-- end of calls -->\n"
 TITLES = {
     "live": "Serve and report",
     "experiments": "Experiments",
-    "orders": "Commands",
+    "commands": "Commands",
     "steps": "Steps and the log",
     "knowledge": "Estimates",
     "events": "Events",

@@ -67,9 +67,9 @@ def test_a_killed_service_is_bridged_and_everything_is_delivered_once_when_it_is
         served = experiment.decision()
         assert (served.variant, served.fallback, type(served.error)) == ("49", "last", Unavailable)
         assert client.experiment("never-seen", default="59").decision()[0::4] == ("59", "default")
-        with pytest.raises(Unavailable, match="gives no answer"):
+        with pytest.raises(Unavailable, match="can't be reached"):
             client.experiment("never-seen").current()
-        with pytest.raises(Unavailable, match="gives no answer"):
+        with pytest.raises(Unavailable, match="can't be reached"):
             experiment.status()
         with pytest.raises(Undelivered, match=r"50 rewards still wait after 0\.2 s: .*; they are kept and tried again"):
             client.flush(timeout=0.2)
@@ -147,7 +147,7 @@ def test_a_full_buffer_refuses_and_says_why() -> None:
         experiment.reward(1.0)
     until(lambda: client.delivery.error is not None)
     with pytest.raises(
-        Unavailable, match=r"3 rewards wait for the service and there is no room for more .*gives no answer"
+        Unavailable, match=r"3 rewards wait for the service and there is no room for more .*can't be reached"
     ):
         experiment.reward(1.0)
     with pytest.raises(Undelivered):
@@ -216,7 +216,7 @@ def test_a_database_that_is_away_for_ten_seconds_is_bridged() -> None:
         postgres().start()
         client.flush(timeout=START)
         assert served == {("49", "last")}
-        assert problems == {"database-away"}
+        assert problems == {"database-unavailable"}
         assert client.delivery == (0, reported, 0, None)
         until(lambda: experiment.decision().fallback is None)
         assert total(serving, "manual") == float(reported)

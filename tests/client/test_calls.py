@@ -31,6 +31,7 @@ def problem(status: int, slug: str, detail: str = "window must be at least 1") -
         (422, "key-reused", errors.Conflict),
         (429, "too-many-requests", errors.Unavailable),
         (500, "internal", errors.Unavailable),
+        (503, "database-unavailable", errors.Unavailable),
         (503, "database-away", errors.Unavailable),
     ],
 )
@@ -40,6 +41,19 @@ def test_a_problem_is_the_error_of_its_kind_with_the_sentence_of_the_service(
     error = refusal(problem(status, slug))
     assert type(error) is kind
     assert str(error) == "window must be at least 1"
+
+
+def test_an_error_has_the_kind_and_the_field_that_the_service_names() -> None:
+    sent = {"type": "/problems/bad-value", "detail": "no variant named 'x'", "kind": "unknown-variant", "field": "keep"}
+    error = refusal(Answer(422, {}, json.dumps(sent).encode()))
+    assert (error.kind, error.field) == ("unknown-variant", "keep")
+    assert [refusal(problem(503, slug)).kind for slug in ("database-away", "database-unavailable")] == [
+        "database-unavailable", "database-unavailable",
+    ]  # fmt: skip
+    assert (refusal(problem(409, "step-closed")).kind, refusal(problem(409, "step-closed")).field) == (
+        "step-closed",
+        "",
+    )
 
 
 @pytest.mark.parametrize(

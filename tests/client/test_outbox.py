@@ -154,7 +154,7 @@ def test_what_the_service_refuses_as_a_whole_is_handed_over_at_once() -> None:
     keys = [box.put("s", amount) for amount in (1.0, 2.0)]
     over = b'{"type": "/problems/horizon-reached", "detail": "all steps are played"}'
     box.answered(next_batch(box, clock), Answer(409, {}, over))
-    assert [one.key for one in box.news] == keys
+    assert [one.key for one in box.unreported] == keys
     assert (box.waiting, box.pause()) == (0, None)
 
 
@@ -182,7 +182,7 @@ def test_what_was_tried_for_too_long_is_handed_over_and_newer_rewards_go_on() ->
     clock.now += 2
     batch = next_batch(box, clock)
     assert amounts(batch) == [2.0]
-    assert [(one.amount, str(one.error)) for one in box.news] == [(1.0, "not taken within 10 s: no answer")]
+    assert [(one.amount, str(one.error)) for one in box.unreported] == [(1.0, "not taken within 10 s: no answer")]
 
 
 def test_hurry_cuts_lingering_and_pauses_short_and_knows_when_it_is_done() -> None:
@@ -270,4 +270,4 @@ def test_a_key_that_was_used_for_another_amount_is_handed_over_as_a_conflict() -
     box = outbox(clock)
     box.put("s", 1.0, key="mine")
     box.answered(next_batch(box, clock), Answer(422, {}, b'{"type": "/problems/key-reused", "detail": "key"}'))
-    assert [type(one.error) for one in box.news] == [Conflict]
+    assert [type(one.error) for one in box.unreported] == [Conflict]

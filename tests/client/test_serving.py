@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from afterglow.client import Client, Refused
-from afterglow.client.methods import SETTINGS
+from afterglow.client.command_methods import SETTINGS
 from afterglow.errors import BadValue, Conflict, HorizonReached, OutOfTurn, Undelivered, UnknownName
 from afterglow.service.api.models import NewExperiment
 from support.service.live_fixtures import Clock
@@ -143,7 +143,7 @@ def test_refusals_are_the_errors_that_the_experiment_itself_would_raise(address:
             client.experiment("manul", default="49").current()
         with pytest.raises(BadValue, match="no variant named '5'"):
             client.experiment("manual").pin("5", "why not")
-        with pytest.raises(OutOfTurn, match="step 7 is not the one to close"):
+        with pytest.raises(OutOfTurn, match="step 7 can't be closed; the current step is"):
             client.experiment("manual").close_step(1.0, step=7)
         with pytest.raises(Conflict, match="manual"):
             client.create("manual", ["A", "B"], window=1)
@@ -267,7 +267,7 @@ def test_a_client_that_cant_work_is_refused(address: str, token: str, settings: 
 
 def test_a_client_never_shows_its_token() -> None:
     with Client("http://experiments.example", "ag_secret") as client:
-        assert "secret" not in repr(client) + repr(client._link) + repr(client.experiment("shipping"))
+        assert "secret" not in repr(client) + repr(client._config) + repr(client.experiment("shipping"))
 
 
 def test_settings_of_an_experiment_are_those_that_the_service_knows() -> None:

@@ -77,7 +77,7 @@ def test_steps_that_nobody_was_there_for_are_void_and_washed_out(make: Any, cloc
     assert experiment.steps(gone, 1)[0].total == 1.0
     assert experiment.status().learned == 1
     assert experiment.verify().ok
-    with pytest.raises(OutOfTurn, match="step 1 of 'hourly' was missed: nobody asked"):
+    with pytest.raises(OutOfTurn, match="step 1 of 'hourly' was missed: nothing was requested or reported"):
         experiment.explain(1)
 
 
@@ -132,7 +132,7 @@ def test_before_its_time_the_control_is_served_and_nothing_is_counted(make: Any,
     clock.hours(1)
     assert experiment.status().phase == "scheduled"
     assert experiment.decision() == (0, "69", "69", "waiting", 1_000_000 + 2 * 3600)
-    with pytest.raises(OutOfTurn, match="is not started; it starts by itself when the decision of now ends"):
+    with pytest.raises(OutOfTurn, match="is not started; it starts on its own at its start time"):
         experiment.reward(1.0)
     experiment.start()  # changes nothing
     clock.hours(1)
@@ -175,5 +175,5 @@ def test_a_draft_and_a_start_in_the_past_begin_with_the_slot_that_it_is_now(make
 
 
 def test_a_step_of_the_clock_can_t_be_closed_by_hand(make: Any) -> None:
-    with pytest.raises(OutOfTurn, match="the clock closes the steps of 'hourly'; report rewards"):
+    with pytest.raises(OutOfTurn, match="steps of 'hourly' end on a schedule; report rewards"):
         make().close_step(1.0)

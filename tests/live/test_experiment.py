@@ -86,9 +86,9 @@ def test_an_impossible_amount_is_refused_by_value(experiment: Experiment, amount
 def test_closing_a_step_again_is_harmless_and_another_total_is_refused(experiment: Experiment) -> None:
     experiment.close_step(3.0, step=0)
     experiment.close_step(3.0, step=0)
-    with pytest.raises(Conflict, match=r"step 0 was closed with 3, got 4.0; the first stays"):
+    with pytest.raises(Conflict, match=r"step 0 was closed with 3, got 4.0; the first total stays"):
         experiment.close_step(4.0, step=0)
-    with pytest.raises(OutOfTurn, match="step 5 is not the one to close; that is step 1"):
+    with pytest.raises(OutOfTurn, match="step 5 can't be closed; the current step is 1"):
         experiment.close_step(4.0, step=5)
     assert experiment.decision().step == 1
 
@@ -123,7 +123,7 @@ def test_totals_above_what_was_said_are_counted_as_the_most_and_raise_the_alarm(
         experiment.reward(30.0)
     experiment.close_step()
     assert experiment.steps(count=1)[0].total == 90.0
-    assert "1 step brought more than window x reward_max = 40" in str(experiment.status().alarm)
+    assert "1 step had a total above window x reward_max = 40" in str(experiment.status().alarm)
 
 
 def test_an_explanation_has_the_numbers_at_the_time_of_the_decision(experiment: Experiment) -> None:
@@ -145,7 +145,7 @@ def test_an_explanation_has_the_numbers_at_the_time_of_the_decision(experiment: 
     ("wrong", "said"),
     [
         ({"name": "a b"}, "name must be 1 to 100 letters, digits, '-' or '_', got 'a b'"),
-        ({"variants": ["49"]}, "arms must be at least 2"),
+        ({"variants": ["49"]}, "variants must be at least 2"),
         ({"variants": [49, 59]}, "variants must have strings"),
         ({"window": 0}, "window must be a whole number of at least 1"),
         ({"reward_max": 0}, "reward_max must be a number above 0"),
@@ -227,3 +227,19 @@ def test_experiments_are_listed_and_found_again(experiments: Experiments) -> Non
     with pytest.raises(UnknownName, match="no experiment named 'on'; did you mean 'one'"):
         experiments.get("on")
     assert all(verdict.ok for verdict in experiments.verify())
+
+
+def test_options_of_the_policy_may_be_given_by_name_or_as_keywords_but_not_both(experiments: Experiments) -> None:
+    asked: dict[str, Any] = {"variants": ["A", "B"], "window": 2, "policy": "leak-ucb"}
+    named = experiments.create("named", **asked, options={"C": 0.5})
+    short = experiments.create("short", **asked, C=0.5)
+    assert named.spec.options == short.spec.options == {"C": 0.5}
+    assert named.spec.settings == short.spec.settings
+    with pytest.raises(BadValue, match="options has 'C', which is given beside it too; give it once") as twice:
+        experiments.create("twice", **asked, options={"C": 0.5}, C=0.5)
+    with pytest.raises(BadValue, match="options has the settings of the policy, got 'horizon'"):
+        experiments.create("twice", **asked, options={"horizon": 100})
+    for name in ("self", "release", "name"):
+        with pytest.raises(BadValue):
+            experiments.create("twice", **asked, options={name: 1})
+    assert (twice.value.field, experiments.names()) == ("options", ["named", "short"])

@@ -98,7 +98,7 @@ def test_a_total_that_was_too_large_raises_no_alarm_once_it_is_void(experiment: 
         experiment.reward(40.0)
     experiment.close_step()
     close(experiment, [1.0] * 3)
-    assert "1 step brought more than window x reward_max" in (experiment.status().alarm or "")
+    assert "1 step had a total above window x reward_max" in (experiment.status().alarm or "")
     experiment.void(0, "booked twice")
     assert experiment.status().alarm is None
 

@@ -42,7 +42,7 @@ class Live:
     def void(self, first: int, last: int) -> None:
         steps = commands.span(self.spec, self.state, first, last)
         self.gone.append(steps)
-        if commands.in_hand(self.state, steps):
+        if commands.in_current_hold(self.state, steps):
             self.happen(commands.void(self.spec, self.state, first, "a test"))
             return
         replay = Replay(self.spec, StepSet(self.gone))
@@ -106,9 +106,9 @@ class Both:
         elif arm != model.pinned and not model.disabled:
             live.happen(commands.disable(spec, state, "ABC"[arm], "a test"))
             model.disabled.add(arm)
-            means = [state.books.mean(one) if state.books.tallies[one].pulls else 0.0 for one in range(3)]
+            means = [state.bounds.mean(one) if state.bounds.tallies[one].pulls else 0.0 for one in range(3)]
             others = [one for one in range(3) if one != arm]
-            known = [tally.pulls > 0 for tally in state.books.tallies]
+            known = [tally.pulls > 0 for tally in state.bounds.tallies]
             model.replan(max(others, key=lambda one: (known[one], means[one], one == model.control)))
 
     def agree(self) -> None:
@@ -121,7 +121,7 @@ class Both:
             return
         assert state.role == model.role_now()
         recent = [step for step in range(max(0, state.step - 5), state.step) if not model.closed[step].void]
-        in_hand = [step for step in recent if commands.in_hand(state, range(step, step + 1))]
+        in_hand = [step for step in recent if commands.in_current_hold(state, range(step, step + 1))]
         assert in_hand == [step for step in recent if step in model.voidable()]
         hold, holding = state.plan.hold, state.plan.holding
         assert (holding is None) == (not model.playing)
@@ -200,7 +200,7 @@ def test_the_books_are_true_though_low_totals_are_voided_long_after(spread: str)
     """Whoever voids what he doesn't like makes intervals wider, not wrong. By chance this fails once in 10^7."""
     live = Live(specify("tested", ["A", "B", "C"], 4, policy="leak-ucb", confidence=1 - 1e-7))
     world, random, totals = PooledWorld([0.7, 0.4, 0.55], 4, spread, 5), Random(spread), list[float]()
-    counted: list[list[float]] = [[], [], []]  # rewards of the pulls that the books know of
+    counted: list[list[float]] = [[], [], []]  # rewards of the pulls that the bounds know of
     wrong = False
     for step in range(420):
         arm = live.state.served
@@ -225,8 +225,8 @@ def test_the_books_are_true_though_low_totals_are_voided_long_after(spread: str)
 
 def check_books(live: Live, counted: list[list[float]], means: list[float]) -> None:
     for arm, rewards in enumerate(counted):
-        low, high = live.state.books.interval(arm)
-        pulls, least, settled, most, _ = live.state.books.claims(arm)[0]
+        low, high = live.state.bounds.interval(arm)
+        pulls, least, settled, most, _ = live.state.bounds.claims(arm)[0]
         assert low <= means[arm] <= high
         assert pulls == len(rewards)
         assert least - 1e-9 <= sum(rewards)

@@ -21,7 +21,7 @@ from testbed.storm import Storm
 AWAY = 10.0  # seconds
 PROMPT = 5.0  # seconds, on a busy machine
 SHOP = {"name": "shop", "variants": ["49", "59"], "window": 2, "reward_max": 1e9}
-AT_A_LOSS = ("too-slow", "database-away")
+AT_A_LOSS = ("too-slow", "database-unavailable")
 STRANGER = {"Authorization": "Bearer ag_000000000000_unknown"}
 HERE = "/v1/experiments/shop"
 
@@ -84,12 +84,14 @@ def test_ten_seconds_without_the_database_are_bridged_without_a_restart(database
             sent += 1
             told += [shop.decision().fallback]
             assert {shop.current(), client.experiment("new", default="59").current()} == {"49", "59"}
-            assert refused(http.get("/readyz")) == "database-away"
-            assert refused(http.get(f"{HERE}/current")) == "database-away"
-            assert refused(http.post(f"{HERE}/rewards", json={"key": "k", "amount": 1})) == "database-away"
-            assert refused(http.post(f"{HERE}/pause", json={"reason": "it can't be done"})) == "database-away"
+            assert refused(http.get("/readyz")) == "database-unavailable"
+            assert refused(http.get(f"{HERE}/current")) == "database-unavailable"
+            assert refused(http.post(f"{HERE}/rewards", json={"key": "k", "amount": 1})) == "database-unavailable"
+            assert refused(http.post(f"{HERE}/pause", json={"reason": "it can't be done"})) == "database-unavailable"
             assert http.get("/healthz").status_code == 200
-            assert refused(http.get(f"{HERE}/current", headers=STRANGER)) == "database-away"  # it can't be looked up
+            assert (
+                refused(http.get(f"{HERE}/current", headers=STRANGER)) == "database-unavailable"
+            )  # it can't be looked up
         database.start()
         insist(http, 200, "GET", "/readyz")
         insist(http, 401, "GET", f"{HERE}/current", headers=STRANGER)
@@ -123,7 +125,7 @@ def test_a_full_disk_is_told_and_nothing_is_lost_when_there_is_room_again(sqlite
             batch = [{"key": f"{taken} {number}", "amount": 1.0} for number in range(1000)]
             answer = http.post(f"{HERE}/rewards", json=batch)
         for _ in range(20):
-            assert refused(http.post(f"{HERE}/rewards", json=batch)) == "database-away"
+            assert refused(http.post(f"{HERE}/rewards", json=batch)) == "database-unavailable"
             assert http.get(f"{HERE}/current").json()["variant"] == "49"
         resource.prlimit(serving.process.pid, resource.RLIMIT_FSIZE, room)
         receipt = http.post(f"{HERE}/rewards", json=batch).json()
@@ -214,5 +216,5 @@ def test_a_service_whose_database_does_not_answer_can_be_stopped_in_its_time(dat
             began = monotonic()
             assert serving.stop() == 0
             assert monotonic() - began < 2 + PROMPT
-        assert "stopped without an answer of the database" in serving.errors
+        assert "stopped without a response from the database" in serving.errors
         assert "Traceback" not in serving.errors

@@ -139,6 +139,10 @@ def test_a_secret_is_compared_to_its_end(serving: Serving) -> None:
         )
 
 
+def test_the_address_of_a_problem_that_was_renamed_still_explains_it(client: httpx.Client) -> None:
+    assert "<h1>503 database-unavailable</h1>" in client.get("/problems/database-away").text
+
+
 @pytest.mark.parametrize("kind", TABLE)
 def test_every_problem_is_explained_at_its_address(client: httpx.Client, kind: Any) -> None:
     page = client.get(f"/problems/{kind.slug}")
@@ -165,11 +169,14 @@ def test_the_calls_can_be_read_as_a_page_that_asks_no_other_host(client: httpx.C
 def test_errors_of_experiments_become_problems() -> None:
     cases = {
         "unknown-experiment": UnknownName("experiment", "x", []), "bad-value": UnknownName("variant", "x", []),
-        "horizon-reached": HorizonReached("all"), "out-of-turn": OutOfTurn("not now"), "step-closed": Conflict("twice"),
-        "database-away": Unavailable("away"), "unusable": BadDatabase("broken"),
+        "horizon-reached": HorizonReached("all"), "out-of-turn": OutOfTurn("not now"),
+        "step-closed": Conflict("twice", kind="step-closed"),
+        "database-unavailable": Unavailable("away"), "unusable": BadDatabase("broken"),
     }  # fmt: skip
     assert [problem_of(error).kind.slug for error in cases.values()] == list(cases)
-    assert problem_of(Conflict("twice"), "key-reused").kind.slug == "key-reused"
+    for kind in ("key-reused", "name-taken"):
+        assert problem_of(Conflict("twice", kind=kind)).kind.slug == kind
+    assert problem_of(Conflict("of no known kind")).kind.slug == "internal"
     assert problem_of(BadValue("x")).detail == "x"
     assert problem_of(RuntimeError("secret")).detail == KINDS["internal"].title
 

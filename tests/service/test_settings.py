@@ -32,8 +32,8 @@ WRONG: list[tuple[dict[str, str], str, str]] = [
     ({}, "port = ", "is not TOML"),
     ({}, "queue = 10", "queue must be a whole number of at least 1,000, got 10"),
     ({}, "log_level = 'loud'", "no log_level named 'loud'; it is one of debug, info, warning, error"),
-    ({}, "host = '0.0.0.0'\nauth = false", "without tokens the service listens on this machine alone"),
-    ({}, "host = 'example.com'\nauth = false", "without tokens the service listens on this machine alone"),
+    ({}, "host = '0.0.0.0'\nauth = false", "without tokens the service listens on loopback addresses only"),
+    ({}, "host = 'example.com'\nauth = false", "without tokens the service listens on loopback addresses only"),
     ({}, "db = ''", "db must be a file or postgresql://…"),
 ]
 
@@ -75,7 +75,7 @@ def test_an_empty_machine_needs_no_settings() -> None:
 def test_a_wrong_call_exits_2_with_one_sentence() -> None:
     done = command("serve", "--host", "0.0.0.0", "--no-auth", check=False)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert "without tokens the service listens on this machine alone, got host '0.0.0.0'" in done.stderr
+    assert "without tokens the service listens on loopback addresses only, got host '0.0.0.0'" in done.stderr
 
 
 def test_without_tokens_a_page_from_elsewhere_can_not_call() -> None:

@@ -1,8 +1,7 @@
-"""Talk to a running service: which variant to serve, and what came in.
+"""Client of the service: get the current variant, report rewards, give commands.
 
-Needs the extra `client` and nothing of the server. The variant is kept until its step ends; while the
-service is away the last one, or a default, is served. Rewards are buffered, delivered in the background and counted
-once.
+Needs the extra `client` and nothing of the server. The variant is kept until its step ends; while the service can't be
+reached, the last one or a default is served. Rewards are buffered, delivered in the background and counted once.
 """
 
 try:

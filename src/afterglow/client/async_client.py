@@ -1,7 +1,7 @@
 """The client for programs with an event loop (asyncio)."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -12,7 +12,7 @@ from afterglow.client.async_sender import AsyncRewardSender
 from afterglow.client.calls import Answer, Call
 from afterglow.client.client import CLOSING, Followed, Json
 from afterglow.client.config import ClientConfig, answer_of, arguments
-from afterglow.client.delivery import LOG, Delivery
+from afterglow.client.delivery import LOG
 from afterglow.client.event_stream import Stream
 from afterglow.client.methods import ExperimentMethods, ServiceMethods
 from afterglow.client.variant import Current
@@ -22,25 +22,27 @@ from afterglow.errors import AfterglowError, Unavailable
 class AsyncClient(ServiceMethods[Awaitable[Json]]):
     """Talks to a service from one event loop."""
 
+    _sender: AsyncRewardSender
+
     def __init__(self, address: str, token: str, **settings: Any) -> None:
-        self._link = ClientConfig(address=address, token=token, **settings)
+        self._config = ClientConfig(address=address, token=token, **settings)
         self._handles = dict[tuple[str, str | None], AsyncExperiment]()
-        self._http = httpx.AsyncClient(**self._link.options())
-        self._courier = AsyncRewardSender(self._link, self._send)
+        self._http = httpx.AsyncClient(**self._config.options())
+        self._sender = AsyncRewardSender(self._config, self._send)
 
     def experiment(self, name: str, default: str | None = None) -> "AsyncExperiment":
-        """A handle on an experiment; `default` is served as long as the service has never answered."""
-        return self._handles.setdefault((name, default), AsyncExperiment(self, self._link, name, default))
+        """A handle on an experiment; `default` is served until the service has answered once."""
+        return self._handles.setdefault((name, default), AsyncExperiment(self, name, default))
 
     def experiments(self, limit: int = 100) -> AsyncIterator[Json]:
-        """All experiments, asked for a page at a time."""
+        """All experiments, fetched page by page."""
         return self._pages("/v1/experiments", None, limit)
 
     async def follow(self, experiment: str | None = None, after: str | None = None) -> AsyncGenerator[Followed, None]:
-        """Events as they happen, each with a cursor: `follow(after=cursor)` goes on behind it another time."""
+        """Events as they happen, each with a cursor: `follow(after=cursor)` resumes after an interruption."""
         stream = Stream(after)
         try:
-            async with self._http.stream(**self._link.following(experiment, after)) as response:
+            async with self._http.stream(**self._config.following(experiment, after)) as response:
                 if response.status_code != 200:
                     await response.aread()
                     raise calls.refusal(answer_of(response))
@@ -48,21 +50,16 @@ class AsyncClient(ServiceMethods[Awaitable[Json]]):
                     if (event := stream.line(line)) is not None:
                         yield stream.cursor, event
         except httpx.TransportError as error:
-            raise self._link.away(error) from error
-
-    @property
-    def delivery(self) -> Delivery:
-        """How rewards are doing: waiting, delivered, refused, and what is wrong."""
-        return self._courier.delivery()
+            raise self._config.unreachable(error) from error
 
     async def flush(self, timeout: float | None = None) -> None:
         """Wait until everything reported so far is delivered; `Undelivered` if some was refused or time is up."""
-        await self._courier.flush(timeout)
+        await self._sender.flush(timeout)
 
     async def close(self, timeout: float | None = CLOSING) -> None:
-        """Deliver what is left, then let go; `Undelivered` if that isn't possible in time."""
+        """Deliver waiting rewards, then close; `Undelivered` if that isn't possible in time."""
         try:
-            await self._courier.close(timeout)
+            await self._sender.close(timeout)
         finally:
             await self._http.aclose()
 
@@ -77,20 +74,17 @@ class AsyncClient(ServiceMethods[Awaitable[Json]]):
                 raise
             LOG.error("%s", error)
 
-    def __repr__(self) -> str:
-        return f"<AsyncClient {self._link.address}>"
-
     async def _ask(self, call: Call) -> Json:
         answer: Json = calls.read(call, await self._send(call))
         return answer
 
     async def _send(self, call: Call, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> Answer:
-        """Whatever the service answers; Unavailable if nothing."""
-        self._link.open(self._http.is_closed)
+        """The answer of the service; Unavailable if there is none."""
+        self._config.open(self._http.is_closed)
         try:
-            response = await self._http.request(**arguments(call, headers), timeout=timeout or self._link.timeout)
+            response = await self._http.request(**arguments(call, headers), timeout=timeout or self._config.timeout)
         except (httpx.TransportError, httpx.DecodingError) as error:
-            raise self._link.away(error) from error
+            raise self._config.unreachable(error) from error
         return answer_of(response)
 
     async def _pages(self, path: str, after: object | None, limit: int) -> AsyncIterator[Json]:
@@ -106,15 +100,13 @@ class AsyncClient(ServiceMethods[Awaitable[Json]]):
 class AsyncExperiment(ExperimentMethods[Awaitable[Json]]):
     """Made by `AsyncClient.experiment`."""
 
-    def __init__(self, client: AsyncClient, link: ClientConfig, name: str, default: str | None) -> None:
-        self.name = name
+    def __init__(self, client: AsyncClient, name: str, default: str | None) -> None:
+        super().__init__(client, name, default)
         self._client = client
-        self._link = link
-        self._variant = link.variant(default)
         self._turn = asyncio.Lock()
 
     async def current(self) -> str:
-        """The variant to serve. It is kept until its step ends; while the service is away, the last one is served."""
+        """The variant to serve, kept until its step ends; while the service can't be reached, the last one."""
         return (await self.decision()).variant
 
     async def decision(self) -> Current:
@@ -130,41 +122,23 @@ class AsyncExperiment(ExperimentMethods[Awaitable[Json]]):
         asked = self._variant.ask()
         call = Call("GET", calls.of(self.name, "current"))
         try:
-            answer = await self._client._send(call, self._variant.headers(), self._link.current_timeout)
+            answer = await self._client._send(call, self._variant.headers(), self._client._config.current_timeout)
         except Unavailable as error:
             return self._variant.failed(error)
         return self._variant.answered(answer, asked)
 
-    def reward(self, amount: float | Decimal, key: str | None = None) -> str:
-        """Report an amount; the random key under which it is sent, again and again if need be, and counted once.
-
-        Not awaited: it returns at once. It joins the step in which it arrives at the service.
-        """
-        return self._client._courier.put(self.name, amount, key)
-
-    def rewards(self, amounts: Iterable[float]) -> None:
-        """Report many amounts; not awaited either."""
-        for amount in amounts:
-            self.reward(amount)
-
     async def close_step(self, total: float | Decimal | None, step: int) -> Json:
-        """End a step of an experiment without a clock; None takes the sum of its rewards, which are delivered first."""
+        """End a step that has no schedule; None takes the sum of its rewards, which are delivered first."""
         if self._client.delivery.waiting:
-            await self._client.flush(self._link.timeout)
+            await self._client.flush(self._client._config.timeout)
         answer = await self._ask(calls.close(self.name, step, total))
         self._variant.forget()
         return answer
 
     def steps(self, after: int | None = None, limit: int = 1000) -> AsyncIterator[Json]:
-        """What each step served and brought, asked for a page at a time."""
+        """Variant, role and total of each step, fetched page by page."""
         return self._client._pages(calls.of(self.name, "steps"), after, limit)
 
     def events(self, after: int | None = None, limit: int = 1000) -> AsyncIterator[Json]:
-        """The log behind record `after`, asked for a page at a time."""
+        """The log after record `after`, fetched page by page."""
         return self._client._pages(calls.of(self.name, "events"), after, limit)
-
-    def __repr__(self) -> str:
-        return f"<AsyncExperiment {self.name} at {self._link.address}>"
-
-    def _ask(self, call: Call) -> Awaitable[Json]:
-        return self._client._ask(call)

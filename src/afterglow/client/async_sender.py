@@ -1,4 +1,4 @@
-"""Delivers rewards from a task of its own, which starts with the first one."""
+"""Delivers rewards in a task, which starts with the first reward."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -8,17 +8,17 @@ from decimal import Decimal
 from afterglow.client import calls
 from afterglow.client.calls import Answer, Call
 from afterglow.client.config import ClientConfig
-from afterglow.client.delivery import Delivery, complain, delivery_of, given_no_answer, tell
+from afterglow.client.delivery import Delivery, delivery_of, raise_undelivered, report_refused, unanswered
 from afterglow.errors import Unavailable
 
 
 class AsyncRewardSender:
     """Everything happens in one event loop, so nothing needs a lock."""
 
-    def __init__(self, link: ClientConfig, send: Callable[[Call], Awaitable[Answer]]) -> None:
-        self._hear = link.on_refused
+    def __init__(self, config: ClientConfig, send: Callable[[Call], Awaitable[Answer]]) -> None:
+        self._on_refused = config.on_refused
         self._send = send
-        self._outbox = link.outbox()
+        self._outbox = config.outbox()
         self._task: asyncio.Task[None] | None = None
         self._wake = asyncio.Event()  # for the task
         self._settled = asyncio.Event()  # for those who wait for it
@@ -39,7 +39,7 @@ class AsyncRewardSender:
     async def flush(self, timeout: float | None) -> None:
         mark = self._outbox.hurry()
         await self._wait(mark, timeout)
-        complain(self._outbox, mark, timeout, lost=False)
+        raise_undelivered(self._outbox, mark, timeout, lost=False)
 
     async def close(self, timeout: float | None) -> None:
         if self._stopping:
@@ -51,7 +51,7 @@ class AsyncRewardSender:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
                 await self._task
-        complain(self._outbox, mark, timeout, lost=True)
+        raise_undelivered(self._outbox, mark, timeout, lost=True)
 
     async def _wait(self, mark: int, timeout: float | None) -> None:
         self._wake.set()
@@ -70,12 +70,12 @@ class AsyncRewardSender:
                 try:
                     answer = await self._send(calls.rewards(batch.experiment, batch.given()))
                 except Exception as error:
-                    answer = given_no_answer(error)
+                    answer = unanswered(error)
                 self._outbox.answered(batch, answer)
-            elif not self._outbox.news:
+            elif not self._outbox.unreported:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._outbox.pause()):
                         await self._wake.wait()
-            news, self._outbox.news = self._outbox.news, []
+            refused, self._outbox.unreported = self._outbox.unreported, []
             self._settled.set()
-            tell(news, self._hear)
+            report_refused(refused, self._on_refused)

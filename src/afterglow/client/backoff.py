@@ -1,4 +1,4 @@
-"""How long to wait before the next try: twice as long each time, up to a limit, never for all clients at once."""
+"""Exponential backoff with jitter: pauses between tries, doubled each time up to a limit."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ class Backoff:
         self.failures = 0
 
     def next(self, at_least: float = 0.0) -> float:
-        """Seconds to wait after one more failure; half of the pause is by chance, and comes on top of `at_least`."""
+        """Seconds to wait after one more failure; half of the pause is random, and is added to `at_least`."""
         pause = min(self.most, self.first * 2.0 ** min(self.failures, 60))
         self.failures += 1
         return max(at_least, pause / 2) + self.jitter() * pause / 2

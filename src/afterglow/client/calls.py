@@ -1,4 +1,4 @@
-"""The calls of the service as plain values, and what its answers mean. Nothing here touches the network."""
+"""Calls of the service as values, and how answers are read. No network access."""
 
 import json
 from collections.abc import Mapping
@@ -32,7 +32,9 @@ KINDS: Mapping[str, type[AfterglowError]] = {
     "horizon-reached": HorizonReached,
     "unusable": BadFormat,
     "too-many-requests": Unavailable,
+    "database-unavailable": Unavailable,
 }
+RENAMED = {"database-away": "database-unavailable"}  # names of earlier releases, and what they are now
 BY_STATUS: Mapping[int, type[AfterglowError]] = {
     401: NotAllowed,
     403: NotAllowed,
@@ -88,17 +90,20 @@ def parsed(answer: Answer) -> dict[str, Any] | None:
 
 
 def refusal(answer: Answer) -> AfterglowError:
-    """The error that a refusal stands for, with the service's own sentence."""
+    """The error for a refusal, with the sentence, kind and field that the service gave."""
     problem = parsed(answer) or {}
     slug = str(problem.get("type", "")).rpartition("/")[2]
+    slug = RENAMED.get(slug, slug)
     usual = Unavailable if answer.status >= 500 else BY_STATUS.get(answer.status, BadValue)
     kind = KINDS.get(slug, usual)
-    sentence = problem.get("detail") or problem.get("title") or f"the service answered {answer.status}"
-    return kind.__new__(kind, str(sentence))  # not all of them are made from a sentence
+    sentence = str(problem.get("detail") or problem.get("title") or f"the service answered {answer.status}")
+    error = kind.__new__(kind, sentence)  # some classes are made from other arguments than a sentence
+    AfterglowError.__init__(error, sentence, kind=str(problem.get("kind") or slug), field=str(problem.get("field", "")))
+    return error
 
 
 def passes(answer: Answer) -> bool:
-    """Whether a refusal may be gone when the same is sent again later: it says so, or it is not the service's own."""
+    """Whether the same call may work later: by its status, or because the answer is not the service's own."""
     own = "/problems/" in str((parsed(answer) or {}).get("type", ""))
     return answer.status == 429 or answer.status >= 500 or not own
 
@@ -140,14 +145,15 @@ def page(path: str, after: object | None, limit: int) -> Call:
     return Call("GET", path, query=query)
 
 
-def order(name: str, verb: str, reason: str, **more: object) -> Call:
-    return Call("POST", of(name, verb), {"reason": reason, **more})
+def command(name: str, address: str, arguments: Mapping[str, object]) -> Call:
+    """A command of operators; arguments that are None are left out."""
+    return Call("POST", of(name, address), {key: value for key, value in arguments.items() if value is not None})
 
 
 def close(name: str, step: int, total: float | Decimal | None) -> Call:
     """The end of a step."""
-    told = float(total) if isinstance(total, Decimal) else total
-    return Call("POST", of(name, "steps", str(step)), {"total": told})
+    given = float(total) if isinstance(total, Decimal) else total
+    return Call("POST", of(name, "steps", str(step)), {"total": given})
 
 
 def rewards(name: str, given: list[tuple[str, float]]) -> Call:

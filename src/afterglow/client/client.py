@@ -2,7 +2,7 @@
 
 import atexit
 import os
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from decimal import Decimal
 from threading import Lock
 from typing import Any
@@ -13,7 +13,7 @@ import httpx
 from afterglow.client import calls
 from afterglow.client.calls import Answer, Call
 from afterglow.client.config import ClientConfig, answer_of, arguments
-from afterglow.client.delivery import LOG, Delivery
+from afterglow.client.delivery import LOG
 from afterglow.client.event_stream import Stream
 from afterglow.client.methods import ExperimentMethods, ServiceMethods
 from afterglow.client.sender import RewardSender
@@ -28,32 +28,34 @@ CLOSING = 5.0  # seconds
 class Client(ServiceMethods[Json]):
     """Talks to a service. May be used by several threads, and after a fork."""
 
+    _sender: RewardSender
+
     def __init__(self, address: str, token: str, **settings: Any) -> None:
-        self._link = ClientConfig(address=address, token=token, **settings)
+        self._config = ClientConfig(address=address, token=token, **settings)
         self._handles = dict[tuple[str, str | None], Experiment]()
         self._begin()
         CLIENTS.add(self)
 
     def _begin(self) -> None:
-        """What a forked process must have for itself: connections, locks, a thread; rewards stay with the parent."""
-        self._http = httpx.Client(**self._link.options())
-        self._courier = RewardSender(self._link, self._send, self._http.close)
+        """Create what a forked process needs of its own: connections, locks, a thread; rewards stay with the parent."""
+        self._http = httpx.Client(**self._config.options())
+        self._sender = RewardSender(self._config, self._send, self._http.close)
         for handle in self._handles.values():
             handle._turn = Lock()
 
     def experiment(self, name: str, default: str | None = None) -> "Experiment":
-        """A handle on an experiment; `default` is served as long as the service has never answered."""
-        return self._handles.setdefault((name, default), Experiment(self, self._link, name, default))
+        """A handle on an experiment; `default` is served until the service has answered once."""
+        return self._handles.setdefault((name, default), Experiment(self, name, default))
 
     def experiments(self, limit: int = 100) -> Iterator[Json]:
-        """All experiments, asked for a page at a time."""
+        """All experiments, fetched page by page."""
         return self._pages("/v1/experiments", None, limit)
 
     def follow(self, experiment: str | None = None, after: str | None = None) -> Generator[Followed, None, None]:
-        """Events as they happen, each with a cursor: `follow(after=cursor)` goes on behind it another time."""
+        """Events as they happen, each with a cursor: `follow(after=cursor)` resumes after an interruption."""
         stream = Stream(after)
         try:
-            with self._http.stream(**self._link.following(experiment, after)) as response:
+            with self._http.stream(**self._config.following(experiment, after)) as response:
                 if response.status_code != 200:
                     response.read()
                     raise calls.refusal(answer_of(response))
@@ -61,21 +63,16 @@ class Client(ServiceMethods[Json]):
                     if (event := stream.line(line)) is not None:
                         yield stream.cursor, event
         except httpx.TransportError as error:
-            raise self._link.away(error) from error
-
-    @property
-    def delivery(self) -> Delivery:
-        """How rewards are doing: waiting, delivered, refused, and what is wrong."""
-        return self._courier.delivery()
+            raise self._config.unreachable(error) from error
 
     def flush(self, timeout: float | None = None) -> None:
         """Wait until everything reported so far is delivered; `Undelivered` if some was refused or time is up."""
-        self._courier.flush(timeout)
+        self._sender.flush(timeout)
 
     def close(self, timeout: float | None = CLOSING) -> None:
-        """Deliver what is left, then let go; `Undelivered` if that isn't possible in time."""
+        """Deliver waiting rewards, then close; `Undelivered` if that isn't possible in time."""
         CLIENTS.discard(self)
-        self._courier.close(timeout)
+        self._sender.close(timeout)
 
     def __enter__(self) -> "Client":
         return self
@@ -86,20 +83,17 @@ class Client(ServiceMethods[Json]):
         else:
             close_quietly(self)
 
-    def __repr__(self) -> str:
-        return f"<Client {self._link.address}>"
-
     def _ask(self, call: Call) -> Json:
         answer: Json = calls.read(call, self._send(call))
         return answer
 
     def _send(self, call: Call, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> Answer:
-        """Whatever the service answers; Unavailable if nothing."""
-        self._link.open(self._http.is_closed)
+        """The answer of the service; Unavailable if there is none."""
+        self._config.open(self._http.is_closed)
         try:
-            response = self._http.request(**arguments(call, headers), timeout=timeout or self._link.timeout)
+            response = self._http.request(**arguments(call, headers), timeout=timeout or self._config.timeout)
         except (httpx.TransportError, httpx.DecodingError) as error:
-            raise self._link.away(error) from error
+            raise self._config.unreachable(error) from error
         return answer_of(response)
 
     def _pages(self, path: str, after: object | None, limit: int) -> Iterator[Json]:
@@ -114,15 +108,13 @@ class Client(ServiceMethods[Json]):
 class Experiment(ExperimentMethods[Json]):
     """Made by `Client.experiment`."""
 
-    def __init__(self, client: Client, link: ClientConfig, name: str, default: str | None) -> None:
-        self.name = name
+    def __init__(self, client: Client, name: str, default: str | None) -> None:
+        super().__init__(client, name, default)
         self._client = client
-        self._link = link
-        self._variant = link.variant(default)
         self._turn = Lock()
 
     def current(self) -> str:
-        """The variant to serve. It is kept until its step ends; while the service is away, the last one is served."""
+        """The variant to serve, kept until its step ends; while the service can't be reached, the last one."""
         return self.decision().variant
 
     def decision(self) -> Current:
@@ -138,48 +130,30 @@ class Experiment(ExperimentMethods[Json]):
         asked = self._variant.ask()
         call = Call("GET", calls.of(self.name, "current"))
         try:
-            answer = self._client._send(call, self._variant.headers(), self._link.current_timeout)
+            answer = self._client._send(call, self._variant.headers(), self._client._config.current_timeout)
         except Unavailable as error:
             return self._variant.failed(error)
         return self._variant.answered(answer, asked)
 
-    def reward(self, amount: float | Decimal, key: str | None = None) -> str:
-        """Report an amount; the random key under which it is sent, again and again if need be, and counted once.
-
-        Returns at once. It joins the step in which it arrives at the service.
-        """
-        return self._client._courier.put(self.name, amount, key)
-
-    def rewards(self, amounts: Iterable[float]) -> None:
-        """Report many amounts."""
-        for amount in amounts:
-            self.reward(amount)
-
     def close_step(self, total: float | Decimal | None, step: int) -> Json:
-        """End a step of an experiment without a clock; None takes the sum of its rewards, which are delivered first."""
+        """End a step that has no schedule; None takes the sum of its rewards, which are delivered first."""
         if self._client.delivery.waiting:
-            self._client.flush(self._link.timeout)
+            self._client.flush(self._client._config.timeout)
         answer = self._ask(calls.close(self.name, step, total))
         self._variant.forget()
         return answer
 
     def steps(self, after: int | None = None, limit: int = 1000) -> Iterator[Json]:
-        """What each step served and brought, asked for a page at a time."""
+        """Variant, role and total of each step, fetched page by page."""
         return self._client._pages(calls.of(self.name, "steps"), after, limit)
 
     def events(self, after: int | None = None, limit: int = 1000) -> Iterator[Json]:
-        """The log behind record `after`, asked for a page at a time."""
+        """The log after record `after`, fetched page by page."""
         return self._client._pages(calls.of(self.name, "events"), after, limit)
-
-    def __repr__(self) -> str:
-        return f"<Experiment {self.name} at {self._link.address}>"
-
-    def _ask(self, call: Call) -> Json:
-        return self._client._ask(call)
 
 
 def close_quietly(client: Client) -> None:
-    """Close where an error can't be raised."""
+    """Close, and log errors instead of raising them."""
     try:
         client.close()
     except AfterglowError as error:

@@ -1,4 +1,4 @@
-"""Where the service is and how patient to be with it: what both clients are made from."""
+"""Configuration of both clients: address, token, timeouts, buffer."""
 
 import random
 import time
@@ -13,10 +13,10 @@ from afterglow.client.backoff import Backoff
 from afterglow.client.calls import Answer, Call
 from afterglow.client.outbox import Outbox, Refused
 from afterglow.client.variant import Variant
-from afterglow.errors import BadValue, OutOfTurn, Unavailable
+from afterglow.errors import BadValue, OutOfTurn, Unavailable, argument
 
-QUIET = 60.0  # seconds without a sign of life on a stream
-Hear = Callable[[list[Refused]], None]
+QUIET = 60.0  # seconds without data on a stream
+OnRefused = Callable[[list[Refused]], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,11 +24,11 @@ class ClientConfig:
     address: str
     token: str = field(repr=False)
     timeout: float = 10.0  # seconds that a call may take
-    current_timeout: float = 2.0  # the same where visitors wait
+    current_timeout: float = 2.0  # for the current variant
     buffer: int = 10_000  # rewards that may wait
-    linger: float = 0.1  # seconds that a reward waits for company
+    linger: float = 0.1  # seconds that a reward waits for others
     retry_for: float | None = None  # seconds; None = until it is delivered
-    on_refused: Hear | None = None
+    on_refused: OnRefused | None = None
     http: Mapping[str, Any] = field(default_factory=dict)  # more for httpx: verify, proxy, …
     clock: Callable[[], float] = time.monotonic
     jitter: Callable[[], float] = random.random
@@ -38,21 +38,24 @@ class ClientConfig:
             httpx.URL(self.address)
             parts = urlsplit(self.address)
         except (ValueError, httpx.InvalidURL) as error:
-            raise BadValue(f"address can't be read: {error}; got {self.address!r}") from error
+            raise BadValue(f"{argument('address')} can't be read: {error}; got {self.address!r}") from error
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise BadValue(
-                f"address must be that of the service, such as https://experiments.example, got {self.address!r}"
+                f"{argument('address')} must be that of the service, such as https://experiments.example, got "
+                f"{self.address!r}"
             )
         if not self.token or not self.token.isascii() or not self.token.isprintable() or " " in self.token:
-            raise BadValue("token must be the text that `afterglow token create` printed, got something else")
+            raise BadValue(
+                f"{argument('token')} must be the text that `afterglow token create` printed, got something else"
+            )
         for name in ("timeout", "current_timeout", "buffer"):
             if not getattr(self, name) > 0:
-                raise BadValue(f"{name} must be above 0, got {getattr(self, name)!r}")
+                raise BadValue(f"{argument(name)} must be above 0, got {getattr(self, name)!r}")
         if not self.linger >= 0:
-            raise BadValue(f"linger must be at least 0 seconds, got {self.linger!r}")
+            raise BadValue(f"{argument('linger')} must be at least 0 seconds, got {self.linger!r}")
 
     def options(self) -> dict[str, Any]:
-        """What an HTTP client of httpx is made with."""
+        """Arguments of httpx clients."""
         more = {"user-agent": "afterglow-client", **self.http.get("headers", {})}
         headers = {**more, "authorization": f"Bearer {self.token}"}
         return {"base_url": self.address, "timeout": self.timeout, **self.http, "headers": headers}
@@ -74,9 +77,9 @@ class ClientConfig:
         if closed:
             raise OutOfTurn("the client is closed; make a new one")
 
-    def away(self, error: Exception) -> Unavailable:
+    def unreachable(self, error: Exception) -> Unavailable:
         """The error for a service that gave no answer."""
-        return Unavailable(f"{self.address} gives no answer ({type(error).__name__}: {error}); try again later")
+        return Unavailable(f"{self.address} can't be reached ({type(error).__name__}: {error}); try again later")
 
 
 def arguments(call: Call, headers: Mapping[str, str] | None = None) -> dict[str, Any]:

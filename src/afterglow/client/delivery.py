@@ -1,9 +1,9 @@
-"""What became of rewards, in words."""
+"""Results of deliveries: counts, log lines and errors."""
 
 import logging
 from typing import NamedTuple
 
-from afterglow.client.config import Hear
+from afterglow.client.config import OnRefused
 from afterglow.client.outbox import Outbox, Refused
 from afterglow.errors import AfterglowError, Unavailable, Undelivered
 
@@ -23,27 +23,27 @@ def delivery_of(outbox: Outbox) -> Delivery:
     return Delivery(outbox.waiting, outbox.delivered, outbox.given_up, outbox.error)
 
 
-def given_no_answer(error: Exception) -> Unavailable:
-    """Why a batch has to be sent again. Whatever it was, the delivery goes on."""
+def unanswered(error: Exception) -> Unavailable:
+    """Why a batch has to be sent again; unexpected errors are logged, and the delivery goes on."""
     if isinstance(error, Unavailable):
         return error
     LOG.error("rewards could not be sent", exc_info=error)
     return Unavailable(f"rewards could not be sent: {error!r}")
 
 
-def tell(refused: list[Refused], hear: Hear | None) -> None:
-    """Say that rewards were given up: in the log, and to whom it concerns."""
+def report_refused(refused: list[Refused], on_refused: OnRefused | None) -> None:
+    """Log refused rewards and call `on_refused`."""
     for name, reason in dict.fromkeys((one.experiment, str(one.error)) for one in refused):
-        LOG.error("rewards of %s were not taken: %s", name, reason)
-    if refused and hear is not None:
+        LOG.error("rewards of %s were refused: %s", name, reason)
+    if refused and on_refused is not None:
         try:
-            hear(refused)
+            on_refused(refused)
         except Exception:
             LOG.exception("on_refused failed")
 
 
-def complain(outbox: Outbox, mark: int, seconds: float | None, lost: bool) -> None:
-    """Raise what became of rewards that are not delivered, if there are any."""
+def raise_undelivered(outbox: Outbox, mark: int, seconds: float | None, lost: bool) -> None:
+    """Raise Undelivered if rewards were refused or still wait."""
     refused = list(outbox.refused)
     outbox.refused.clear()
     if not outbox.settled(mark):

@@ -1,22 +1,20 @@
-"""What can be asked of the service, written once: `Client` answers at once, `AsyncClient` when it is awaited."""
+"""Calls that both clients have: `Client` returns the answer, `AsyncClient` an awaitable of it."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any, Generic, TypeVar
+from decimal import Decimal
+from typing import Any, Generic, Protocol
 
-from afterglow.client.calls import Call, of, order
-from afterglow.errors import BadValue
-
-Given = TypeVar("Given")  # an answer, or an awaitable one
-SETTINGS = frozenset({
-    "reward_max", "policy", "options", "seed", "confidence", "season", "control", "step_seconds", "starts", "heartbeat",
-    "shadow", "remember", "start",
-})  # fmt: skip  # of an experiment; what else is given belongs to its policy
+from afterglow.client.calls import Call, command, of
+from afterglow.client.command_methods import SETTINGS, CommandMethods, Given
+from afterglow.client.config import ClientConfig
+from afterglow.client.delivery import Delivery
+from afterglow.errors import BadValue, argument
 
 
 def moment(starts: object) -> str:
-    """A time as the service reads it; seconds since 1970 as `afterglow.live` takes them."""
+    """A time as the service reads it, from seconds since 1970, a datetime with its zone, or text."""
     if isinstance(starts, str):
         return starts
     try:
@@ -26,14 +24,35 @@ def moment(starts: object) -> str:
             return datetime.fromtimestamp(starts, UTC).isoformat()
     except (ValueError, OverflowError, OSError):
         pass  # a number that is no time
-    raise BadValue(f"starts must be seconds since 1970, a time with its zone, or its text, got {starts!r}")
+    raise BadValue(
+        f"{argument('starts')} must be seconds since 1970, a time with its zone, or its text, got {starts!r}"
+    )
+
+
+class Sender(Protocol):
+    """Delivers rewards in the background."""
+
+    def put(self, experiment: str, amount: float | Decimal, key: str | None) -> str: ...
+
+    def delivery(self) -> Delivery: ...
 
 
 class ServiceMethods(ABC, Generic[Given]):
-    """Calls that are about the service as a whole; each returns the JSON of its answer."""
+    """Calls about the whole service; each returns the JSON of its answer."""
+
+    _config: ClientConfig
+    _sender: Sender
 
     @abstractmethod
     def _ask(self, call: Call) -> Given: ...
+
+    @property
+    def delivery(self) -> Delivery:
+        """Rewards waiting, delivered and refused, and why they wait if something is wrong."""
+        return self._sender.delivery()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._config.address}>"
 
     def create(
         self,
@@ -43,11 +62,16 @@ class ServiceMethods(ABC, Generic[Given]):
         horizon: int | None = None,
         **settings: Any,
     ) -> Given:
-        """A new experiment, with the settings of `afterglow.live` and those of its policy."""
+        """A new experiment, with the settings of `afterglow.live`; `options` are the policy's settings, by name.
+
+        Options of the policy may also be given as keywords.
+        """
         own = {key: value for key, value in settings.items() if key in SETTINGS}
-        of_policy = {key: value for key, value in settings.items() if key not in SETTINGS}
-        if of_policy:
-            own["options"] = {**(own.get("options") or {}), **of_policy}
+        options, beside = own.get("options") or {}, {key: value for key, value in settings.items() if key not in own}
+        for twice in options.keys() & beside.keys():
+            raise BadValue(f"{argument('options')} has {twice!r}, which is given beside it too; give it once")
+        if options or beside:
+            own["options"] = {**options, **beside}
         if own.get("starts") is not None:
             own["starts"] = moment(own["starts"])
         body = {"name": name, "variants": list(variants), "window": window, **own}
@@ -56,7 +80,7 @@ class ServiceMethods(ABC, Generic[Given]):
     def create_webhook(
         self, url: str, kinds: Iterable[str] | None = None, experiments: Iterable[str] | None = None
     ) -> Given:
-        """Have events sent to an address. The answer has the secret of its signatures, this once."""
+        """Send events to an address. The secret of the signatures is in this answer only."""
         body: dict[str, Any] = {"url": url}
         if kinds is not None:
             body["kinds"] = list(kinds)
@@ -71,15 +95,34 @@ class ServiceMethods(ABC, Generic[Given]):
         return self._ask(Call("DELETE", f"/v1/webhooks/{hook}"))
 
 
-class ExperimentMethods(ABC, Generic[Given]):
-    """Calls that are about one experiment; each returns the JSON of its answer. Orders return the status."""
+class ExperimentMethods(CommandMethods[Given]):
+    """Calls about one experiment; each returns the JSON of its answer. Commands return the status."""
 
-    name: str
+    def __init__(self, client: ServiceMethods[Given], name: str, default: str | None) -> None:
+        self.name = name
+        self._service = client
+        self._variant = client._config.variant(default)
 
-    @abstractmethod
-    def _ask(self, call: Call) -> Given: ...
+    def _ask(self, call: Call) -> Given:
+        return self._service._ask(call)
 
-    # Know
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name} at {self._service._config.address}>"
+
+    def reward(self, amount: float | Decimal, key: str | None = None) -> str:
+        """Report an amount, and return the random key with which it is sent until it is delivered, and counted once.
+
+        Returns at once, also with asyncio. The amount joins the step in which it arrives at the service.
+        """
+        return self._service._sender.put(self.name, amount, key)
+
+    def rewards(self, amounts: Iterable[float]) -> None:
+        """Report many amounts; returns at once."""
+        for amount in amounts:
+            self.reward(amount)
+
+    def _command(self, address: str, **arguments: object) -> Given:
+        return self._ask(command(self.name, address, arguments))
 
     def describe(self) -> Given:
         """The experiment as it was created, with its status."""
@@ -93,47 +136,5 @@ class ExperimentMethods(ABC, Generic[Given]):
         return self._ask(Call("GET", of(self.name, "estimates")))
 
     def explain(self, step: int) -> Given:
-        """The numbers that drove the decision of a step."""
+        """The figures from which the variant of a step was chosen."""
         return self._ask(Call("GET", of(self.name, "explain", str(step))))
-
-    # Orders; all take effect with the next step
-
-    def start(self) -> Given:
-        """Begin step 0 of an experiment that was created with `start=False`."""
-        return self._ask(Call("POST", of(self.name, "start"), {}))
-
-    def pin(self, variant: str, reason: str) -> Given:
-        """Serve one variant, whatever the plan, until `unpin`."""
-        return self._ask(order(self.name, "pin", reason, variant=variant))
-
-    def unpin(self, reason: str) -> Given:
-        return self._ask(order(self.name, "unpin", reason))
-
-    def pause(self, reason: str) -> Given:
-        """Serve the control and learn nothing until `resume`."""
-        return self._ask(order(self.name, "pause", reason))
-
-    def resume(self, reason: str) -> Given:
-        return self._ask(order(self.name, "resume", reason))
-
-    def disable(self, variant: str, reason: str) -> Given:
-        """Take a variant out; the policy starts afresh with the others."""
-        return self._ask(order(self.name, "disable", reason, variant=variant))
-
-    def enable(self, variant: str, reason: str) -> Given:
-        """Take a variant in again; the policy starts afresh with it."""
-        return self._ask(order(self.name, "enable", reason, variant=variant))
-
-    def go_live(self, reason: str) -> Given:
-        """Leave shadow mode: serve what is planned from now on."""
-        return self._ask(order(self.name, "go-live", reason))
-
-    def void(self, step: int, reason: str, last: int | None = None) -> Given:
-        """Don't learn from a step, or from all up to `last`, though it was learned long ago."""
-        more = {} if last is None else {"last": last}
-        return self._ask(order(self.name, "void", reason, step=step, **more))
-
-    def stop(self, reason: str, keep: str | None = None) -> Given:
-        """End the experiment now, and serve `keep` from then on: the control, unless it is named."""
-        more = {} if keep is None else {"keep": keep}
-        return self._ask(order(self.name, "stop", reason, **more))

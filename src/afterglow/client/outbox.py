@@ -1,10 +1,10 @@
-"""Rewards on their way: kept in order, sent in batches, sent again with their keys until the service has answered.
+"""Queue of rewards: kept in order, sent in batches, sent again with their keys until the service has answered.
 
     put → take → delivered | refused | failed        failed goes back to the front and pauses
                                                       refused batches are halved until the reward that is wrong is alone
 
-Nothing is dropped in silence. A full outbox refuses; what the service refuses, or what was tried for too long, is
-handed over with the reason. Whoever calls from several threads must take turns.
+Nothing is dropped silently. A full outbox refuses; what the service refuses, or what was tried for too long, is
+reported with the reason. Not thread-safe: callers use a lock.
 """
 
 import math
@@ -19,7 +19,7 @@ from uuid import uuid4
 
 from afterglow.client.backoff import Backoff
 from afterglow.client.calls import Answer, passes, pause_wanted, refusal
-from afterglow.errors import AfterglowError, BadValue, OutOfTurn, Unavailable
+from afterglow.errors import AfterglowError, BadValue, OutOfTurn, Unavailable, argument
 
 MOST = 1000  # rewards that the service takes at once
 HALVED = {413, 422}  # a single reward may be what is wrong
@@ -74,8 +74,8 @@ class Outbox:
         self._closed = False
         self._urgent = 0  # rewards before this one don't linger
         self.waiting = self.delivered = self.given_up = 0
-        self.news = list[Refused]()  # refused, and nobody was told yet
-        self.refused = deque[Refused](maxlen=room)  # since somebody has looked
+        self.unreported = list[Refused]()  # refused, and not reported yet
+        self.refused = deque[Refused](maxlen=room)  # since the last flush
         self.error: AfterglowError | None = None  # why rewards wait, if something is wrong
 
     def put(self, experiment: str, amount: float | Decimal, key: str | None = None) -> str:
@@ -104,12 +104,12 @@ class Outbox:
         return max(0.0, self._due - self._clock())
 
     def stirs(self) -> bool:
-        """Whether whoever delivers should be woken after a `put`: for the first reward, and when it is time."""
+        """Whether the sender should be woken after a `put`: for the first reward, and when it is time to send."""
         return self.waiting == 1 or self.pause() == 0.0
 
     def hurry(self) -> int:
-        """Send what is here as soon as possible: no lingering, and no waiting for the end of a pause. `settled` tells
-        by the number that is returned when that is done."""
+        """Send what is here as soon as possible: no lingering, and no waiting for the end of a pause. `settled` takes
+        the number that is returned."""
         self._urgent = next(self._serial)
         self._due = -math.inf
         return self._urgent
@@ -152,7 +152,7 @@ class Outbox:
                 self._refuse(part, error)
 
     def answered(self, batch: Batch, answer: Answer | AfterglowError) -> None:
-        """What became of a batch; an error stands for no answer at all."""
+        """The answer to a batch; an error if there was none."""
         if isinstance(answer, AfterglowError):
             self._failed(batch, answer)
         elif answer.status < 300:
@@ -172,7 +172,7 @@ class Outbox:
             self._refuse(batch, refusal(answer))
 
     def _settle(self) -> None:
-        """The service is there."""
+        """The service has answered."""
         self._sent, self.error, self._resting = None, None, False
         self._pauses.over()
         at_once = (
@@ -186,7 +186,7 @@ class Outbox:
         refused = [Refused(one.experiment, one.key, one.amount, error) for one in batch.rewards]
         self.waiting -= len(refused)
         self.given_up += len(refused)
-        self.news += refused
+        self.unreported += refused
         self.refused.extend(refused)
 
     def _failed(self, batch: Batch, error: AfterglowError, at_least: float = 0.0) -> None:
@@ -216,5 +216,5 @@ def checked(amount: Any) -> float:
     except (ValueError, OverflowError):  # what has no value, and what no float holds
         value = math.nan
     if not 0 <= value < math.inf:
-        raise BadValue(f"amount must be a number of at least 0, got {amount!r}")
+        raise BadValue(f"{argument('amount')} must be a number of at least 0, got {amount!r}")
     return value

@@ -1,4 +1,4 @@
-"""Delivers rewards from a thread of its own, which starts with the first one."""
+"""Delivers rewards in a thread, which starts with the first reward."""
 
 from collections.abc import Callable
 from decimal import Decimal
@@ -7,18 +7,18 @@ from threading import Condition, Thread, current_thread
 from afterglow.client import calls
 from afterglow.client.calls import Answer, Call
 from afterglow.client.config import ClientConfig
-from afterglow.client.delivery import Delivery, complain, delivery_of, given_no_answer, tell
+from afterglow.client.delivery import Delivery, delivery_of, raise_undelivered, report_refused, unanswered
 from afterglow.errors import Unavailable
 
 LAST = 0.1  # seconds for a request that is under way when time is up
 
 
 class RewardSender:
-    def __init__(self, link: ClientConfig, send: Callable[[Call], Answer], end: Callable[[], None]) -> None:
-        self._hear = link.on_refused
+    def __init__(self, config: ClientConfig, send: Callable[[Call], Answer], end: Callable[[], None]) -> None:
+        self._on_refused = config.on_refused
         self._send = send
-        self._end = end  # is called when nothing more will be sent
-        self._outbox = link.outbox()
+        self._end = end  # called when nothing more will be sent
+        self._outbox = config.outbox()
         self._changed = Condition()
         self._thread: Thread | None = None
         self._stopping = False
@@ -41,7 +41,7 @@ class RewardSender:
         with self._changed:
             mark = self._outbox.hurry()
             self._wait(mark, timeout)
-            complain(self._outbox, mark, timeout, lost=False)
+            raise_undelivered(self._outbox, mark, timeout, lost=False)
 
     def close(self, timeout: float | None) -> None:
         with self._changed:
@@ -57,7 +57,7 @@ class RewardSender:
         elif self._thread is not current_thread():
             self._thread.join(None if in_time else LAST)
         with self._changed:
-            complain(self._outbox, mark, timeout, lost=True)
+            raise_undelivered(self._outbox, mark, timeout, lost=True)
 
     def _wait(self, mark: int, timeout: float | None) -> None:
         self._changed.notify_all()
@@ -67,21 +67,21 @@ class RewardSender:
         while not self._stopping:
             with self._changed:
                 batch = self._outbox.take()
-                if batch is None and not self._outbox.news and not self._stopping:
+                if batch is None and not self._outbox.unreported and not self._stopping:
                     self._changed.wait(self._outbox.pause())
             if batch is not None:
                 answer: Answer | Unavailable
                 try:
                     answer = self._send(calls.rewards(batch.experiment, batch.given()))
                 except Exception as error:
-                    answer = given_no_answer(error)
+                    answer = unanswered(error)
                 with self._changed:
                     self._outbox.answered(batch, answer)
-            self._tell()
+            self._report()
         self._end()
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         with self._changed:
-            news, self._outbox.news = self._outbox.news, []
+            refused, self._outbox.unreported = self._outbox.unreported, []
             self._changed.notify_all()
-        tell(news, self._hear)
+        report_refused(refused, self._on_refused)

@@ -1,7 +1,7 @@
-"""The live variant as a client knows it: kept until its step ends, and what to serve while the service is away.
+"""The current variant in a client: cached until its step ends, with a fallback while the service can't be reached.
 
-How long an answer may be kept is a number of seconds that the service names, counted from when it was asked. The two
-clocks are never compared.
+The service names the seconds for which an answer may be kept, counted from the request. The two clocks are never
+compared.
 """
 
 import logging
@@ -16,8 +16,8 @@ LOG = logging.getLogger("afterglow.client")
 
 
 class Current(NamedTuple):
-    """What to serve. `fallback` is None if the service said so, `"last"` if it did and is away or refuses by now, and
-    `"default"` if it has not been heard yet; `error` is then the reason."""
+    """What to serve. `fallback` is None for an answer of the service, `"last"` for an earlier one while the service
+    can't be reached or refuses, and `"default"` before the first answer; `error` is the reason of a fallback."""
 
     variant: str
     step: int | None = None
@@ -28,7 +28,7 @@ class Current(NamedTuple):
 
 
 class Variant:
-    """One experiment's variant. Whoever calls from several threads must take turns."""
+    """One experiment's variant. Not thread-safe: callers use a lock."""
 
     def __init__(self, default: str | None, pauses: Backoff, clock: Callable[[], float]) -> None:
         self.default = default
@@ -74,7 +74,7 @@ class Variant:
         return current
 
     def failed(self, error: AfterglowError, at_least: float = 0.0, passing: bool = True) -> Current:
-        """The service is away, or refuses. It isn't asked again for a while."""
+        """The service can't be reached, or refuses. It isn't asked again for a while."""
         self._error = error
         self._quiet = self._clock() + self._pauses.next(at_least)
         if not passing and self._last is None:

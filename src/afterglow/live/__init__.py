@@ -1,4 +1,4 @@
-"""Run an experiment for real: one variant at a time for everybody, anonymous amounts, nothing else.
+"""Run experiments: one variant at a time for everyone, and anonymous amounts.
 
     >>> import afterglow
     >>> from tempfile import TemporaryDirectory
@@ -15,8 +15,8 @@
     >>> experiments.close()
     >>> folder.cleanup()
 
-The standard library is enough, unless experiments are kept in PostgreSQL. Every call that changes something is on the
-disk when it returns.
+Needs the standard library alone, unless experiments are kept in PostgreSQL. Changes are on the disk when a call
+returns.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ __all__ = ["Decision", "Experiment", "Experiments", "Receipt", "open"]
 def open(  # noqa: A001
     address: str | Path, *, read_only: bool = False, clock: Callable[[], float] | None = None
 ) -> Experiments:
-    """The experiments in a SQLite file, which is created if need be, or in a `postgresql://…` database.
+    """The experiments in a SQLite file, which is created if it doesn't exist, or in a `postgresql://…` database.
 
     One process at a time may write to a file, several to PostgreSQL, whose time decides unless `clock` is given.
     """

@@ -1,7 +1,6 @@
-"""An experiment's state now: a copy in memory of what the log says, and how it is kept up with the log and the clock.
+"""The current state of an experiment in memory, kept up to date with its log and its schedule.
 
-Every change is a record that is durable before the call returns; if that fails, the copy is thrown away and read
-again.
+Every change is a record that is durable before the call returns; if that fails, the copy is read again.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,32 +19,32 @@ from afterglow.live.follower import Follower
 from afterglow.live.store.contract import Reading, Store, Writing
 
 NEVER = -1
-REREAD = 1.0  # seconds for which a decision is taken as it is where others may change it
+REREAD = 1.0  # seconds for which a decision is used without a read, where other processes may change it
 
 
 class ChangeSignal:
-    """Wakes threads that wait for something to be appended by this process."""
+    """Wakes threads that wait for this process to append a record."""
 
     def __init__(self) -> None:
         self.count = 0
-        self.told = Condition()
+        self.changed = Condition()
 
-    def tell(self) -> None:
-        with self.told:
+    def notify(self) -> None:
+        with self.changed:
             self.count += 1
-            self.told.notify_all()
+            self.changed.notify_all()
 
     def wait(self, seen: int, timeout: float) -> bool:
         """Wait until the count is no longer what was seen; False if the time is over first."""
-        with self.told:
-            return self.told.wait_for(lambda: self.count != seen, timeout)
+        with self.changed:
+            return self.changed.wait_for(lambda: self.count != seen, timeout)
 
 
 class Shown(NamedTuple):
-    """A decision that can be given without asking the database."""
+    """A decision that can be returned without the database."""
 
     decision: Decision
-    ends: float  # by the clock, in milliseconds
+    ends: float  # of the schedule, in milliseconds
     stale: float  # when others may have changed it, by the monotonic clock
 
 
@@ -61,7 +60,7 @@ class CachedState:
         self.copy = Follower(name)
         self.untidy = False
         self.shown: Shown | None = None
-        self.ends: float | None = None  # when the current step ends by the clock, as far as is known
+        self.ends: float | None = None  # when the current step ends on its schedule, if known
         with self.reading():
             pass
 
@@ -70,7 +69,7 @@ class CachedState:
         return self.copy.spec
 
     def glance(self) -> Decision | None:
-        """The decision, if it is known without the database and without waiting for anybody."""
+        """The decision from memory, without the database and without waiting; None if it is not known."""
         shown = self.shown
         if shown is None or self.clock_ms() >= shown.ends or (shown.stale < inf and monotonic() >= shown.stale):
             return None
@@ -78,7 +77,7 @@ class CachedState:
 
     @contextmanager
     def current(self) -> Iterator[State]:
-        """The state now, by the clock."""
+        """The current state."""
         with self.lock:
             if self.copy.seq < 0 or not self.store.alone:
                 with self.reading():
@@ -113,7 +112,7 @@ class CachedState:
         return copy.seq >= 0 and commands.due(copy.spec, copy.state, self.now())
 
     def catch_up(self, log: Writing) -> None:
-        """Start what is scheduled, close the steps that have ended by the clock."""
+        """Start a scheduled experiment, close the steps that have ended on their schedule."""
         if self.due():
             spec, state = self.spec, self.copy.state
             self.append(log, commands.passed(spec, state, self.now(), Reported(*log.reported(state.step))))
@@ -124,7 +123,7 @@ class CachedState:
     @contextmanager
     def reading(self) -> Iterator[Reading]:
         with self.lock:
-            since = monotonic()  # before what is read was true, however long it takes to arrive
+            since = monotonic()  # before the read begins
             with self.store.reading(self.name) as log:
                 self.copy.follow(log)
                 self.show(since)
@@ -139,7 +138,7 @@ class CachedState:
             before, since = NEVER, 0.0
             try:
                 with begin(self.name) as log:
-                    since = monotonic()  # others wait by now
+                    since = monotonic()  # others wait from now on
                     self.copy.follow(log)
                     before = self.copy.seq
                     yield log
@@ -147,12 +146,12 @@ class CachedState:
                 if self.copy.dirty:
                     self.shown = None
                     self.copy.forget()
-                elif before > NEVER:  # what was read is true
+                elif before > NEVER:  # what was read is valid
                     self.show(since)
                 raise
             self.copy.dirty = False
             self.show(since)
             if self.copy.seq != before:
-                self.signal.tell()
+                self.signal.notify()
             if self.untidy:
                 self.untidy = not self.store.tidy()

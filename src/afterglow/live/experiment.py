@@ -1,17 +1,19 @@
-"""One running experiment: ask for the variant, report rewards, close steps, give orders."""
+"""One experiment: get the current variant, report rewards, close steps, give commands, read results."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from uuid import uuid4
 
 from afterglow.errors import AfterglowError, Conflict, OutOfTurn, Unavailable
 from afterglow.estimation.estimates import Estimates
 from afterglow.live.cached_state import CachedState, ChangeSignal
+from afterglow.live.command_context import CommandContext, ReplayNeeded
+from afterglow.live.command_methods import CommandMethods
 from afterglow.live.domain import commands
 from afterglow.live.domain.amounts import Amount, micros, units
-from afterglow.live.domain.commands import Event, Reported
+from afterglow.live.domain.command_table import Command, command_named
+from afterglow.live.domain.commands import Reported
 from afterglow.live.domain.decision import Decision, Receipt, decided
 from afterglow.live.domain.spec import Spec
-from afterglow.live.domain.state import State
 from afterglow.live.domain.status import Explanation, Status, estimates, status
 from afterglow.live.domain.transitions import recommended
 from afterglow.live.follower import LogEntry, Step, log_entries
@@ -21,7 +23,7 @@ from afterglow.live.store.contract import Raced, Store, Writing
 from afterglow.live.verify import Verification, verify
 
 
-class Experiment:
+class Experiment(CommandMethods):
     """Made by `Experiments.create` and `Experiments.get`."""
 
     def __init__(self, store: Store, name: str, clock: Callable[[], float], signal: ChangeSignal) -> None:
@@ -39,11 +41,11 @@ class Experiment:
     # Serve and report
 
     def current(self) -> str:
-        """The live variant, the same for everybody until the step ends."""
+        """The current variant, the same for all visitors until the step ends."""
         return self.decision().variant
 
     def decision(self) -> Decision:
-        """The live variant, with its step and how it came about."""
+        """The current variant, with its step and role."""
         known = self._cache.glance()
         if known is not None:
             return known
@@ -54,14 +56,14 @@ class Experiment:
             shown = self._cache.shown
             if shown is None or shown.decision.role != "over":
                 raise
-            return shown.decision  # nothing but a late void changes it
+            return shown.decision  # only a late void changes it
 
     def glance(self) -> Decision | None:
-        """The decision, if it is known without the database and without waiting for anybody."""
+        """The decision from memory, without the database and without waiting; None if it is not known."""
         return self._cache.glance()
 
     def boundary(self) -> float | None:
-        """When the current step ends by the clock, as far as is known without the database."""
+        """When the current step ends on its schedule, from memory; None if it is not known."""
         return self._cache.ends
 
     def reward(self, amount: Amount, key: str | None = None) -> Receipt:
@@ -76,7 +78,7 @@ class Experiment:
         return taken
 
     def report(self, batches: Sequence[Sequence[tuple[str, Amount]]]) -> list[Receipt | AfterglowError]:
-        """Many calls of `rewards` in one go to the disk: a receipt for each, or why it was refused."""
+        """Many calls of `rewards` in one transaction: a receipt for each, or the error that refuses it."""
         suspect = False
         with self._cache.lock:
             while True:
@@ -106,14 +108,14 @@ class Experiment:
         ]
 
     def close_step(self, total: Amount | None = None, step: int | None = None) -> None:
-        """End the step in hand, or `step` if it is that one, with its total; None takes the sum of its rewards.
+        """End the current step with its total; None takes the sum of its rewards.
 
-        Sent again with its step, it is harmless; with another total it is refused.
+        With `step`, a repeated call changes nothing; one with another total is refused.
         """
         with self._cache.writing() as log:
             spec, state = self.spec, self._cache.copy.state
             if spec.step_ms:
-                raise OutOfTurn(f"the clock closes the steps of {spec.name!r}; report rewards with reward()")
+                raise OutOfTurn(f"steps of {spec.name!r} end on a schedule; report rewards with reward()")
             if step is not None and step != state.step:
                 self._closed_before(log, step, total)
                 return
@@ -124,79 +126,32 @@ class Experiment:
         spec, now = self.spec, self._cache.copy.state.step
         row = next(log.steps(step, 1), None) if 0 <= step < now else None
         if row is None:
-            raise OutOfTurn(f"step {step:,} is not the one to close; that is step {now:,}")
+            raise OutOfTurn(f"step {step:,} can't be closed; the current step is {now:,}", field="step")
         if total is not None and micros("total", total, spec.most) != row.total:
-            raise Conflict(f"step {step:,} was closed with {units(row.total or 0):,g}, got {total!r}; the first stays")
+            closed = f"step {step:,} was closed with {units(row.total or 0):,g}"
+            raise Conflict(f"{closed}, got {total!r}; the first total stays", kind="step-closed", field="total")
 
-    # Orders; all take effect with the next step
+    # Commands of operators: their methods are made from the declaration
 
-    def start(self) -> None:
-        """Begin step 0 of an experiment that was created with `start=False`, or schedule it before its `starts`."""
-        self._order(lambda spec, state: commands.start(spec, state, self._cache.now()))
-
-    def pin(self, variant: str, reason: str) -> None:
-        """Serve one variant, whatever the plan, until `unpin`."""
-        self._order(lambda spec, state: commands.pin(spec, state, variant, reason))
-
-    def unpin(self, reason: str) -> None:
-        self._order(lambda spec, state: commands.unpin(spec, state, reason))
-
-    def pause(self, reason: str) -> None:
-        """Serve the control and learn nothing until `resume`."""
-        self._order(lambda spec, state: commands.pause(spec, state, reason))
-
-    def resume(self, reason: str) -> None:
-        self._order(lambda spec, state: commands.resume(spec, state, reason))
-
-    def disable(self, variant: str, reason: str) -> None:
-        """Take a variant out; the policy starts afresh with the others."""
-        self._order(lambda spec, state: commands.disable(spec, state, variant, reason))
-
-    def enable(self, variant: str, reason: str) -> None:
-        """Take a variant in again; the policy starts afresh with it."""
-        self._order(lambda spec, state: commands.enable(spec, state, variant, reason))
-
-    def go_live(self, reason: str) -> None:
-        """Leave shadow mode: serve what is planned from now on."""
-        self._order(lambda spec, state: commands.go_live(spec, state, reason))
-
-    def void(self, step: int, reason: str, last: int | None = None) -> None:
-        """Don't learn from a step, or from all up to `last`, though it was learned long ago.
-
-        A step of the hold in hand makes it longer. Else the policy goes back to what it knows without these steps.
-        """
-        late: LateVoid | None = None
-        while not self._voided(step, last, reason, late):
-            late = LateVoid(self.spec, commands.span(self.spec, self._cache.copy.state, step, last))
+    def command(self, name: str, /, **arguments: object) -> None:
+        """Give a command by its name; `pin("59", "…")` is `command("pin", variant="59", reason="…")`."""
+        declared, late = command_named(name), None
+        while (steps := self._attempt(declared, arguments, late)) is not None:
+            late = LateVoid(self.spec, steps)
             late.prepare(self._cache.store)
 
-    def _voided(self, step: int, last: int | None, reason: str, late: LateVoid | None) -> bool:
-        """Take steps back, unless it has to be worked out first what follows from that."""
-        with self._cache.writing() as log:
-            self._cache.catch_up(log)
-            spec, state = self.spec, self._cache.copy.state
-            steps, why = commands.span(spec, state, step, last), commands.reason(reason)
-            if commands.in_hand(state, steps):
-                self._cache.append(log, commands.void(spec, state, steps[0], why))
-            elif any(not row.void for row in log.steps(steps[0], len(steps))):
-                follows = late and late.follows(log)
-                if not follows:
-                    return False
-                self._cache.append(log, [commands.revise(steps, why, follows)])
-            return True
-
-    def stop(self, reason: str, keep: str | None = None) -> None:
-        """End the experiment now, or call it off, and serve `keep` from then on: the control, unless it is named."""
+    def _attempt(self, declared: Command, arguments: Mapping[str, object], late: LateVoid | None) -> range | None:
+        """Append the events of a command; the steps to replay without, if that has to be done first."""
         with self._cache.writing() as log:
             self._cache.catch_up(log)
             state = self._cache.copy.state
-            reported = Reported(*log.reported(state.step))
-            self._cache.append(log, [commands.stop(self.spec, state, keep, reason, reported)])
-
-    def _order(self, order: Callable[[Spec, State], list[Event]]) -> None:
-        with self._cache.writing() as log:
-            self._cache.catch_up(log)
-            self._cache.append(log, order(self.spec, self._cache.copy.state))
+            context = CommandContext(log, self._cache.now(), state.step, late)
+            try:
+                events = declared.events_of(self.spec, state, context, arguments)
+            except ReplayNeeded as needed:
+                return needed.steps
+            self._cache.append(log, events)
+            return None
 
     # Know
 
@@ -210,22 +165,22 @@ class Experiment:
             return estimates(self.spec, state)
 
     def recommend(self) -> str:
-        """The variant to keep, as things stand."""
+        """The variant to keep, by what is known now."""
         with self._cache.current() as state:
             return self.spec.variants[state.served if state.phase == "over" else recommended(state)]
 
     def explain(self, step: int) -> Explanation:
-        """The numbers that drove the decision of a step."""
+        """The figures from which the variant of a step was chosen."""
         with self._cache.current(), self._cache.reading() as log:
             return self._cache.copy.explain(log, step)
 
     def steps(self, first: int = 0, count: int | None = None) -> list[Step]:
-        """What each step served and brought, from `first` on."""
+        """Variant, role and total of each step, from `first` on."""
         with self._cache.current(), self._cache.reading() as log:
             return self._cache.copy.steps(log, first, count)
 
     def events(self, after: int = -1, count: int | None = None) -> list[LogEntry]:
-        """The log, from the record behind number `after` on."""
+        """The records of the log after number `after`."""
         with self._cache.current(), self._cache.reading() as log:
             return log_entries(log, after, count)
 

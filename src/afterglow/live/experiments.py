@@ -13,7 +13,7 @@ from afterglow.errors import Unavailable
 from afterglow.live.cached_state import ChangeSignal
 from afterglow.live.domain import commands
 from afterglow.live.domain.log import NOTHING, Record, chained
-from afterglow.live.domain.spec import specify
+from afterglow.live.domain.spec import spec_of
 from afterglow.live.experiment import Experiment
 from afterglow.live.follower import Follower, LogEntry, log_entries
 from afterglow.live.store.backup import back_up
@@ -21,11 +21,11 @@ from afterglow.live.store.contract import Store
 from afterglow.live.verify import Verification, verify
 from afterglow.release import __version__
 
-POLL = 1.0  # seconds between looks for what others have appended
+POLL = 1.0  # seconds between checks for records of other processes
 
 
 class Experiments:
-    """Create experiments and take them up again; `with` closes the database at the end."""
+    """Creates and opens experiments; `with` closes the database at the end."""
 
     def __init__(self, store: Store, clock: Callable[[], float] | None = None) -> None:
         self._store = store
@@ -43,17 +43,20 @@ class Experiments:
         *,
         start: bool = True,
         starts: float | None = None,
+        options: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> Experiment:
-        """A new experiment. `settings` are those of `specify`, and options of the policy.
+        """A new experiment. `settings` are those of `settings_table`; `options` are the policy's, by name.
 
-        With `step_seconds` the clock closes the steps; without, the caller does. Steps are counted from `starts` on
-        (seconds since 1970, now if it is None): a full hour in the past lets steps of an hour begin on the hour, a
-        time to come schedules the experiment, and until then the control is served.
+        Options of the policy may also be given as keywords. With `step_seconds` steps end on a schedule; without, the
+        caller closes each. Scheduled steps are counted from `starts` (seconds since 1970; None: now): a full hour in
+        the past makes steps of an hour begin on the hour, a time in the future schedules the experiment, and the
+        control is served until then.
         """
         now = self._clock()
+        given = {"name": name, "variants": variants, "window": window, "horizon": horizon, "start": start}
         begins = now if starts is None else starts
-        spec = specify(name, variants, window, horizon, starts=begins, release=__version__, **settings)
+        spec = spec_of({**settings, **given, "starts": begins, "options": options or {}}, __version__)
         with self._store.creating(spec.name) as log:
             body, at = spec.text(), round(1000 * now)
             log.append([Record(0, at, "create", body, chained(NOTHING, 0, at, "create", body))])
@@ -61,12 +64,16 @@ class Experiments:
             copy.follow(log)
             if start:
                 copy.happen(log, at, commands.start(spec, copy.state, at))
-        self._signal.tell()
+        self._signal.notify()
         return self.get(spec.name)
+
+    def opened(self, name: str) -> Experiment | None:
+        """The experiment of that name if it was used before: needs no database and doesn't wait."""
+        return self._open.get(name)
 
     def get(self, name: str) -> Experiment:
         """The experiment of that name."""
-        known = self._open.get(name)
+        known = self.opened(name)
         if known is not None:
             return known
         with self._turn:
@@ -85,60 +92,60 @@ class Experiments:
     def __len__(self) -> int:
         return len(self.names())
 
-    # Time and news
+    # Time and changes
 
     def now(self) -> float:
-        """Seconds since 1970, by the clock that decides."""
+        """Seconds since 1970, by the clock of the experiments."""
         return self._clock()
 
     def heads(self) -> dict[str, int]:
-        """The seq of every experiment's last record: what `changes` begins behind."""
+        """The seq of every experiment's last record, from which `changes` continues."""
         return self._store.heads()
 
     def tick(self) -> dict[str, Exception]:
-        """Close what has ended by the clock, in every experiment; what is wrong with those that can't go on."""
+        """Close the steps that have ended on their schedule in all experiments; errors, by name of the experiment."""
         wrong = dict[str, Exception]()
         for name in self.names():
             try:
                 self.get(name).decision()
             except Unavailable:
                 raise
-            except Exception as error:  # whatever it is, it must not hold up the others
+            except Exception as error:  # one experiment must not stop the others
                 wrong[name] = error
         return wrong
 
     def next_boundary(self) -> float | None:
-        """When the next step of an experiment in use ends by the clock, in seconds since 1970."""
+        """When the next step of an opened experiment ends on its schedule, in seconds since 1970."""
         ends = [end for one in list(self._open.values()) if (end := one.boundary()) is not None]
         return min(ends, default=None)
 
     def changes(
         self, after: Mapping[str, int], count: int | None = None, only: Collection[str] | None = None
     ) -> list[tuple[str, LogEntry]]:
-        """What was appended behind the given records (-1 where none is given), oldest first, those of each in order.
+        """Records appended after the given ones (-1 if none is given), oldest first, those of each experiment in order.
 
-        An experiment whose records can't be read is left out: `tick` says what is wrong with it.
+        An experiment whose records can't be read is left out: `tick` has its error.
         """
-        news = list[list[tuple[str, LogEntry]]]()
+        found = list[list[tuple[str, LogEntry]]]()
         for name, last in self._store.heads().items():
             seen = after.get(name, -1)
             if last > seen and (only is None or name in only):
                 with suppress(ValueError, TypeError, LookupError), self._store.reading(name) as log:
-                    news.append([(name, one) for one in log_entries(log, seen, count)])
-        return list(islice(merge(*news, key=lambda one: one[1].at), count))
+                    found.append([(name, one) for one in log_entries(log, seen, count)])
+        return list(islice(merge(*found, key=lambda one: one[1].at), count))
 
     def pulse(self) -> int:
-        """How often this process has appended something: where `wait` may begin."""
+        """How often this process has appended something, for `wait`."""
         return self._signal.count
 
     def wake(self) -> None:
-        """Let those go that `wait`."""
-        self._signal.tell()
+        """End all calls of `wait`."""
+        self._signal.notify()
 
     def wait(self, timeout: float, since: int | None = None) -> bool:
         """Wait until something is appended, or was since a `pulse`; False if nothing was.
 
-        Where others write too, it looks once a second.
+        Where other processes write too, it checks once a second.
         """
         seen, end = self.pulse() if since is None else since, monotonic() + timeout
         if self._store.alone:
@@ -150,7 +157,7 @@ class Experiments:
         return False
 
     def verify(self, only: Collection[str] | None = None) -> list[Verification]:
-        """Replay and compare all of them, those that can't go on too."""
+        """Verify all experiments, also those that can't go on."""
         verdicts = list[Verification]()
         for name in self.names() if only is None else only:
             with self._store.reading(name) as log:

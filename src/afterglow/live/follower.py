@@ -1,4 +1,4 @@
-"""A copy of an experiment's state that follows its log, and what the log says in words."""
+"""A copy of an experiment's state that follows its log; steps, explanations and log entries for readers."""
 
 from dataclasses import replace
 from hashlib import sha256
@@ -27,7 +27,7 @@ class Step(NamedTuple):
     role: str
     total: float | None  # None while it is open
     void: bool
-    reason: str | None = None  # of the order that made it void
+    reason: str | None = None  # of the command that made it void
 
 
 class LogEntry(NamedTuple):
@@ -49,15 +49,15 @@ class Follower:
         self.forget()
 
     def forget(self) -> None:
-        """Begin again: a change has reached this copy and did not come through."""
+        """Start again: this copy has a change that was not committed."""
         self.seq, self.hash, self.latest = -1, NOTHING, 0
         self.kept_seq = self.kept_size = 0  # of the last snapshot
         self.dirty = False
-        self.taken_back: list[tuple[range, str]] = []  # steps that orders made void, with their reasons
+        self.voided: list[tuple[range, str]] = []  # steps that commands made void, with their reasons
         self.looked = -1  # the last record that was searched for them
 
     def follow(self, log: Reading) -> None:
-        """Take in what others, or an earlier process, have added."""
+        """Apply records that others, or an earlier process, have added."""
         if log.head() == self.seq:
             return
         if self.seq < 0:
@@ -127,7 +127,7 @@ class Follower:
         return log.forget(self.state.step + 1 if over else self.state.step - self.spec.remember)
 
     def keep(self, log: Writing) -> None:
-        """A snapshot now and then."""
+        """Store a snapshot if the last one is long ago."""
         if self.seq - self.kept_seq >= max(EVERY, self.kept_size // BYTES):
             text = self.state.text()
             log.put_snapshot(Snapshot(self.seq, self.state.step, text, check(self.hash, text)))
@@ -140,29 +140,29 @@ class Follower:
             raise OutOfTurn(f"step {step:,} of {self.name!r} has no decision yet; it is at step {now.step:,}")
         row = next(log.steps(step, 1), None)
         if row is None or row.role == Role.MISSED:
-            raise OutOfTurn(f"step {step:,} of {self.name!r} was missed: nobody asked for a variant in it")
+            raise OutOfTurn(f"step {step:,} of {self.name!r} was missed: nothing was requested or reported")
         past = Follower(self.name)
         past.begin(log, step - 1)
         for record in log.records(past.seq):
             past.take(record)
             if past.state.step == step and past.state.phase not in WAITING:
                 break
-        told = explanation(past.spec, past.state)
+        explained = explanation(past.spec, past.state)
         if not row.void:
-            return told
-        return replace(told, why=f"{told.why}; void: {self.reason(log, step) or 'nothing was reported'}")
+            return explained
+        return replace(explained, why=f"{explained.why}; void: {self.reason(log, step) or 'nothing was reported'}")
 
     def reason(self, log: Reading, step: int) -> str | None:
-        """Why a step was made void, if somebody ordered it."""
+        """The reason of the command that made a step void, if there was one."""
         if self.looked < self.seq:
             new = [one for kind in REVISING for one in log.records(self.looked, kind=kind)]
             new.sort(key=lambda one: one.seq)
-            self.taken_back += [(range_of(one), str(read_body(one.body)["reason"])) for one in new]
+            self.voided += [(range_of(one), str(read_body(one.body)["reason"])) for one in new]
             self.looked = self.seq
-        return next((why for steps, why in self.taken_back if step in steps), None)
+        return next((why for steps, why in self.voided if step in steps), None)
 
     def steps(self, log: Reading, first: int, count: int | None) -> list[Step]:
-        """What each step served and brought."""
+        """Variant, role and total of each step."""
         names = self.spec.variants
         return [
             Step(
@@ -188,7 +188,7 @@ def write(log: Writing, made: list[OpenRow | CloseRow | MissedRows | VoidRows]) 
 
 
 def check(mark: bytes, state: str) -> bytes:
-    """Ties a snapshot to its place in the log."""
+    """A digest of a snapshot and its place in the log."""
     return sha256(mark + state.encode()).digest()
 
 

@@ -1,8 +1,8 @@
-"""Work out what follows when steps are taken back after they were learned, without holding anybody up.
+"""Void steps that were learned, by a replay of the log outside the transaction.
 
-The whole log is played again, which takes some ten seconds for a million steps. So it is read beside the experiment,
-some records at a time; only the few that were added meanwhile are taken in by the transaction that adds
-the result. If others have taken steps back in between, it begins again.
+Replaying a million steps takes about ten seconds. So the log is read in batches while the experiment continues; the
+transaction that appends the result reads only the records added since. If others have voided steps in between, the
+replay begins again.
 """
 
 from collections.abc import Iterator
@@ -16,8 +16,8 @@ from afterglow.live.store.contract import Reading, Store
 BATCH = 1000  # records read at once
 
 
-def taken_back(log: Reading) -> Iterator[range]:
-    """All steps that commands have voided after they were learned."""
+def voided_steps(log: Reading) -> Iterator[range]:
+    """All steps that commands have voided."""
     for kind in REVISING:
         yield from map(range_of, log.records(kind=kind))
 
@@ -32,7 +32,7 @@ class LateVoid:
     def prepare(self, store: Store) -> None:
         with store.reading(self.spec.name) as log:
             self.known = log.head()
-            self.replay = Replay(self.spec, StepSet([*taken_back(log), self.steps]))
+            self.replay = Replay(self.spec, StepSet([*voided_steps(log), self.steps]))
         self.seq = -1
         while True:
             with store.reading(self.spec.name) as log:
@@ -41,7 +41,7 @@ class LateVoid:
                 return
 
     def take(self, record: Record) -> bool:
-        """Take in a record; False if it takes back steps that this replay has not left out."""
+        """Replay a record; False if it voids steps that this replay has not left out."""
         if record.seq > self.known and record.kind in REVISING:
             return False
         self.replay.take(record.kind, read_body(record.body))
@@ -49,5 +49,5 @@ class LateVoid:
         return True
 
     def follows(self, log: Reading) -> dict[str, Any] | None:
-        """Where the experiment stands without the steps; None if it has to be prepared again."""
+        """The state without the steps; None if it has to be prepared again."""
         return self.replay.follows() if all(map(self.take, log.records(self.seq))) else None

@@ -1,14 +1,14 @@
-"""Recognise a reward that is sent again, without ever writing down its key.
+"""Recognise a reward that is sent again, without storing its key.
 
-A key is turned into a digest with the salt of its step. Digest and salt are erased some steps after theirs has
-closed; then nothing links a stored amount, or even the fact that there was one, to a key.
+Only a digest of the key with the salt of its step is stored. Digests and salts are erased some steps after theirs has
+closed; then nothing links a stored amount to a key.
 """
 
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from secrets import token_bytes
 
-from afterglow.errors import AfterglowError, BadValue, Conflict
+from afterglow.errors import AfterglowError, BadValue, Conflict, argument
 from afterglow.live.domain.amounts import micros, units
 from afterglow.live.domain.spec import Spec
 from afterglow.live.store.contract import Writing
@@ -21,9 +21,9 @@ Batch = Sequence[tuple[bytes, int]]  # keys and amounts
 def settle(
     log: Writing, step: int, remember: int, batches: Iterable[Batch | AfterglowError], suspect: bool
 ) -> list[int | AfterglowError]:
-    """Keep the rewards that are new; how many that were of each batch, or why it is refused as a whole.
+    """Store the new rewards; how many each batch had, or the error that refuses the batch.
 
-    Unless something is `suspect`, keys of this step are taken for new: then `Raced` says that one of them is not.
+    Unless `suspect`, keys of this step are assumed to be new; `Raced` is raised if one of them is not.
     """
     given = list(batches)
     keys = {key: None for batch in given if not isinstance(batch, AfterglowError) for key, _ in batch}
@@ -62,8 +62,10 @@ def unknown(batch: Batch, known: dict[bytes, int]) -> dict[bytes, int]:
             before = fresh.setdefault(key, amount)
         if before != amount:
             raise Conflict(
-                f"key {key.decode()!r} came with amount {units(before):,g} before, now with {units(amount):,g}; "
-                "a new reward needs a key of its own"
+                f"{argument('key')} {key.decode()!r} came with amount {units(before):,g} before, now with "
+                f"{units(amount):,g}; a new reward needs a key of its own",
+                kind="key-reused",
+                field="key",
             )
     return fresh
 
@@ -83,7 +85,9 @@ def checked(key: object) -> bytes:
             return key.encode()
         except UnicodeEncodeError:  # half of a pair of surrogates
             pass
-    raise BadValue(f"key must be a random string of 1 to {LONGEST} characters, such as a UUID, got {key!r}")
+    raise BadValue(
+        f"{argument('key')} must be a random string of 1 to {LONGEST} characters, such as a UUID, got {key!r}"
+    )
 
 
 def digest_of(key: bytes, salt: bytes) -> bytes:

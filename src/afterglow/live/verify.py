@@ -1,4 +1,4 @@
-"""Replay a log from its first record and compare everything that was kept beside it."""
+"""Verify an experiment: replay its log and compare decisions, totals and snapshots with what is stored."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ from afterglow.errors import AfterglowError
 from afterglow.live.domain.log import NOTHING, Record, body_of, chained, read_body
 from afterglow.live.domain.replay import REVISING, Replay, StepSet, range_of
 from afterglow.live.domain.spec import Spec, read_spec
-from afterglow.live.domain.state import State, books_version, initial, stored_books, version_of
+from afterglow.live.domain.state import State, bounds_version, initial, stored_bounds, version_of
 from afterglow.live.domain.step_rows import CloseRow, MissedRows, StepRow, changes
 from afterglow.live.domain.transitions import Body, apply
 from afterglow.live.follower import check
-from afterglow.live.late_void import taken_back
+from afterglow.live.late_void import voided_steps
 from afterglow.live.store.contract import Reading, Snapshot
 
 ENOUGH = 20  # faults, then it stops
@@ -45,7 +45,7 @@ class Audit:
         self.log = log
         self.faults: list[str] = []
         self.records = self.steps = self.snapshots = 0
-        self.voided = StepSet(taken_back(log))
+        self.voided = StepSet(voided_steps(log))
         self.any_voided = bool(self.voided.firsts)  # most logs have none
         self.rows: Iterator[StepRow] = log.steps()
         self.kept: Iterator[Snapshot] = log.snapshots()
@@ -90,7 +90,7 @@ class Audit:
                 elif isinstance(change, MissedRows):
                     for step in range(change.row.step, change.row.step + change.steps):
                         self.compare_row(step, 0, change.row.role, True)
-        elif kind == "void" and values["total"] != told_total(state, values["step"]):
+        elif kind == "void" and values["total"] != total_of(state, values["step"]):
             self.faults.append(f"record {record.seq:,}: step {values['step']:,} was not closed with that total")
         elif kind == "revise":
             self.compare_revision(spec, record, values)
@@ -100,13 +100,13 @@ class Audit:
             self.opened = (state.step, state.served, state.planned)
 
     def compare_revision(self, spec: Spec, record: Record, values: Body) -> None:
-        """Play the log again up to a record that took back what was learned."""
+        """Replay the log up to a record that voided learned steps."""
         earlier = [range_of(one) for kind in REVISING for one in self.log.records(kind=kind) if one.seq <= record.seq]
         again = Replay(spec, StepSet(earlier))
         for one in takewhile(lambda one: one.seq < record.seq, self.log.records()):
             again.take(one.kind, read_body(one.body))
         follows, said = again.follows(), values["follows"]
-        follows["books"] = stored_books(follows["books"], books_version(said["books"]))
+        follows["books"] = stored_bounds(follows["books"], bounds_version(said["books"]))
         if body_of(follows) != body_of(said):
             self.faults.append(f"record {record.seq:,}: what it says is not what follows without the steps it voids")
 
@@ -133,7 +133,7 @@ class Audit:
             self.faults.append(f"snapshot {snapshot.seq:,}: it is not the state that the log leads to")
 
     def compare_rest(self, state: State, snapshot: Snapshot | None) -> None:
-        """The step in hand has its row, and there is nothing beyond."""
+        """The current step has its row, and there are no rows after it."""
         row = next(self.rows, None)
         if state.phase in ("running", "paused"):
             if row is None or row[:3] != self.opened or row.total is not None:
@@ -145,8 +145,8 @@ class Audit:
             self.faults.append(f"snapshot {snapshot.seq:,}: it is not in the log")
 
 
-def told_total(state: State, step: int) -> int | None:
-    """What a step of the hold in hand was closed with."""
+def total_of(state: State, step: int) -> int | None:
+    """The total of a step of the current hold."""
     hold = state.plan.hold
     return None if hold is None else hold.totals[hold.place(step)]
 

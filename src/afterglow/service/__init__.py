@@ -1,5 +1,5 @@
 """Running experiments behind HTTP: `afterglow serve`.
 
-A thin layer around `afterglow.live`. Reads of the live variant are answered from memory; rewards that wait at the same
-time are committed together; everything else is called in worker threads. Every refusal is a problem of one table.
+A thin layer around `afterglow.live`. Requests for the current variant are answered from memory; rewards received at the
+same time are committed together; everything else runs in worker threads. All errors are in one table of problems.
 """

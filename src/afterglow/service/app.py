@@ -1,4 +1,4 @@
-"""The whole application: the gate, the hot calls, and FastAPI for the rest."""
+"""The ASGI application: middleware, fast routes, and FastAPI for the other routes."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -28,7 +28,7 @@ ROUTERS = (
 
 
 def application(service: Service) -> Middleware:
-    """Everything behind one ASGI callable; its lifespan starts and stops the service."""
+    """The ASGI callable; its lifespan starts and stops the service."""
 
     @asynccontextmanager
     async def lifespan(_: Any) -> AsyncIterator[None]:
@@ -43,7 +43,7 @@ def application(service: Service) -> Middleware:
 
 
 def api(service: Service) -> FastAPI:
-    """All calls but the hot ones, and the document that describes both."""
+    """All routes but the fast ones, and the OpenAPI document of both."""
     made = FastAPI(title="Afterglow", openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     made.state.service = service
     made.state.ready = health.Ready(lambda: service.ask(service.experiments.names))
@@ -60,7 +60,8 @@ def api(service: Service) -> FastAPI:
     async def openapi() -> Response:
         return Response(text, media_type="application/json")
 
-    made.router.routes.extend([*docs.routes(described), *dashboard.routes(service)])
+    made.state.dashboard = dashboard.dashboard_of(service)
+    made.router.routes.extend([*docs.routes(described), *dashboard.routes(made.state.dashboard)])
     return made
 
 
@@ -70,11 +71,13 @@ async def refused(request: Request, error: Any) -> Response:
     slug = {404: "not-found", 405: "method-not-allowed", 400: "malformed"}.get(error.status_code, "internal")
     detail = f"there is nothing at {request.url.path}" if slug == "not-found" else ""
     headers = {"Allow": allowed(request)} if slug == "method-not-allowed" else None
-    return Problem(slug, detail, headers=headers).response()
+    problem = Problem(slug, detail, headers=headers)
+    page = dashboard.problem_for_browsers(request.app.state.dashboard, request, problem)
+    return page or problem.response()
 
 
 def allowed(request: Request) -> str:
-    """All methods of an address, whichever route has them."""
+    """All methods of a path, over all routes."""
     scope = {**request.scope, "path_params": {}}
     routes = [*request.app.routes, *(route for router in ROUTERS for route in router.routes)]
     found = [route for route in routes if route.matches(scope)[0] is not Match.NONE]
@@ -82,20 +85,18 @@ def allowed(request: Request) -> str:
 
 
 async def unreadable(request: Request, error: Any) -> Response:
-    """What FastAPI could not read, in our words."""
+    """FastAPI's validation errors as a problem."""
     found = error.errors()
     if any(one["type"] == "json_invalid" for one in found):
         return Problem("malformed", f"the body is not JSON: {found[0]['ctx']['error'].lower()}").response()
-    errors = [
-        {"where": ".".join(str(part) for part in one["loc"]), "what": said_of(one).removeprefix("Value error, ")}
-        for one in found
-    ]
+    errors = [{"where": ".".join(str(part) for part in one["loc"]), "what": said_of(one)} for one in found]
+    field = next((str(one["loc"][1]) for one in found if len(one["loc"]) > 1), "")
     said = "; ".join(f"{one['where']}: {one['what'][:1].lower()}{one['what'][1:]}" for one in errors)
-    return Problem("bad-value", said, errors=errors).response()
+    return Problem("bad-value", said, error_kind="bad-value", field=field, errors=errors).response()
 
 
 def said_of(error: dict[str, Any]) -> str:
-    """What is wrong with a value; a pattern says nothing to people."""
+    """The message for a value; patterns are replaced by their rule in words."""
     rule = RULES.get(error.get("ctx", {}).get("pattern"))
     return f"{rule}, got {error['input']!r}" if rule else str(error["msg"])
 

@@ -1,4 +1,4 @@
-"""Logs as JSON, one object a line: when, how bad, what, and the id of the request."""
+"""JSON logs, one object per line, with time, level, logger, message and the extra fields of the record."""
 
 import logging
 import sys
@@ -14,7 +14,7 @@ OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "color
 
 
 class JsonFormatter(logging.Formatter):
-    """A record and whatever was given with it as `extra`."""
+    """Formats a record and its `extra` fields as JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
         line = {
@@ -28,7 +28,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def write_logs(level: str, stream: IO[str] | None = None) -> None:
-    """Send what the service and its server log to stderr; nothing of it goes anywhere else."""
+    """Write the logs of the service and its server to stderr only."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(JsonFormatter())
     for name, least in (("afterglow.service", level), ("uvicorn", "warning"), ("uvicorn.error", "warning")):
@@ -39,7 +39,7 @@ def write_logs(level: str, stream: IO[str] | None = None) -> None:
 
 
 class Sparing:
-    """Says something at most every few seconds, however often it happens."""
+    """Logs a warning at most every few seconds, however often it occurs."""
 
     def __init__(self, logger: logging.Logger, sentence: str) -> None:
         self.logger = logger

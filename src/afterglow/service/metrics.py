@@ -1,4 +1,4 @@
-"""What Prometheus is told. Counts only: no amount, no key, no token."""
+"""Prometheus metrics. They contain counts only: no amounts, keys or tokens."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ MEDIA_TYPE = CONTENT_TYPE_LATEST
 
 
 class Metrics:
-    """The figures of one service."""
+    """The metrics of one service."""
 
     def __init__(self) -> None:
         registry = self.registry = CollectorRegistry()
@@ -22,7 +22,7 @@ class Metrics:
         )
         self.accepted = Counter("afterglow_rewards", "Rewards committed.", ["experiment"], registry=registry)
         self.duplicates = Counter(
-            "afterglow_reward_duplicates", "Rewards that were there already.", ["experiment"], registry=registry
+            "afterglow_reward_duplicates", "Rewards that had been sent before.", ["experiment"], registry=registry
         )
         self.refused = Counter(
             "afterglow_reward_batches_refused", "Batches refused or not committed.", ["experiment"], registry=registry
@@ -30,14 +30,14 @@ class Metrics:
         self.events = Counter(
             "afterglow_events", "Records in the logs of experiments.", ["experiment", "kind"], registry=registry
         )
-        self.step = Gauge("afterglow_step", "The step in hand.", ["experiment"], registry=registry)
+        self.step = Gauge("afterglow_step", "The current step.", ["experiment"], registry=registry)
         self.decisions = Counter(
-            "afterglow_decisions", "Steps by the variant they served.", ["experiment", "variant"], registry=registry
+            "afterglow_decisions", "Steps by the variant served.", ["experiment", "variant"], registry=registry
         )
-        self.queue = Gauge("afterglow_rewards_waiting", "Rewards that wait for their commit.", registry=registry)
-        self.streams = Gauge("afterglow_streams", "Streams of events that are open.", registry=registry)
+        self.queue = Gauge("afterglow_rewards_waiting", "Rewards waiting to be committed.", registry=registry)
+        self.streams = Gauge("afterglow_streams", "Open event streams.", registry=registry)
         self.away = Gauge("afterglow_database_away", "1 while the database can't be reached.", registry=registry)
-        self.losses = Counter("afterglow_database_losses", "Times that the database went away.", registry=registry)
+        self.losses = Counter("afterglow_database_losses", "Times the database became unavailable.", registry=registry)
         self.counts: dict[str, Callable[[float], None]] = {}
         self.known: dict[tuple[str, int], tuple[Callable[[], None], Callable[[float], None]]] = {}
 
@@ -51,7 +51,7 @@ class Metrics:
         found[1](seconds)
 
     def settled(self, experiment: str, answer: Receipt | Exception) -> None:
-        """A batch of rewards got its answer."""
+        """Count a batch of rewards that was answered."""
         if isinstance(answer, Exception):
             self.refused.labels(experiment).inc()
             return

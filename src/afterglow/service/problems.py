@@ -1,4 +1,4 @@
-"""Every way in which a call can be refused, as an RFC 9457 problem: one table for answers, pages and documents."""
+"""Refusals of calls as RFC 9457 problems: one table for answers, pages and documents, one for errors by kind."""
 
 import logging
 from typing import Any, NamedTuple
@@ -7,20 +7,11 @@ import msgspec
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from afterglow.errors import (
-    AfterglowError,
-    BadFormat,
-    BadValue,
-    Conflict,
-    HorizonReached,
-    OutOfTurn,
-    Unavailable,
-    UnknownName,
-)
+from afterglow.errors import AfterglowError
 from afterglow.service.logs import Sparing
 
 MEDIA_TYPE = "application/problem+json"
-AWAY = Sparing(logging.getLogger("afterglow.service"), "a call was refused: %s")
+UNREACHABLE = Sparing(logging.getLogger("afterglow.service"), "a call was refused: %s")
 
 
 class Kind(NamedTuple):
@@ -56,10 +47,10 @@ TABLE = (
     ),
     Kind(
         "step-closed", 409, "The step was closed with another total, or its rewards add up to another.",
-        "The first stays. Sending the same total again is harmless; a wrong step can be voided.",
+        "The first total stays. Sending the same total again changes nothing; a wrong step can be voided.",
     ),
     Kind(
-        "out-of-turn", 409, "The call doesn't fit where the experiment stands: not started, stopped, another step.",
+        "out-of-turn", 409, "The call doesn't fit the state of the experiment: not started, stopped, another step.",
         "Read the experiment's status and act on that.",
     ),
     Kind(
@@ -67,13 +58,13 @@ TABLE = (
         "Its recommended variant is served from now on; create a new experiment to go on.",
     ),
     Kind(
-        "unusable", 409, "The experiment's log is damaged, or this release would decide otherwise than the one before.",
+        "unusable", 409, "The experiment's log is damaged, or this release decides differently than the one before.",
         "`detail` says which. Run `afterglow verify`; go back to a backup, or to the release that created it. The "
-        "other experiments go on.",
+        "other experiments continue.",
     ),
     Kind("too-large", 413, "The body is larger than the limit.", "Send smaller batches, at most 1,000 rewards each."),
     Kind(
-        "unsupported-media-type", 415, "The body is something else than JSON.",
+        "unsupported-media-type", 415, "The body is not JSON.",
         "Send it with `Content-Type: application/json`.",
     ),
     Kind(
@@ -90,44 +81,62 @@ TABLE = (
         "Use a new random key for each reward, and the same one only to send the same reward again.",
     ),
     Kind(
-        "too-many-requests", 429, "There are more calls a second than the token may make, or all without a valid one.",
-        "Wait, then go on.", 1,
+        "too-many-requests", 429, "The token makes more calls per second than allowed, or there are too many calls "
+        "without a valid token.",
+        "Wait, then send it again.", 1,
     ),
     Kind(
         "internal", 500, "The service failed; its log has the cause under the id of the request.",
         "Report it, with `X-Request-ID`.",
     ),
     Kind(
-        "overloaded", 503, "More is waiting than the service takes on; nothing of this call was kept.",
+        "overloaded", 503, "The service is overloaded; nothing of this call was stored.",
         "Send it again after the time in `Retry-After`.", 1,
     ),
     Kind(
-        "database-away", 503, "The database can't be reached or has no room; nothing was acknowledged, but if it "
-        "went away in the very moment of a commit, the call may have taken effect.",
+        "database-unavailable", 503, "The database can't be reached or is full. Nothing was acknowledged; if the "
+        "connection failed during a commit, the call may have taken effect.",
         "Send it again after the time in `Retry-After`: rewards with the same keys and steps with the same total count "
-        "once, orders that are in force already change nothing.", 2,
+        "once, commands that are in force already change nothing.", 2,
     ),
     Kind(
         "too-slow", 503, "The call took longer than the limit; it may still take effect.",
         "Send it again after the time in `Retry-After`: rewards with the same keys and steps with the same total count "
-        "once, orders that are in force already change nothing.", 2,
+        "once, commands that are in force already change nothing.", 2,
     ),
 )  # fmt: skip
 KINDS = {kind.slug: kind for kind in TABLE}
+RENAMED = {"database-away": "database-unavailable"}  # names of earlier releases, and what they are now
+OF_ERROR = {  # the problem for each kind of error; other kinds have that of their class, or are internal
+    "unknown-experiment": "unknown-experiment",
+    "bad-value": "bad-value",
+    "name-taken": "name-taken",
+    "step-closed": "step-closed",
+    "key-reused": "key-reused",
+    "out-of-turn": "out-of-turn",
+    "horizon-reached": "horizon-reached",
+    "unavailable": "database-unavailable",
+    "bad-format": "unusable",
+    "bad-database": "unusable",
+}
 
 
 class Problem(HTTPException):
-    """A refusal, ready to be sent."""
+    """A refusal, ready to be sent. `error_kind` and `field` are those of the error behind it."""
 
     def __init__(
         self,
         slug: str,
         detail: str = "",
         *,
+        error_kind: str = "",
+        field: str = "",
         errors: list[dict[str, str]] | None = None,
         headers: dict[str, str] | None = None,
     ) -> None:
-        self.kind = KINDS[slug]
+        self.kind = KINDS[RENAMED.get(slug, slug)]
+        self.error_kind = error_kind
+        self.field = field
         self.errors = errors
         wait = {"Retry-After": str(self.kind.wait)} if self.kind.wait else {}
         challenge = {"WWW-Authenticate": "Bearer"} if self.kind.status == 401 else {}
@@ -138,31 +147,22 @@ class Problem(HTTPException):
         made: dict[str, Any] = {
             "type": f"/problems/{kind.slug}", "title": kind.title, "status": kind.status, "detail": self.detail,
         }  # fmt: skip
-        return made if self.errors is None else made | {"errors": self.errors}
+        more = {"kind": self.error_kind, "field": self.field, "errors": self.errors}
+        return made | {name: value for name, value in more.items() if value}
 
     def response(self) -> Response:
         return Response(msgspec.json.encode(self.document()), self.kind.status, self.headers, MEDIA_TYPE)
 
 
-def problem_of(error: Exception, conflict: str = "step-closed") -> Problem:
-    """What an error of a running experiment is for the caller; `conflict` says what may have been told before."""
+def problem_of(error: Exception) -> Problem:
+    """The problem for an error of an experiment, by its kind."""
     if isinstance(error, Problem):
         return error
-    if isinstance(error, UnknownName) and str(error).startswith("no experiment "):
-        slug = "unknown-experiment"
-    elif isinstance(error, Conflict):
-        slug = conflict
-    elif isinstance(error, BadValue):
-        slug = "bad-value"
-    elif isinstance(error, HorizonReached):
-        slug = "horizon-reached"
-    elif isinstance(error, OutOfTurn):
-        slug = "out-of-turn"
-    elif isinstance(error, Unavailable):
-        AWAY.say(error)  # callers are not told where the database is, and who the service is there
-        return Problem("database-away")
-    elif isinstance(error, BadFormat):
-        slug = "unusable"
-    else:
-        return Problem("internal", str(error) if isinstance(error, AfterglowError) else "")
-    return Problem(slug, str(error))
+    if not isinstance(error, AfterglowError):
+        return Problem("internal")
+    kinds = [error.kind, *(each.kind for each in type(error).__mro__ if issubclass(each, AfterglowError))]
+    slug = next((OF_ERROR[kind] for kind in kinds if kind in OF_ERROR), "internal")
+    if slug == "database-unavailable":
+        UNREACHABLE.say(error)  # callers don't see the address of the database
+        return Problem(slug)
+    return Problem(slug, str(error), error_kind=error.kind, field=error.field)

@@ -1,4 +1,4 @@
-"""Listen, say where, and stop in good order: what was acknowledged is kept, what waits is committed, streams end."""
+"""Run the HTTP server with graceful shutdown: queued rewards are committed, and streams end."""
 
 import asyncio
 import logging
@@ -26,11 +26,11 @@ from afterglow.service.transport.open_files import room_for
 
 LOG = logging.getLogger("afterglow.service")
 BACKLOG = 2048
-KEEP_ALIVE = 75  # seconds; longer than proxies keep theirs, which else meet a line that was just closed
+KEEP_ALIVE = 75  # seconds; longer than proxies use, so that they never reuse a connection that was just closed
 
 
 class Server(uvicorn.Server):
-    """Uvicorn, with streams that end before it waits for them, and an exit that is no failure."""
+    """Uvicorn, but streams are ended before it waits for them, and a stop by signal exits with 0."""
 
     def __init__(self, service: Service, ready: Callable[[], None]) -> None:
         settings = service.settings
@@ -61,7 +61,7 @@ class Server(uvicorn.Server):
         LOG.info("stopped")
 
     async def cut(self) -> None:
-        """End connections whose other side lets them wait, until the server ends."""
+        """Close connections of slow clients, until the server stops."""
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(min(1.0, self.patience / 5))
@@ -69,18 +69,18 @@ class Server(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         if self.should_exit and sig == signal.SIGINT:
-            self.force_exit = True  # asked twice
+            self.force_exit = True  # second signal
         self.should_exit = True
 
 
 def where(db: str) -> str:
-    """An address without its password."""
+    """The address of a database without its password."""
     return db if "://" not in db else re.sub(r"//[^@/]*@", "//", db).partition("?")[0]
 
 
 @contextmanager
 def opened(settings: Settings, clock: Callable[[], float] | None = None) -> Iterator[Service]:
-    """The service over its database; the server closes it, or whatever ends the context."""
+    """The service with its database open; the server closes it, or the end of the context."""
     with live.open(settings.db, clock=clock) as experiments:
         keys = access(settings.db)
         try:
@@ -90,7 +90,7 @@ def opened(settings: Settings, clock: Callable[[], float] | None = None) -> Iter
 
 
 def listen(settings: Settings) -> socket.socket:
-    """A socket on the address; OSError says why not."""
+    """A socket bound to the address of the settings."""
     try:
         found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)
         family, _, _, _, where = found[0]
@@ -113,7 +113,7 @@ def address_of(listener: socket.socket) -> str:
 
 
 def leave() -> NoReturn:
-    """End the process though threads wait for a database that doesn't answer: nothing of theirs was acknowledged."""
+    """Exit although threads wait for an unresponsive database: none of their calls were acknowledged."""
     logging.shutdown()
     sys.stdout.flush()
     sys.stderr.flush()
@@ -121,7 +121,7 @@ def leave() -> NoReturn:
 
 
 def serve(settings: Settings, say: Callable[[str], Any]) -> None:
-    """Serve until a signal ends it."""
+    """Serve until a signal."""
     write_logs(settings.log_level)
     listener = listen(settings)
     try:

@@ -1,4 +1,4 @@
-"""The service put together: experiments, tokens, the desk, workers and the threads that keep watch."""
+"""The service object: experiments, tokens, reward writer, worker threads, ticker and webhook delivery."""
 
 import asyncio
 import logging
@@ -22,11 +22,11 @@ from afterglow.service.settings import Settings
 
 LOG = logging.getLogger("afterglow.service")
 Result = TypeVar("Result")
-LAST = 1.0  # seconds that are left for the database, however long connections took to end
+LAST = 1.0  # minimum seconds to close the database
 
 
 class Service:
-    """Everything that a call may need. `start` and `stop` belong to the server's event loop."""
+    """Everything that calls use. `start` and `stop` run in the server's event loop."""
 
     def __init__(self, experiments: Experiments, access: Access, settings: Settings) -> None:
         self.experiments = experiments
@@ -41,13 +41,12 @@ class Service:
         )
         self.ticker = Ticker(experiments, self.tokens, self.metrics)
         self.deliveries = Deliveries(experiments, access, settings.webhooks)
-        self.known: dict[str, Experiment] = {}
-        self.until = inf  # when a stop has to be over, by the monotonic clock
-        self.hanging = False  # whether threads were left behind that wait for the database
+        self.until = inf  # deadline of a stop, by the monotonic clock
+        self.hanging = False  # whether threads still wait for the database after a stop
         self.metrics.queue.set_function(lambda: self.reward_writer.held)
 
     def first_token(self) -> str | None:
-        """A token that may do everything, if there is none at all yet."""
+        """A new admin token, if no token exists."""
         if not self.settings.auth or self.access.tokens():
             return None
         token, row = new_token(["admin"], None, "first start", self.experiments.now())
@@ -61,25 +60,25 @@ class Service:
         await self.renew_tokens()
 
     def hush(self) -> None:
-        """Let streams end: the server is about to stop, and has so long from now on."""
+        """End the streams and set the deadline: the server is about to stop."""
         self.until = min(self.until, monotonic() + self.settings.stop_seconds)
         self.ticker.end()
 
     async def stop(self) -> None:
-        """Finish what was taken on and let go of the database, as far as it lets us within the time."""
+        """Finish accepted work and close the database, within the time limit."""
         self.hush()
         try:
             async with asyncio.timeout(max(LAST, self.until - monotonic())):
                 await self.finish()
         except TimeoutError:
             self.hanging = True
-            LOG.warning("stopped without an answer of the database; what was acknowledged is kept")
+            LOG.warning("stopped without a response from the database; acknowledged calls are stored")
 
     async def finish(self) -> None:
         loop = asyncio.get_running_loop()
         patience = self.settings.stop_seconds
         await asyncio.gather(self.deliveries.stop(), loop.run_in_executor(None, self.reward_writer.close, patience))
-        await asyncio.sleep(0)  # answers of the last commit are handed out
+        await asyncio.sleep(0)  # lets the answers of the last commit be sent
         await loop.run_in_executor(None, self.ticker.close, patience)
         await loop.run_in_executor(None, self.workers.close)
         await loop.run_in_executor(None, self.access.close)
@@ -89,21 +88,19 @@ class Service:
         try:
             await self.workers.call(self.tokens.renew)
         except (Unavailable, Problem) as error:
-            LOG.warning("tokens could not be read: %s", error)
+            LOG.warning("tokens couldn't be read: %s", error)
 
     async def experiment(self, name: str) -> Experiment:
         """The experiment of that name, from memory after its first use."""
-        found = self.known.get(name)
-        if found is None:
-            found = self.known[name] = await self.ask(self.experiments.get, name)
-        return found
+        found = self.experiments.opened(name)
+        return await self.ask(self.experiments.get, name) if found is None else found
 
-    async def ask(self, function: Callable[..., Result], *given: Any, conflict: str = "step-closed") -> Result:
-        """What a worker thread finds; an error of the experiment becomes a problem."""
+    async def ask(self, function: Callable[..., Result], *given: Any) -> Result:
+        """The result of a function in a worker thread; an error of the experiment becomes a problem."""
         try:
             return await self.workers.call(function, *given)
         except AfterglowError as error:
-            problem = problem_of(error, conflict)
+            problem = problem_of(error)
             if problem.kind.slug in ("internal", "unusable"):
-                LOG.error("an experiment can't go on: %s", error)
+                LOG.error("an experiment can't be used: %s", error)
             raise problem from error

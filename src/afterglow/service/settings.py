@@ -1,4 +1,4 @@
-"""Settings of the service: flags before environment (`AFTERGLOW_*`) before a TOML file before what is here."""
+"""Settings of the service, in order of precedence: flags, environment (`AFTERGLOW_*`), TOML file, defaults."""
 
 import tomllib
 from collections.abc import Mapping
@@ -9,27 +9,27 @@ from types import MappingProxyType
 from typing import Any
 
 from afterglow.checks import between, choice, whole
-from afterglow.errors import BadFormat, BadValue, UnknownName
+from afterglow.errors import BadFormat, BadValue, UnknownName, argument
 
 PREFIX = "AFTERGLOW_"
 LEVELS = ("debug", "info", "warning", "error")
 MEANINGS = MappingProxyType({
-    "db": "Where experiments are kept: a SQLite file, or postgresql://….",
-    "host": "The address to listen on.",
-    "port": "The port to listen on; 0 takes a free one.",
-    "auth": "Ask for tokens; may be off on this machine alone.",
-    "queue": "Rewards that may wait for their commit; more are refused with 503.",
+    "db": "Database of the experiments: a SQLite file, or postgresql://….",
+    "host": "Address to listen on.",
+    "port": "Port to listen on; 0 chooses a free one.",
+    "auth": "Require tokens; may be off on loopback addresses only.",
+    "queue": "Maximum rewards waiting to be committed; more are refused with 503.",
     "workers": "Threads for calls that read or change experiments.",
-    "streams": "Streams of events at the same time.",
-    "connections": "Connections at the same time; more are refused with 503.",
-    "body_limit": "Bytes that a body may have.",
-    "bodies": "Bytes of bodies that are held at the same time; more are refused with 503.",
-    "time_limit": "Seconds that a call may take, its headers and its body may take to arrive, an answer to be read.",
-    "rate_limit": "Calls a second that a token may make, twice that at once; 0 sets no limit.",
-    "stop_seconds": "Seconds that a stop may take to finish what was taken on.",
-    "metrics": "Who may read /metrics: anybody (open), or tokens that may read (token).",
-    "webhooks": "Where webhooks may lead: public addresses, any address, or off.",
-    "log_level": "The least that is logged; debug has every call for a variant and every reward.",
+    "streams": "Maximum event streams at the same time.",
+    "connections": "Maximum connections at the same time; more are refused with 503.",
+    "body_limit": "Maximum bytes of a request body.",
+    "bodies": "Maximum bytes of all request bodies at the same time; more are refused with 503.",
+    "time_limit": "Seconds for a call, for its headers and body to arrive, and for its response to be read.",
+    "rate_limit": "Calls per second and token, with bursts of twice that; 0 sets no limit.",
+    "stop_seconds": "Seconds to finish accepted work when stopping.",
+    "metrics": "Access to /metrics: everybody (open), or tokens with the scope read (token).",
+    "webhooks": "Allowed webhook addresses: public, any, or off.",
+    "log_level": "Minimum level of log messages; debug includes every request for a variant and every reward.",
 })  # fmt: skip
 
 
@@ -54,7 +54,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         if not self.db:
-            raise BadValue("db must be a file or postgresql://…, got ''")
+            raise BadValue(f"{argument('db')} must be a file or postgresql://…, got ''")
         within("port", self.port, 0, 65_535)
         within("queue", self.queue, 1000, 10_000_000)  # one full batch at least
         within("workers", self.workers, 1, 256)
@@ -70,18 +70,19 @@ class Settings:
         choice("log_level", self.log_level, LEVELS)
         if not self.auth and not loopback(self.host):
             raise BadValue(
-                f"without tokens the service listens on this machine alone, got host {self.host!r}; "
-                "leave auth on, or take host 127.0.0.1"
+                f"without tokens the service listens on loopback addresses only, got host {self.host!r}; "
+                "leave auth on, or use host 127.0.0.1",
+                field="host",
             )
 
 
 def within(name: str, value: int, least: int, most: int) -> None:
     if not least <= whole(name, value, least) <= most:
-        raise BadValue(f"{name} must be at most {most:,}, got {value:,}")
+        raise BadValue(f"{argument(name)} must be at most {most:,}, got {value:,}")
 
 
 def loopback(host: str) -> bool:
-    """Whether only this machine can reach an address."""
+    """Whether an address is a loopback address."""
     if host == "localhost":
         return True
     try:
@@ -91,7 +92,7 @@ def loopback(host: str) -> bool:
 
 
 def settings_from(flags: Mapping[str, Any], environment: Mapping[str, str], file: str | Path | None) -> Settings:
-    """The settings in force; flags that are None were not given."""
+    """The effective settings; flags that are None were not given."""
     config = file if file is not None else environment.get(f"{PREFIX}CONFIG")
     chosen: dict[str, Any] = read_file(Path(config)) if config else {}
     for name in TYPES:
@@ -108,15 +109,15 @@ def read_file(path: Path) -> dict[str, Any]:
         raise BadFormat(f"{path} is not TOML: {error}") from error
     for name, value in values.items():
         if name not in TYPES:
-            raise UnknownName("setting", name, TYPES, f"{path} may have {', '.join(TYPES)}")
+            raise UnknownName("setting", name, TYPES, f"available in {path}: {', '.join(TYPES)}")
         fits = isinstance(value, TYPES[name]) or (TYPES[name] is float and isinstance(value, int))
         if not fits or (isinstance(value, bool) and TYPES[name] is not bool):
-            raise BadValue(f"{name} in {path} must be {WORDS[TYPES[name]]}, got {value!r}")
+            raise BadValue(f"{argument(name)} in {path} must be {WORDS[TYPES[name]]}, got {value!r}")
     return values
 
 
 def read_text(name: str, text: str, where: str) -> Any:
-    """A value of the environment as what it stands for."""
+    """A value of the environment in the type of its setting."""
     kind = TYPES[name]
     if kind is bool:
         if text.lower() not in YES_NO:

@@ -80,7 +80,7 @@ def random_order(spec: Spec, state: State, random: Random, totals: list[float]) 
             return commands.disable(spec, state, variant, "a test")
         if what < 0.13:
             return commands.enable(spec, state, variant, "a test")
-        if totals[-1] < 0.2 and what < 0.4 and commands.in_hand(state, range(state.step - 1, state.step)):
+        if totals[-1] < 0.2 and what < 0.4 and commands.in_current_hold(state, range(state.step - 1, state.step)):
             return commands.void(spec, state, state.step - 1, "too low for my liking")
     except OutOfTurn:
         pass
@@ -98,9 +98,9 @@ def close_wrong(spec: Spec, state: State, random: Random, total: float) -> bool:
 
 
 def check_claims(state: State, counted: list[list[float]]) -> None:
-    """What the books say of an arm's pulls is true of the rewards that they brought."""
+    """What the bounds say of an arm's pulls is true of the rewards that they brought."""
     for arm, rewards in enumerate(counted):
-        pulls, least, settled, most, _ = state.books.claims(arm)[0]
+        pulls, least, settled, most, _ = state.bounds.claims(arm)[0]
         assert pulls == len(rewards)
         assert least - 1e-9 <= sum(rewards)
         assert sum(rewards[: max(0, settled)]) <= most + 1e-9
@@ -109,10 +109,10 @@ def check_claims(state: State, counted: list[list[float]]) -> None:
 @pytest.mark.parametrize("spread", SPREADS)
 @pytest.mark.parametrize("shadow", [False, True])
 def test_the_means_lie_within_the_estimates_whatever_operators_do(spread: str, shadow: bool) -> None:
-    """On every path the books are true; the means lie outside the bounds once in ten million cases."""
+    """On every path the bounds are true; the means lie outside the bounds once in ten million cases."""
     spec, state = make(window=4, policy="leak-ucb", confidence=1 - 1e-7, heartbeat=True, shadow=shadow)
     world, random, totals = PooledWorld([0.7, 0.4, 0.55], 4, spread, 5), Random(spread), [1.0]
-    counted: list[list[float]] = [[], [], []]  # rewards of the pulls that the books know of
+    counted: list[list[float]] = [[], [], []]  # rewards of the pulls that the bounds know of
     for step in range(1500):
         happen(spec, state, random_order(spec, state, random, totals))
         if shadow and step == 700:

@@ -165,7 +165,7 @@ import os, signal
 from afterglow.live.store.sqlite import SqliteStore
 experiment = afterglow.live.open(path).create("shipping", ["49", "59"], 4, remember=0)
 experiment.reward(0.5, "the key")
-with experiment._store.reading("shipping") as log:
+with experiment._cache.store.reading("shipping") as log:
     print(log.salts()[0].hex(), flush=True)
 SqliteStore.tidy = lambda self: os.kill(os.getpid(), signal.SIGKILL)
 experiment.close_step()

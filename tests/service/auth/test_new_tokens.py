@@ -79,7 +79,7 @@ def test_a_token_is_not_called_unknown_by_a_reading_that_did_not_end() -> None:
             await door.look_for(token)
         return told.value.kind.slug
 
-    assert asyncio.run(call()) == "database-away"
+    assert asyncio.run(call()) == "database-unavailable"
     book.rows = lambda: [row]
     book.renew()
     assert book.find(token, time.time()) is not None
@@ -103,7 +103,7 @@ def test_a_reading_that_failed_in_whatever_way_proves_nothing_about_a_token() ->
 
     book = TokenCache(rows)
     book.sure = True  # an earlier reading worked
-    assert asyncio.run(call()) == "database-away"
+    assert asyncio.run(call()) == "database-unavailable"
 
 
 def test_unknown_tokens_wait_for_one_reading_together(serving: Serving) -> None:

@@ -8,7 +8,7 @@ import pytest
 from afterglow import live
 from afterglow.live.store import access
 from afterglow.live.store.access import Access
-from afterglow.service.auth.sessions import LASTS, Sessions, form_mark, own_form
+from afterglow.service.auth.sessions import DURATION, Sessions, form_mark, own_form
 from afterglow.service.auth.tokens import Token, TokenCache, new_token
 
 NOW = 1_800_000_000.0
@@ -41,8 +41,8 @@ def signed(rows: Access, **given: float) -> Token:
 def test_a_session_lasts_for_a_working_day(rows: Access) -> None:
     token, here = signed(rows), sessions(rows)
     cookie = here.begin(token, NOW)
-    assert here.find(cookie, NOW + LASTS - 1) == token
-    assert here.find(cookie, NOW + LASTS + 1) is None
+    assert here.find(cookie, NOW + DURATION - 1) == token
+    assert here.find(cookie, NOW + DURATION + 1) is None
 
 
 def test_a_session_ends_when_its_token_does(rows: Access) -> None:
@@ -92,7 +92,7 @@ def test_a_session_has_its_own_secret(rows: Access) -> None:
 def test_sessions_that_are_over_are_forgotten_with_the_next_one(rows: Access) -> None:
     token, here = signed(rows), sessions(rows)
     here.begin(token, NOW)
-    here.begin(token, NOW + LASTS + 1)
+    here.begin(token, NOW + DURATION + 1)
     assert len(rows.tokens()) == 2
 
 

@@ -39,7 +39,7 @@ def test_an_address_that_cant_be_a_webhook_is_refused(url: str) -> None:
 def test_a_name_is_checked_by_where_it_leads_with_every_delivery() -> None:
     for name in ("127.1", "2130706433", "0x7f.1"):  # names that lead to this machine
         assert checked_url(f"http://{name}:8080/", "public")
-        with pytest.raises(BadValue, match=r"127\.0\.0\.1\), which is not on the public network"):
+        with pytest.raises(BadValue, match=r"127\.0\.0\.1\), which is not a public address"):
             asyncio.run(located(f"http://{name}:8080/", "public"))
     assert asyncio.run(located("http://127.0.0.1/hook?a=1", "any")) == (
         "http://127.0.0.1:80/hook?a=1", "127.0.0.1", "127.0.0.1",

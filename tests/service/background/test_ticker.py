@@ -130,7 +130,7 @@ def test_an_experiment_that_cant_go_on_is_named_once_and_the_others_go_on(caplog
                 watch.complain(experiments.tick())
             assert experiments["whole"].current() == "A"
     (said,) = [record.getMessage() for record in caplog.records]
-    assert said.startswith("an experiment can't go on: record 1 of 'damaged' doesn't follow")
+    assert said.startswith("an experiment can't continue: record 1 of 'damaged' doesn't follow")
 
 
 def test_while_the_database_is_away_callers_are_told_and_then_it_goes_on() -> None:
@@ -146,8 +146,8 @@ def test_while_the_database_is_away_callers_are_told_and_then_it_goes_on() -> No
                 client.post("/v1/experiments/shipping/rewards", json={"key": "a", "amount": 1.0}),
                 client.post("/v1/experiments/shipping/pause", json={"reason": "no"}),
             ):
-                assert (slug(answer), answer.headers["retry-after"]) == ("database-away", "2")
-                assert answer.json()["detail"] == KINDS["database-away"].title  # not where it is
+                assert (slug(answer), answer.headers["retry-after"]) == ("database-unavailable", "2")
+                assert answer.json()["detail"] == KINDS["database-unavailable"].title  # not where it is
             assert client.get("/healthz").status_code == 200
             until(client, ("afterglow_database_away",))
         finally:

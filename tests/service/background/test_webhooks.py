@@ -219,7 +219,7 @@ def test_unless_it_is_allowed_webhooks_lead_to_the_public_network_only(tmp_path:
     with in_thread(tmp_path / "experiments.db") as client:
         answer = client.post("/v1/webhooks", json={"url": "http://127.0.0.1:9/"})
         assert slug(answer) == "bad-value"
-        assert "not on the public network; the setting webhooks = 'any' allows it" in answer.json()["detail"]
+        assert "not a public address; the setting webhooks = 'any' allows it" in answer.json()["detail"]
     with in_thread(tmp_path / "experiments.db", webhooks="off") as client:
         assert "webhooks are off" in client.post("/v1/webhooks", json={"url": "https://shop.example/"}).json()["detail"]
 

@@ -1,4 +1,4 @@
-"""Orders and new experiments by way of forms: what they say before, what they do, and how they are refused."""
+"""Forms of commands: what they say before, what they do, and how they are refused."""
 
 import sqlite3
 from contextlib import closing
@@ -26,7 +26,7 @@ def status(client: httpx.Client) -> dict[str, Any]:
     return found
 
 
-def test_every_order_can_be_given_with_its_form(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
+def test_every_command_can_be_given_with_its_form(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
     create(client, shadow=True, start=False)
     assert "started" in order(visitor, "start")
     assert status(client)["phase"] == "running"
@@ -46,7 +46,7 @@ def test_every_order_can_be_given_with_its_form(client: httpx.Client, visitor: V
     order(visitor, "resume", reason="done")
     assert status(client)["phase"] == "running"
     text = order(visitor, "stop", keep="59", confirm="shipping", reason="the season is over")
-    assert "59 is kept" in text
+    assert "59 is now served permanently" in text
     assert (status(client)["phase"], status(client)["variant"]) == ("over", "59")
     kinds = [one["kind"] for one in client.get("/v1/experiments/shipping/events").json()["items"]]
     assert [kind for kind in kinds if kind not in ("create", "close", "missed")] == [
@@ -57,30 +57,27 @@ def test_every_order_can_be_given_with_its_form(client: httpx.Client, visitor: V
 def test_a_form_says_what_will_happen_and_when(client: httpx.Client, visitor: Visitor) -> None:
     create(client)
     page = visitor.read("/experiments/shipping/order/pin")
-    assert "With step 1, at 09:00:00 UTC (in 1 h), everybody gets the variant that you choose" in page.text
-    assert "nor are the 2 steps behind them" in page.text
-    assert "everybody gets the control, 49" in visitor.read("/experiments/shipping/order/pause").text
+    assert "With step 1, at 09:00:00 UTC (in 1 h), everyone gets the variant that you choose" in page.text
+    assert "nor the 2 steps after them" in page.text
+    assert "everyone gets the control, 49" in visitor.read("/experiments/shipping/order/pause").text
     order(visitor, "pin", variant="59", reason="a wrong price")
-    assert "59 stays, because it is pinned" in visitor.read("/experiments/shipping/order/pause").text
+    assert "59 is still served, because it is pinned" in visitor.read("/experiments/shipping/order/pause").text
     order(visitor, "pause", reason="stocktaking")
-    assert "59 stays, because it is pinned" in visitor.read("/experiments/shipping/order/resume").text
-    assert (
-        "gets the control, 49, because the experiment is paused,"
-        in visitor.read("/experiments/shipping/order/unpin").text
-    )
-    assert "At once and for good" in visitor.read("/experiments/shipping/order/stop").text
+    assert "59 is still served, because it is pinned" in visitor.read("/experiments/shipping/order/resume").text
+    assert "gets the control, 49, because it is paused," in visitor.read("/experiments/shipping/order/unpin").text
+    assert "Immediate and permanent" in visitor.read("/experiments/shipping/order/stop").text
 
 
 def test_steps_that_nobody_s_clock_ends_are_named_by_their_end(client: httpx.Client, visitor: Visitor) -> None:
     create(client, step_seconds=None)
     text = visitor.read("/experiments/shipping/order/pause").text
-    assert "With step 1, as soon as step 0 is closed, everybody gets the control" in text
+    assert "With step 1, as soon as step 0 is closed, everyone gets the control" in text
     assert "49 is live until step 0 is closed." in visitor.read("/experiments/shipping").text
 
 
-def test_an_order_needs_a_reason_and_keeps_what_was_typed(client: httpx.Client, visitor: Visitor) -> None:
+def test_a_command_needs_a_reason_and_keeps_what_was_typed(client: httpx.Client, visitor: Visitor) -> None:
     create(client)
-    assert "write a sentence" in order(visitor, "pin", variant="59", reason="  ")
+    assert "reason must be a sentence" in order(visitor, "pin", variant="59", reason="  ")
     assert visitor.answer.status_code == 422
     assert visitor.form("/experiments/shipping/order/pin").fields["variant"] == "59"
     assert "choose one" in order(visitor, "pin", reason="some reason")
@@ -90,12 +87,14 @@ def test_an_order_needs_a_reason_and_keeps_what_was_typed(client: httpx.Client, 
 
 def test_stopping_for_good_needs_the_name_typed(client: httpx.Client, visitor: Visitor) -> None:
     create(client)
-    assert "confirm by typing" in order(visitor, "stop", confirm="shiping", reason="over", keep="69")
+    assert "type the experiment’s name, shipping, to confirm" in order(
+        visitor, "stop", confirm="shiping", reason="over", keep="69"
+    )
     assert status(client)["phase"] == "running"
     assert visitor.form("/experiments/shipping/order/stop").fields["keep"] == "69"
 
 
-def test_only_orders_that_fit_are_offered(client: httpx.Client, visitor: Visitor) -> None:
+def test_only_commands_that_fit_are_offered(client: httpx.Client, visitor: Visitor) -> None:
     create(client)
     offered = [one.rpartition("/")[2] for one in visitor.read("/experiments/shipping").links if "/order/" in one]
     assert offered == ["pin", "pause", "disable", "stop"]
@@ -121,7 +120,7 @@ def test_what_is_refused_is_marked_for_those_who_listen(
     assert "refused" in visitor.page.ids
 
 
-def test_the_form_of_an_order_can_be_asked_again_when_it_takes_effect(
+def test_the_form_of_a_command_can_be_asked_again_when_it_takes_effect(
     client: httpx.Client, visitor: Visitor, clock: Clock
 ) -> None:
     create(client)
@@ -133,7 +132,7 @@ def test_the_form_of_an_order_can_be_asked_again_when_it_takes_effect(
     assert "With step 2, at" in part.partition('id="effect"')[2].partition("</div>")[0]
 
 
-def test_an_order_that_came_too_late_is_refused_in_words(client: httpx.Client, visitor: Visitor) -> None:
+def test_a_command_that_came_too_late_is_refused_in_words(client: httpx.Client, visitor: Visitor) -> None:
     create(client)
     visitor.read("/experiments/shipping/order/pause")
     client.post("/v1/experiments/shipping/stop", json={"reason": "somebody else was faster"})

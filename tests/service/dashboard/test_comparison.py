@@ -12,9 +12,9 @@ from afterglow.live.domain.spec import Spec, specify
 from afterglow.live.domain.state import Phase, initial
 from afterglow.live.domain.status import Status, estimates, status
 from afterglow.live.domain.transitions import apply
-from afterglow.service.dashboard.comparison import comparison
+from afterglow.service.dashboard.comparison import Comparison, ComparisonRow, comparison
 from afterglow.service.dashboard.rendering import ENVIRONMENT
-from afterglow.service.dashboard.sentences import known
+from afterglow.service.dashboard.sentences import result
 
 
 def played(means: dict[str, float], horizon: int = 600, **settings: Any) -> tuple[Spec, Status, Estimates]:
@@ -30,29 +30,27 @@ def played(means: dict[str, float], horizon: int = 600, **settings: Any) -> tupl
 
 
 def test_an_end_without_a_proof_has_a_sentence_to_go_by() -> None:
-    said = known(*played({"49": 20.0, "59": 26.0, "69": 20.0}))
-    assert said.startswith("It is over. 59 is recommended: +")
-    assert " a step over " in said
+    said = result(*played({"49": 20.0, "59": 26.0, "69": 20.0}))
+    assert said.startswith("Finished. 59 is recommended: +")
+    assert " per step compared with " in said
     assert "(95 % interval +" in said
-    assert "read once, if stretches of a window vary independently). The" in said
-    assert said.endswith(" The bounds that hold whatever effects do still overlap.")
+    assert "valid for one look at the end, assuming that periods as long as the window vary independently). Not" in said
+    assert said.endswith(" Not proven under worst-case assumptions: the intervals overlap.")
 
 
 def test_what_may_be_no_better_is_not_praised() -> None:
     spec, now, found = played({"A": 20.0, "B": 20.0}, step_seconds=3600, starts=0)
-    said = known(spec, now, found)
-    assert " an hour over " in said
-    assert "if stretches of a window vary independently), so it may be no better. The bounds" in said
+    said = result(spec, now, found)
+    assert " per hour compared with " in said
+    assert "vary independently), so it may not be better. Not proven" in said
 
 
 def test_without_numbers_the_recommendation_stands_alone() -> None:
     spec, now, found = played({"A": 20.0, "B": 20.0}, horizon=16)
     assert now.lead is not None
     assert now.lead.mean is None
-    said = known(spec, now, found)
-    assert (
-        said == f"It is over. {now.recommended} is recommended. The bounds that hold whatever effects do still overlap."
-    )
+    said = result(spec, now, found)
+    assert said.startswith(f"Finished. {now.recommended} is recommended. Not proven under worst-case assumptions: ")
     assert comparison(found, now.recommended) is None
 
 
@@ -68,9 +66,16 @@ def test_the_picture_has_a_row_for_each_other_variant_around_zero() -> None:
     assert comparison(found, None) is None
 
 
-@pytest.mark.parametrize("reads", ["59 over the others", "−", "ordinary statistics", "one\nlook at the end"])
+@pytest.mark.parametrize("reads", ["59 compared with the others", "−", "ordinary statistics", "one look at the end"])
 def test_the_table_says_what_kind_of_interval_it_has(reads: str) -> None:
     _, _, found = played({"49": 20.0, "59": 21.0, "69": 20.0})
     parts: Any = ENVIRONMENT.get_template("parts.html").module
     shown = parts.differences(comparison(found, "59"))
     assert reads in shown
+
+
+def test_a_difference_that_is_missing_is_a_row_with_its_reason() -> None:
+    rows = [ComparisonRow("69", 2, None, 0.0, 0.0, "–", "no run of '69' has lasted a window")]
+    parts: Any = ENVIRONMENT.get_template("parts.html").module
+    shown = parts.differences(Comparison("59", rows, 0.0, [], "95 %"))
+    assert '<td class="missing" colspan="3">No run of &#39;69&#39; has lasted a window.</td>' in shown

@@ -30,7 +30,7 @@ NEW = {"name": "fresh", "variants": "left\n\n right \n", "window": "3", "reward_
 
 
 def test_an_experiment_is_created_with_the_form(client: httpx.Client, visitor: Visitor) -> None:
-    assert "There is none yet" in visitor.read("/").text
+    assert "No experiments yet" in visitor.read("/").text
     assert "/new" in visitor.page.links
     visitor.read("/new")
     visitor.send(
@@ -60,10 +60,10 @@ def test_a_time_to_begin_can_be_given(client: httpx.Client, visitor: Visitor) ->
     made = client.get("/v1/experiments/fresh").json()
     assert (made["starts"], made["status"]["phase"]) == ("2027-01-15T09:30:00.000Z", "scheduled")
     for more, words in (
-        ({"starts": "soon"}, "write a date and a time such as 2026-11-16 09:00, got &#39;soon&#39;"),
-        ({"starts": "2027-01-15T09:30", "steps": "manual"}, "only steps by the clock can begin at a time"),
-        ({"starts": "1900-01-01T00:00"}, "starts must be"),
-        ({"starts": "2027-01-15T09:30", "start": "now"}, "a time is given but not chosen"),
+        ({"starts": "soon"}, "start time must be a date and a time such as 2026-11-16 09:00, got &#39;soon&#39;"),
+        ({"starts": "2027-01-15T09:30", "steps": "manual"}, "only steps on a schedule can start at a time"),
+        ({"starts": "1900-01-01T00:00"}, "start time must be"),
+        ({"starts": "2027-01-15T09:30", "start": "now"}, "a time is entered but not chosen"),
     ):
         visitor.read("/new")
         visitor.send("/new", **NEW | {"name": "other", "start": "at"} | more)
@@ -77,15 +77,15 @@ def test_a_time_to_begin_can_be_given(client: httpx.Client, visitor: Visitor) ->
     [
         ("name", "two words", "name must be 1 to 100 letters"),
         ("name", "taken", "taken"),
-        ("variants", "one", "an experiment needs at least 2 variants"),
+        ("variants", "one", "variants must be at least 2, one per line"),
         ("variants", "same\nsame", "same"),
         ("window", "0", "window must be a whole number of at least 1"),
         ("window", "a day", "window must be a whole number, got 'a day'"),
         ("horizon", "9" * 19, "horizon must be at most"),
-        ("reward_max", "", "reward max must be a number"),
-        ("reward_max", "-1", "reward_max must be"),
-        ("step_length", "0", "a step lasts from"),
-        ("step_length", "inf", "a step lasts from"),
+        ("reward_max", "", "maximum value of one step's decision must be a number"),
+        ("reward_max", "-1", "maximum value of one step's decision must be"),
+        ("step_length", "0", "the length of a step must be"),
+        ("step_length", "inf", "the length of a step must be"),
         ("season", "0", "season must be a whole number of at least 1"),
         ("confidence", "95", "confidence must be"),
         ("control", "up", "no variant named 'up'"),

@@ -97,7 +97,7 @@ def test_a_page_follows_its_experiment_while_an_operator_pins_a_variant_by_keybo
         tab.until(f"{LIVE} === '{after}' && document.getElementById('effect').textContent.includes('step {step + 1},')")
         tab.until(f"data.steps.at(-1) === {step} && chart.scales.x.max === 10")  # who looks closer stays there
         assert tab.value("document.before"), "the page was loaded again"
-        tab.until(f"document.getElementById('said').textContent.startsWith('{after} is live.')")
+        tab.until(f"document.getElementById('announcement').textContent.startsWith('{after} is live.')")
         tab.press("Escape")
         tab.until("!dialog.open && document.activeElement.id === 'order-pin'")
         tab.press("Enter")
@@ -107,11 +107,11 @@ def test_a_page_follows_its_experiment_while_an_operator_pins_a_variant_by_keybo
         tab.write("a wrong price")
         tab.press("Enter")
         tab.until("!document.before && document.readyState === 'complete'")
-        tab.until("document.querySelector('.done') === document.activeElement")
+        tab.until("document.querySelector('.notice') === document.activeElement")
         assert client.get("/v1/experiments/shipping").json()["status"]["pinned"] == chosen
-        assert "a wrong price" in tab.value("document.getElementById('happened').textContent")
+        assert "a wrong price" in tab.value("document.getElementById('log').textContent")
     quiet(tab)
-    tab.value("document.querySelector('.who button').focus()")
+    tab.value("document.querySelector('.account button').focus()")
     tab.press("Enter")
     tab.until("location.pathname === '/sign-in'")
     quiet(tab)
@@ -130,12 +130,13 @@ def test_every_page_fits_its_screen_and_keeps_to_itself(tab: Tab, width: int, sc
 
 
 def test_a_dark_page_is_printed_light_and_whole(tab: Tab) -> None:
-    shown = "[...document.querySelectorAll('#plot, #sketch, .bar, .orders')].filter((one) => one.offsetParent).length"
+    parts = "document.querySelectorAll('#plot, #static-chart, .bar, .action-buttons')"
+    shown = f"[...{parts}].filter((one) => one.offsetParent).length"
     tab.look(1280, "dark")
     tab.until(INKED)
-    assert tab.value(shown) == 3  # all but the sketch
+    assert tab.value(shown) == 3  # all but the static chart
     tab.look(700, "dark", "print")
-    assert tab.value(shown) == 1  # the sketch alone
+    assert tab.value(shown) == 1  # the static chart alone
     assert tab.value("document.documentElement.scrollWidth") <= 700
     assert tab.value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     quiet(tab)

@@ -112,7 +112,7 @@ def test_a_wrong_token_is_refused_beside_its_field(visitor: Visitor, token: str)
     visitor.read("/sign-in")
     page = visitor.send("/sign-in", token=token)
     assert visitor.answer.status_code == 401
-    assert "no such token: it is mistyped, expired or revoked" in page.text
+    assert "unknown token: mistyped, expired or revoked" in page.text
     assert "afterglow_session" not in visitor.client.cookies
 
 
@@ -120,7 +120,7 @@ def test_a_token_that_may_not_read_opens_no_page(serving: Serving, visitor: Visi
     token = serving.new_token("decide", "report")
     visitor.sign_in(token)
     assert visitor.answer.status_code == 403
-    assert "this token may not read" in visitor.page.text
+    assert "this token has no read access" in visitor.page.text
 
 
 def test_a_session_ends_with_its_token(serving: Serving, visitor: Visitor) -> None:
@@ -134,6 +134,14 @@ def test_a_session_ends_with_its_token(serving: Serving, visitor: Visitor) -> No
             assert monotonic() < until
     visitor.read("/")
     assert visitor.path() == "/sign-in"
+    assert "Your session has ended" in visitor.page.text
+
+
+def test_a_mistyped_address_is_a_page_for_browsers_and_a_document_for_programs(visitor: Visitor) -> None:
+    visitor.read("/experimnets", Accept="text/html,*/*")
+    assert visitor.answer.status_code == 404
+    assert "there is nothing at /experimnets" in visitor.page.text.lower()
+    assert visitor.client.get("/experimnets").headers["content-type"] == "application/problem+json"
 
 
 def test_nobody_is_led_to_another_site(serving: Serving, visitor: Visitor) -> None:
@@ -149,7 +157,7 @@ def test_forms_of_other_sites_are_refused(serving: Serving, visitor: Visitor) ->
     other = Visitor(serving.address).sign_in(serving.token)
     stranger = other.read(order).forms[-1].fields["mark"]
     for mark in ("", "0" * 64, "é", stranger):
-        assert "comes from elsewhere" in visitor.send(order, reason="a trick", mark=mark).text
+        assert "was sent from another site" in visitor.send(order, reason="a trick", mark=mark).text
         assert visitor.answer.status_code == 403
         visitor.read(order)
     visitor.send(order, {"Sec-Fetch-Site": "cross-site"}, reason="a trick")

@@ -17,7 +17,7 @@ def test_a_step_can_be_voided_with_its_form(client: httpx.Client, visitor: Visit
     refused = order(visitor, "void", step="7", reason="a slip")
     assert "step 7 can't be voided" in refused
     assert "step must be a whole number, got 'x'" in order(visitor, "void", step="x", reason="a slip")
-    assert "last must be a whole number, got 'y'" in order(visitor, "void", step="0", last="y", reason="a slip")
+    assert "last step must be a whole number, got 'y'" in order(visitor, "void", step="0", last="y", reason="a slip")
 
 
 def test_steps_can_be_voided_after_the_end_and_are_shown_with_the_reason(
@@ -27,8 +27,8 @@ def test_steps_can_be_voided_after_the_end_and_are_shown_with_the_reason(
     for step in range(12):
         client.post(f"/v1/experiments/shipping/steps/{step}", json={"total": 1.0})
     text = order(visitor, "void", step="4", last="6", reason="the till was down")
-    assert "Steps 4 to 6 voided: the policy goes back to before them." in text
-    assert "void: not learned from (the till was down)" in text
+    assert "Steps 4 to 6 voided: the policy is recomputed without them." in text
+    assert "void: excluded (the till was down)" in text
     assert "void: the till was down" in visitor.read("/experiments/shipping/steps/5").text
 
 
@@ -36,9 +36,9 @@ def test_a_plan_that_has_changed_with_a_void_is_not_shown_as_it_was(client: http
     create(client, policy="washout-ucb", step_seconds=None)
     for step in range(7):
         client.post(f"/v1/experiments/shipping/steps/{step}", json={"total": 1.0})
-    assert "The plan holds 59 for 5 steps that count, from step 5 on" in visitor.read("/experiments/shipping").text
+    assert "The plan keeps 59 for 5 steps from step 5 on" in visitor.read("/experiments/shipping").text
     text = order(visitor, "void", step="3", last="4", reason="the till was down")
     assert "Because steps were voided, another variant is planned from the next step on." in text
-    assert "The plan holds 59" not in text
+    assert "The plan keeps 59" not in text
     client.post("/v1/experiments/shipping/steps/7", json={"total": 1.0})
-    assert "The plan holds 49 for 5 steps that count" in visitor.read("/experiments/shipping").text
+    assert "The plan keeps 49 for 5 steps" in visitor.read("/experiments/shipping").text

@@ -98,7 +98,7 @@ def test_more_connections_than_the_limit_are_refused_and_that_is_said_once(caplo
                 assert b"retry-after: 1\r\n" in refused
                 assert b"/problems/overloaded" in refused
         assert [one.getMessage() for one in caplog.records if "connections" in one.getMessage()] == [
-            "20 connections are open, which is the limit: more are refused"
+            "20 connections are open, which is the limit; further ones are refused"
         ]
         stack.close()
         assert any(answered(client) for _ in range(10_000))

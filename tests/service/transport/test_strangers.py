@@ -29,7 +29,7 @@ def test_visits_without_a_session_are_braked_and_others_go_on(serving: Serving) 
         answers = (stranger.get("/") for _ in range(MANY))
         refused = next(answer for answer in answers if answer.status_code != 303)
         assert (slug(refused), refused.headers["retry-after"]) == ("too-many-requests", "1")
-        assert refused.json()["detail"] == "more than 50 visits without a session a second, twice that at once"
+        assert refused.json()["detail"] == "more than 50 visits without a session per second"
         assert known.get("/v1/experiments").status_code == 200
         assert stranger.get("/healthz").status_code == 200
 
@@ -82,7 +82,7 @@ def test_whether_it_is_ready_is_asked_once_for_all_and_says_nothing_of_the_cause
     told = asyncio.run(look())
     assert len(asked) == 1
     assert {(one.kind.slug, "somebody" in one.detail) for one in told if isinstance(one, Problem)} == {
-        ("database-away", False)
+        ("database-unavailable", False)
     }
 
 

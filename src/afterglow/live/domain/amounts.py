@@ -4,7 +4,7 @@ from decimal import Decimal
 from numbers import Real
 from typing import Any
 
-from afterglow.errors import BadValue
+from afterglow.errors import BadValue, argument
 
 Amount = float | Decimal
 MICRO = 1_000_000
@@ -16,20 +16,20 @@ FULL = 2**63 - 1  # micro-units in the total of a step: a sum beyond is kept as 
 def micros(name: str, amount: object, most: int) -> int:
     """An amount in micro-units, if it lies between 0 and `most` micro-units."""
     value: Any = amount
-    if type(amount) is not float and type(amount) is not int:  # the others are asked at length
+    if type(amount) is not float and type(amount) is not int:  # other types need more checks
         value = float(amount) if isinstance(amount, Decimal) and not amount.is_nan() else amount
         if isinstance(value, bool) or not isinstance(value, Real):
-            raise BadValue(f"{name} must be a number, got {amount!r}")
+            raise BadValue(f"{argument(name)} must be a number, got {amount!r}")
     if value != value:
-        raise BadValue(f"{name} must be a number, got {amount!r}")
+        raise BadValue(f"{argument(name)} must be a number, got {amount!r}")
     if value < 0:
         raise BadValue(
-            f"{name} must not be negative, got {amount!r}; report what is left after refunds and costs, or shift "
-            "totals so that the least is 0"
+            f"{argument(name)} must not be negative, got {amount!r}; report what is left after refunds and costs, or "
+            "shift totals so that the least is 0"
         )
     if value * MICRO > most + 0.5:
         raise BadValue(
-            f"{name} must be at most window x reward_max = {units(most):,g}, got {amount!r}; "
+            f"{argument(name)} must be at most window x reward_max = {units(most):,g}, got {amount!r}; "
             "if it is right, reward_max or the window is too small"
         )
     return min(most, value * MICRO if isinstance(value, int) else round(float(value) * MICRO))

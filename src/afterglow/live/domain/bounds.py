@@ -1,11 +1,11 @@
-r"""The ledger of a running experiment: steps that are void, or played outside the plan, leave its bounds valid.
+r"""Bounds of a running experiment, which stay valid when steps are void or outside the plan.
 
-*A step that is void* is one whose total is lost, *steps outside the plan* (pinned, paused, nobody served) end the run
+*A step that is void* is one whose total is lost, *steps outside the plan* (pinned, paused, missed) end the run
 before them: see `BoundsWithGaps`. That people chose them does no harm, as the choice is made before the step.
 
 Looks, which keep the best bounds found, are taken only when a hold has been learned: until then its steps can be
 voided by `retract`. For the same reason washed totals join their batches then, and wait in `fresh` meanwhile. To void
-steps that were learned, `live/replay.py` makes the books anew.
+steps that were learned, `replay` computes the bounds again.
 """
 
 import math
@@ -19,13 +19,13 @@ from afterglow.estimation.differences import Evidence, evidence
 
 
 class ExperimentBounds(BoundsWithGaps):
-    """A ledger with gaps whose last steps can be taken back."""
+    """Bounds with gaps, whose last steps can be voided."""
 
     def __init__(self, arms: int, window: int, confidence: float, season: int = 1) -> None:
         super().__init__(arms, window, confidence, season)
         self.look = NEVER
         self.due = 0  # age at which a settled run is looked at next
-        self.fresh = list[float | None]()  # washed totals of the run in play that can be taken back, None if void
+        self.fresh = list[float | None]()  # washed totals of the current run that can still be voided, None if void
 
     def wash(self, arm: int, total: float) -> None:
         self.fresh.append(total)
@@ -47,7 +47,7 @@ class ExperimentBounds(BoundsWithGaps):
         self.due = self.late + FIRST_LOOK
 
     def retract(self, total: float, back: int) -> None:
-        """Take back the total of the step `back` steps ago, 1 being the last; all since then were of this run."""
+        """Void the step `back` steps ago, 1 being the last; all steps since then are of this run."""
         arm = self.current
         tally = self.tallies[arm]
         tally.seen -= total
@@ -67,13 +67,13 @@ class ExperimentBounds(BoundsWithGaps):
         super().interrupt()
 
     def finish(self) -> None:
-        """What was fresh can't be taken back any more."""
+        """Move fresh totals to the batches: they can't be voided any more."""
         if self.fresh:
             self.batches.add_all(self.current, self.fresh)
             self.fresh = []
 
     def settle(self) -> None:
-        """Look at the run in play: all its steps are final."""
+        """Look at the current run: all its steps are final."""
         self.finish()
         arm = self.current
         if arm < 0:
@@ -97,7 +97,7 @@ class ExperimentBounds(BoundsWithGaps):
         }
 
     def restore(self, values: dict[str, Any]) -> None:
-        """Go on from what `values` gave."""
+        """Restore what `values` returned."""
         tallies = [records.like(Tally(), value, "tally") for value in values["tallies"]]
         self.resume(tallies, values["current"], NEVER)
         self.due, self.lost_at = values["due"], values["lost_at"]

@@ -1,11 +1,13 @@
-"""What may be asked of an experiment, and the event that it becomes. A refusal changes nothing."""
+"""Effects of commands: the events that follow from a command in a state. A refused command changes nothing.
 
-from typing import Any, NamedTuple
+`command_table` declares the commands of operators; it checks their arguments and the phase of the experiment first.
+"""
+
+from typing import Any, NamedTuple, Protocol
 
 from afterglow.checks import whole
-from afterglow.errors import BadValue, Conflict, HorizonReached, OutOfTurn
+from afterglow.errors import Conflict, HorizonReached, OutOfTurn, argument
 from afterglow.live.domain.amounts import FULL, micros, units
-from afterglow.live.domain.limits import writable
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import WAITING, Phase, State
 from afterglow.live.domain.transitions import safe
@@ -17,22 +19,39 @@ class Event(NamedTuple):
 
 
 class Reported(NamedTuple):
-    """What was reported in the step in hand."""
+    """What was reported in the current step."""
 
     reports: int
     total: int  # micro-units
 
     def kept(self) -> int:
-        """The sum as a total is kept."""
+        """The sum as a total is stored."""
         return min(self.total, FULL)
 
 
+class Context(Protocol):
+    """What effects may need beside the spec and the state."""
+
+    @property
+    def now(self) -> int:
+        """Milliseconds since 1970."""
+
+    def reported(self) -> Reported:
+        """What was reported in the current step."""
+
+    def all_void(self, steps: range) -> bool:
+        """Whether all of these steps are void already."""
+
+    def without(self, steps: range) -> dict[str, Any]:
+        """The state that follows if these steps are void, as a `revise` event has it."""
+
+
 def started(spec: Spec, state: State) -> None:
-    """Refuse what needs a step in hand."""
+    """Refuse what needs a current step."""
     if state.phase in WAITING:
         way_out = "call start()"
         if state.phase is Phase.SCHEDULED:
-            way_out = "it starts by itself when the decision of now ends, unless stop() calls it off"
+            way_out = "it starts on its own at its start time, unless stop() cancels it"
         raise OutOfTurn(f"experiment {spec.name!r} is not started; {way_out}")
     if state.phase is Phase.OVER:
         if state.step == spec.horizon:
@@ -43,10 +62,7 @@ def started(spec: Spec, state: State) -> None:
 
 
 def start(spec: Spec, state: State, now: int) -> list[Event]:
-    """Begin: step 0 is the slot of time that it is now. Before its time it is scheduled."""
-    if state.phase not in WAITING:
-        started(spec, state)
-        raise OutOfTurn(f"experiment {spec.name!r} is started already; it is {state.phase}")
+    """Start: step 0 is the current slot of the schedule. Before its start time the experiment is scheduled."""
     gone = now - spec.starts_ms
     if spec.step_ms and gone < 0:
         return [] if state.phase is Phase.SCHEDULED else [Event("schedule", {"starts": spec.starts_ms})]
@@ -55,7 +71,7 @@ def start(spec: Spec, state: State, now: int) -> list[Event]:
 
 
 def due(spec: Spec, state: State, now: int) -> bool:
-    """Whether the clock has something to do: start what is scheduled, end the step in hand."""
+    """Whether a scheduled start or the end of the current step has come."""
     if not spec.step_ms or state.phase in (Phase.DRAFT, Phase.OVER):
         return False
     if state.phase is Phase.SCHEDULED:
@@ -63,22 +79,22 @@ def due(spec: Spec, state: State, now: int) -> bool:
     return step_at(spec, state, now) > state.step
 
 
-def close(spec: Spec, state: State, told: object, reported: Reported) -> Event:
-    """End the step in hand with a total told, or with the sum of what was reported in it."""
+def close(spec: Spec, state: State, given: object, reported: Reported) -> Event:
+    """End the current step with a given total, or with the sum of its rewards."""
     started(spec, state)
-    total = reported.kept() if told is None else micros("total", told, spec.most)
+    total = reported.kept() if given is None else micros("total", given, spec.most)
     if reported.reports and total != reported.kept():
         raise Conflict(
             f"step {state.step:,} has {reported.reports:,} rewards that add up to {units(reported.total):,g}, got "
-            f"total {told!r}; leave the total out, or report everything one way"
-        )
-    void = spec.heartbeat and told is None and not reported.reports
+            f"{argument('total')} {given!r}; leave the total out, or report everything one way",
+            kind="step-closed", field="total",
+        )  # fmt: skip
+    void = spec.heartbeat and given is None and not reported.reports
     return Event("close", {"step": state.step, "served": state.served, "total": total, "void": void})
 
 
 def passed(spec: Spec, state: State, now: int, reported: Reported) -> list[Event]:
-    """What the clock has brought: a start that was scheduled; or steps that have ended, the one in hand with its
-    total and those that nobody was there for."""
+    """Events of the schedule: a scheduled start; or the end of the current step, and steps missed since then."""
     if not due(spec, state, now):
         return []
     if state.phase is Phase.SCHEDULED:
@@ -94,102 +110,96 @@ def passed(spec: Spec, state: State, now: int, reported: Reported) -> list[Event
 
 
 def step_at(spec: Spec, state: State, now: int) -> int:
-    """The number of the step at a time, by the clock: computed, never counted."""
+    """The number of the step at a time of the schedule: computed, never counted."""
     return (now - state.starts) // spec.step_ms
 
 
 def span(spec: Spec, state: State, step: object, last: object) -> range:
-    """The steps to take back: from `step` to `last`, or that one alone. All must have ended."""
-    if state.phase in WAITING:
-        started(spec, state)
+    """The steps to void: from `step` to `last`, or `step` alone. All must have ended."""
     first = whole("step", step, 0)
     final = first if last is None else whole("last", last, first, "step")
     if final >= state.step:
         closed = f"steps 0 to {state.step - 1:,} have" if state.step else "none has yet"
-        raise OutOfTurn(f"step {final:,} can't be voided before it has ended; {closed}")
+        field = "step" if last is None else "last"
+        raise OutOfTurn(f"step {final:,} can't be voided before it has ended; {closed}", field=field)
     return range(first, final + 1)
 
 
-def in_hand(state: State, steps: range) -> bool:
-    """Whether this is one step, of the hold in hand: the policy has not learned it."""
+def in_current_hold(state: State, steps: range) -> bool:
+    """Whether this is one step of the current hold, which the policy has not learned yet."""
     hold = state.plan.hold
     return len(steps) == 1 and hold is not None and 0 <= hold.fresh <= steps[0]
 
 
-def void(spec: Spec, state: State, step: int, why: str) -> list[Event]:
-    """Take a step of the hold in hand back; nothing if that is done already."""
+def void_steps(
+    spec: Spec, state: State, context: Context, step: object, reason: str, last: object = None
+) -> list[Event]:
+    """Void a step, or all up to `last`; nothing if that is done already."""
+    steps = span(spec, state, step, last)
+    if in_current_hold(state, steps):
+        return void(spec, state, steps[0], reason)
+    return [] if context.all_void(steps) else [revise(steps, reason, context.without(steps))]
+
+
+def void(spec: Spec, state: State, step: int, reason: str) -> list[Event]:
+    """Void a step of the current hold; nothing if that is done already."""
     hold = state.plan.hold
     if hold is None or step in hold.voided:
         return []
-    return [Event("void", {"step": step, "total": hold.totals[hold.place(step)], "reason": reason(why)})]
+    return [Event("void", {"step": step, "total": hold.totals[hold.place(step)], "reason": reason})]
 
 
-def revise(steps: range, why: str, follows: dict[str, Any]) -> Event:
-    """Take steps back that were learned; `follows` is what `Replay` leads to."""
-    return Event("revise", {"first": steps[0], "last": steps[-1], "reason": reason(why), "follows": follows})
+def revise(steps: range, reason: str, follows: dict[str, Any]) -> Event:
+    """Void steps that were learned; `follows` is the state that `Replay` computes."""
+    return Event("revise", {"first": steps[0], "last": steps[-1], "reason": reason, "follows": follows})
 
 
-def pin(spec: Spec, state: State, variant: object, why: str) -> list[Event]:
-    started(spec, state)
+def pin(spec: Spec, state: State, variant: str, reason: str) -> list[Event]:
     arm = spec.variant(variant)
     if arm in state.disabled:
-        raise OutOfTurn(f"variant {variant!r} is disabled; enable() it first")
-    return [Event("pin", {"variant": arm, "reason": reason(why)})] if arm != state.pinned else []
+        raise OutOfTurn(f"variant {variant!r} is disabled; enable() it first", field="variant")
+    return [Event("pin", {"variant": arm, "reason": reason})] if arm != state.pinned else []
 
 
-def unpin(spec: Spec, state: State, why: str) -> list[Event]:
-    started(spec, state)
-    return [Event("unpin", {"reason": reason(why)})] if state.pinned >= 0 else []
+def unpin(spec: Spec, state: State, reason: str) -> list[Event]:
+    return [Event("unpin", {"reason": reason})] if state.pinned >= 0 else []
 
 
-def pause(spec: Spec, state: State, why: str) -> list[Event]:
-    started(spec, state)
-    return [Event("pause", {"reason": reason(why)})] if state.phase is Phase.RUNNING else []
+def pause(spec: Spec, state: State, reason: str) -> list[Event]:
+    return [Event("pause", {"reason": reason})] if state.phase is Phase.RUNNING else []
 
 
-def resume(spec: Spec, state: State, why: str) -> list[Event]:
-    started(spec, state)
-    return [Event("resume", {"reason": reason(why)})] if state.phase is Phase.PAUSED else []
+def resume(spec: Spec, state: State, reason: str) -> list[Event]:
+    return [Event("resume", {"reason": reason})] if state.phase is Phase.PAUSED else []
 
 
-def disable(spec: Spec, state: State, variant: object, why: str) -> list[Event]:
-    started(spec, state)
+def disable(spec: Spec, state: State, variant: str, reason: str) -> list[Event]:
     arm = spec.variant(variant)
     if arm in state.disabled:
         return []
     if len(state.disabled) == len(spec.variants) - 1:
-        raise OutOfTurn(f"variant {variant!r} is the last one left; stop() the experiment instead")
+        raise OutOfTurn(f"variant {variant!r} is the last one left; stop() the experiment instead", field="variant")
     if arm == state.pinned:
-        raise OutOfTurn(f"variant {variant!r} is pinned; unpin() it first")
-    return [Event("disable", {"variant": arm, "reason": reason(why)})]
+        raise OutOfTurn(f"variant {variant!r} is pinned; unpin() it first", field="variant")
+    return [Event("disable", {"variant": arm, "reason": reason})]
 
 
-def enable(spec: Spec, state: State, variant: object, why: str) -> list[Event]:
-    started(spec, state)
+def enable(spec: Spec, state: State, variant: str, reason: str) -> list[Event]:
     arm = spec.variant(variant)
-    return [Event("enable", {"variant": arm, "reason": reason(why)})] if arm in state.disabled else []
+    return [Event("enable", {"variant": arm, "reason": reason})] if arm in state.disabled else []
 
 
-def go_live(spec: Spec, state: State, why: str) -> list[Event]:
-    started(spec, state)
-    return [Event("go_live", {"reason": reason(why)})] if state.shadow else []
+def go_live(spec: Spec, state: State, reason: str) -> list[Event]:
+    return [Event("go_live", {"reason": reason})] if state.shadow else []
 
 
-def stop(spec: Spec, state: State, keep: object, why: str, reported: Reported) -> Event:
-    """End it now, or call it off. `keep` is served from then on; if it is None, what is pinned or else the control."""
-    if state.phase not in WAITING:
-        started(spec, state)
+def stop(spec: Spec, state: State, reported: Reported, reason: str, keep: str | None = None) -> list[Event]:
+    """End the experiment, or cancel it. `keep` is served from then on; None: the pinned variant, else the control."""
     if keep is None:
         arm = state.pinned if state.pinned >= 0 else safe(spec, state)
     else:
         arm = spec.variant(keep)
     if arm in state.disabled:
-        raise OutOfTurn(f"variant {keep!r} is disabled; keep another, or enable() it first")
-    body = {"step": state.step, "served": state.served, "total": reported.kept(), "keep": arm, "reason": reason(why)}
-    return Event("stop", body)
-
-
-def reason(why: object) -> str:
-    if not isinstance(why, str) or not why.strip() or len(why) > 1000 or not writable(why):
-        raise BadValue(f"reason must be a sentence of at most 1,000 characters, got {why!r}")
-    return why.strip()
+        raise OutOfTurn(f"variant {keep!r} is disabled; keep another, or enable() it first", field="keep")
+    body = {"step": state.step, "served": state.served, "total": reported.kept(), "keep": arm, "reason": reason}
+    return [Event("stop", body)]

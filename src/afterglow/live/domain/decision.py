@@ -1,4 +1,4 @@
-"""What an experiment answers."""
+"""Decisions and receipts: what an experiment returns."""
 
 from typing import NamedTuple
 
@@ -7,8 +7,8 @@ from afterglow.live.domain.state import Phase, State
 
 
 class Decision(NamedTuple):
-    """What is live: `valid_until` is when the step ends, in seconds since 1970, if a clock ends it; before a scheduled
-    start, when that is."""
+    """The current variant. `valid_until` is when the step ends, in seconds since 1970, if it ends on a schedule; before
+    a scheduled start, the start time."""
 
     step: int
     variant: str
@@ -18,7 +18,7 @@ class Decision(NamedTuple):
 
 
 class Receipt(NamedTuple):
-    """Rewards that are on the disk: they joined the total of `step`."""
+    """Rewards that are stored: they joined the total of `step`."""
 
     step: int
     accepted: int
@@ -32,7 +32,7 @@ def decided(spec: Spec, state: State) -> Decision:
 
 
 def end_of(spec: Spec, state: State) -> float | None:
-    """When something else may be decided, by the clock."""
+    """When the decision ends on its schedule."""
     if not spec.step_ms or state.phase in (Phase.DRAFT, Phase.OVER):
         return None
     steps = 0 if state.phase is Phase.SCHEDULED else state.step + 1

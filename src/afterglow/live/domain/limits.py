@@ -1,6 +1,6 @@
-"""How large the values of an experiment may be, whoever creates it: one source for Python, HTTP and the pages."""
+"""Limits of an experiment's values, the same in Python, HTTP and the dashboard."""
 
-from afterglow.errors import BadValue
+from afterglow.errors import BadValue, argument
 
 EXACT = 2**53 - 1  # the whole numbers that every reader of JSON keeps
 VARIANTS = 1000
@@ -14,12 +14,12 @@ LATEST = 7_258_118_400.0  # start, in seconds since 1970: the year 2200
 
 def at_most(name: str, value: int, most: int) -> int:
     if value > most:
-        raise BadValue(f"{name} must be at most {most:,}, got {value:,}")
+        raise BadValue(f"{argument(name)} must be at most {most:,}, got {value:,}")
     return value
 
 
 def writable(text: str) -> bool:
-    """Whether text can be written down at all: half of a pair of surrogates can't."""
+    """Whether text can be encoded as UTF-8; half of a surrogate pair can't."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""The log of an experiment: everything that happened, in order, chained by hashes.
+"""The log of an experiment: all events in order, chained by hashes.
 
 A record's hash covers the hash before it, so nothing can be changed, left out or put in between without changing all
 that follow. Bodies are JSON in its plainest writing; what is hashed is the text as it is stored.
@@ -14,7 +14,7 @@ NOTHING = bytes(32)  # the hash before the first record
 
 class Record(NamedTuple):
     seq: int  # 0, 1, 2, …
-    at: int  # milliseconds since 1970, as the clock of the experiment said
+    at: int  # milliseconds since 1970, by the clock of the experiment
     kind: str
     body: str
     hash: bytes

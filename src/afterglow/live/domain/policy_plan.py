@@ -1,7 +1,7 @@
-"""A policy at work in a running experiment: the hold in hand, and the totals that it will be told.
+"""The policy of a running experiment: its current hold, and the totals that it has not learned yet.
 
-Totals are kept one by one until the hold is learned, as whole micro-units: a step is easily voided until then, and
-the policy is told exactly the hold that it asked for, later if steps were void or outside the plan. Only the end of the
+Totals are kept one by one until the hold is learned, as whole micro-units, so that a step can be voided until then. The
+policy learns exactly the hold that it asked for, later if steps were void or outside the plan. Only the end of the
 experiment cuts a hold short.
 """
 
@@ -19,7 +19,7 @@ from afterglow.rng import POLICY, key
 
 @dataclass(slots=True)
 class OpenHold:
-    """A hold in hand. A *stretch* is a part of it that nothing outside the plan interrupted."""
+    """The current hold. A *stretch* is a part of it without interruption by steps outside the plan."""
 
     arm: int  # of the plan's arms
     steps: int
@@ -37,10 +37,10 @@ class OpenHold:
 
 @dataclass(slots=True)
 class PolicyPlan:
-    """`current` is the hold in hand, `take` ends a step of it, `cut` ends it early, `pause` begins a new stretch."""
+    """`current` is the planned variant, `take` ends a step, `cut` ends the hold early, `pause` begins a new stretch."""
 
     arms: list[int]  # variants that it chooses among, by number
-    holding: PolicyRunner | None  # None where there is nothing to choose
+    holding: PolicyRunner | None  # None if there is only one variant
     unit: float
     hold: OpenHold | None = None
     learned: int = 0  # holds so far
@@ -71,7 +71,7 @@ class PolicyPlan:
         return True
 
     def pause(self) -> None:
-        """The plan was left: what was played of the hold is final, the rest follows after a wash-out."""
+        """Interrupt the hold: what was played is final, the rest follows after a wash-out."""
         if self.hold is not None:
             self.hold.fresh = -1
             self.hold.voided.clear()
@@ -112,7 +112,7 @@ class PolicyPlan:
 
 
 def fresh(spec: Spec, arms: list[int], step: int, restarts: int, best: int) -> PolicyPlan:
-    """The policy's plan from a step on, over some of the variants; `best` for good if it has no choice or no time."""
+    """The policy's plan from a step on, over some of the variants; only `best` if there is no choice or no time."""
     left = None if spec.horizon is None else spec.horizon - step
     policy = policy_of(spec)
     if len(arms) < 2:
@@ -130,7 +130,7 @@ def fresh(spec: Spec, arms: list[int], step: int, restarts: int, best: int) -> P
 
 
 def resumed(spec: Spec, values: Mapping[str, Any]) -> PolicyPlan:
-    """The plan that `PolicyPlan.values` wrote down."""
+    """The plan that `PolicyPlan.values` stored."""
     if values["settings"] is None:
         return PolicyPlan(values["arms"], None, spec.unit)
     policy = policy_of(spec)

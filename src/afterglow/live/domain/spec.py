@@ -1,30 +1,26 @@
-"""What an experiment is: written down once, when it is created, and never changed.
+"""The spec of an experiment: its checked settings, stored once at creation and never changed.
 
-The settings that the policy resolved and its version are part of it, so that a new release with other defaults or
-other decisions can't change an experiment that runs.
+It includes the policy's version and the settings that the policy resolved, so that a new release with other defaults or
+other decisions can't change a running experiment.
 """
 
 import json
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
 from afterglow import records
-from afterglow.checks import arm_names, between, choice, number, whole
-from afterglow.errors import BadFormat, BadValue, UnknownName
-from afterglow.live.domain import limits
+from afterglow.checks import choice
+from afterglow.errors import BadFormat, BadValue, UnknownName, argument
 from afterglow.live.domain.amounts import LEAST, MICRO, MOST
+from afterglow.live.domain.arguments import known_variant
+from afterglow.live.domain.settings_table import BY_NAME, SETTINGS, split
 from afterglow.policies.policy import Policy
 from afterglow.policies.registry import WHERE, known_options, named, playable
 from afterglow.policies.season import seasonal
 
 MODES = ("manual", "clock")
-ARGUMENTS = (
-    "variants", "window", "horizon", "reward_max", "policy", "seed", "confidence", "season", "control", "step_seconds",
-    "starts", "heartbeat", "shadow", "remember", "start",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -65,102 +61,62 @@ class Spec:
 
     def variant(self, name: object) -> int:
         """The number of a variant."""
-        if name not in self.variants:
-            raise UnknownName("variant", str(name), self.variants, f"they are {', '.join(self.variants)}")
-        return self.variants.index(str(name))
+        return self.variants.index(known_variant("variant", name, self.variants))
 
     def text(self) -> str:
         return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def specify(
-    name: str,
-    variants: Iterable[str],
-    window: int,
-    horizon: int | None = None,
-    *,
-    reward_max: float = 1.0,
-    policy: str = "trim-ucb",
-    seed: int = 0,
-    confidence: float = 0.95,
-    season: int = 1,
-    control: str | None = None,
-    step_seconds: float | None = None,
-    starts: float = 0.0,
-    heartbeat: bool = False,
-    shadow: bool = False,
-    remember: int = 1,
-    release: str = "",
-    **options: Any,
-) -> Spec:
-    """A checked spec; `starts` and `step_seconds` in seconds."""
-    names = variant_names(variants)
-    window = limits.at_most("window", whole("window", window, 1, "1 = paid at once"), limits.WINDOW)
-    limit = None if horizon is None else limits.at_most("horizon", whole("horizon", horizon, 1), limits.HORIZON)
-    most = largest_reward(reward_max, window)
-    season = limits.at_most("season", whole("season", season, 1, "1 = none"), limits.SEASON)
-    if not isinstance(policy, str):
-        raise BadValue(f"policy must be the name of one of Afterglow's policies, got {policy!r}")
-    found = seasonal(playable(policy), season)
-    given = known_options(found, options, ARGUMENTS)
-    settings = found.settings(len(names), window, limit, given)
-    made = Spec(
-        experiment_name(name), names, window, limit, most, policy, found.version, given,
-        records.plain(settings, f"settings of {policy}:"), limits.at_most("seed", whole("seed", seed, 0), limits.EXACT),
-        number("confidence", confidence, 0, 1), season, 0, length(step_seconds), beginning(starts),
-        flag("heartbeat", heartbeat), flag("shadow", shadow),
-        limits.at_most("remember", whole("remember", remember, 0), limits.REMEMBER), release,
+def specify(name: str, variants: Iterable[str], window: int, horizon: int | None = None, **settings: Any) -> Spec:
+    """A checked spec of what `Experiments.create` is given; `starts` and `step_seconds` are in seconds."""
+    return spec_of({"name": name, "variants": variants, "window": window, "horizon": horizon, **settings})
+
+
+def spec_of(given: Mapping[str, Any], release: str = "") -> Spec:
+    """A checked spec; names that are no settings of experiments are options of the policy."""
+    settings = split(given)
+    values = {one.name: one.read(settings.get(one.name, one.default)) for one in SETTINGS}
+    names, window, horizon, season = values["variants"], values["window"], values["horizon"], values["season"]
+    check_unit(values["reward_max"], window)
+    found, resolved = resolve_policy(values["policy"], season, len(names), window, horizon, values["options"])
+    control = values["control"]
+    return Spec(
+        values["name"], names, window, horizon, values["reward_max"], values["policy"], found.version,
+        values["options"], records.plain(resolved, f"settings of {values['policy']}:"), values["seed"],
+        values["confidence"], season, 0 if control is None else names.index(known_variant("control", control, names)),
+        milliseconds(values["step_seconds"]), milliseconds(values["starts"]), values["heartbeat"], values["shadow"],
+        values["remember"], release,
     )  # fmt: skip
-    return made if control is None else with_control(made, control)
 
 
-def largest_reward(reward_max: object, window: int) -> float:
-    most = number("reward_max", reward_max, 0, math.inf, "the most that one step's pull brings in all")
-    if most < LEAST or window * most > MOST:
+def resolve_policy(
+    policy: str, season: int, arms: int, window: int, horizon: int | None, options: Mapping[str, Any]
+) -> tuple[Policy[Any, Any], Any]:
+    """The policy and its resolved settings; an error has a setting of the experiment as its field."""
+    try:
+        found = seasonal(playable(policy), season)
+        return found, found.settings(arms, window, horizon, known_options(found, options, list(BY_NAME)))
+    except BadValue as error:
+        if error.field in options or (isinstance(error, UnknownName) and error.field != "policy"):
+            error.field = "options"
+        elif error.field not in BY_NAME:
+            error.field = {"arms": "variants"}.get(error.field, "policy")
+        raise
+
+
+def check_unit(reward_max: float, window: int) -> None:
+    """Refuse amounts that are too small or too large for whole micro-units."""
+    if reward_max < LEAST or window * reward_max > MOST:
+        most = argument("reward_max")
         raise BadValue(
-            f"reward_max must be at least {LEAST:g} (amounts are kept in millionths) and window x reward_max at most "
-            f"{MOST:,}, got {most:,g} with window {window:,}; take another unit"
+            f"{most} must be at least {LEAST:g} (amounts are kept in millionths) and {argument('window')} x {most} at "
+            f"most {MOST:,}, got {reward_max:,g} with window {window:,}; take another unit"
         )
-    return most
 
 
-def length(step_seconds: object) -> int:
-    """Milliseconds of a step; 0 if no clock ends it."""
-    if step_seconds is None:
-        return 0
-    return round(1000 * between("step_seconds", step_seconds, limits.SHORTEST, limits.LONGEST, "up to 366 days"))
-
-
-def beginning(starts: object) -> int:
-    """When step 0 begins, in milliseconds since 1970."""
-    return round(1000 * between("starts", starts, 0, limits.LATEST, "seconds since 1970, until 2200"))
-
-
-def flag(name: str, value: object) -> bool:
-    if not isinstance(value, bool):
-        raise BadValue(f"{name} must be True or False, got {value!r}")
-    return value
-
-
-def with_control(spec: Spec, control: str) -> Spec:
-    return Spec(**{**asdict(spec), "control": spec.variant(control)})
-
-
-def experiment_name(name: object) -> str:
-    """A name that can stand in an address and a file."""
-    plain = isinstance(name, str) and 0 < len(name) <= 100 and name.replace("-", "").replace("_", "").isalnum()
-    if not plain or not str(name).isascii():
-        raise BadValue(f"name must be 1 to 100 letters, digits, '-' or '_', got {name!r}")
-    return str(name)
-
-
-def variant_names(variants: Iterable[str]) -> tuple[str, ...]:
-    names = arm_names(variants)
-    for name in names:
-        if not isinstance(name, str) or not 0 < len(name) <= 100 or not limits.writable(name):
-            raise BadValue(f"variants must have strings of 1 to 100 characters as names, got {name!r}")
-    limits.at_most("variants", len(names), limits.VARIANTS)
-    return tuple(str(name) for name in names)
+def milliseconds(seconds: float | None) -> int:
+    """Whole milliseconds; 0 for None."""
+    return 0 if seconds is None else round(1000 * seconds)
 
 
 def read_spec(text: str) -> Spec:
@@ -179,6 +135,6 @@ def policy_of(spec: Spec) -> Policy[Any, Any]:
     if policy.version != spec.policy_version:
         raise BadFormat(
             f"experiment {spec.name!r} runs version {spec.policy_version} of {spec.policy}, this release has version "
-            f"{policy.version}, which decides otherwise; go on with afterglow {spec.release} or create a new one"
+            f"{policy.version}, which decides differently; go on with afterglow {spec.release} or create a new one"
         )
     return policy

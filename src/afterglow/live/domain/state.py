@@ -1,4 +1,4 @@
-"""Where an experiment stands: a value that follows from its spec and its log alone."""
+"""The state of an experiment: computed from its spec and its log, and stored as snapshots."""
 
 import json
 from dataclasses import dataclass
@@ -15,34 +15,34 @@ VERSION = 2  # of the stored state: 2 has the order of washed totals in time (`t
 
 class Phase(StrEnum):
     DRAFT = "draft"  # created, not started
-    SCHEDULED = "scheduled"  # will start by the clock
+    SCHEDULED = "scheduled"  # will start at a time
     RUNNING = "running"
     PAUSED = "paused"  # serves the control and learns nothing
-    OVER = "over"  # the horizon is reached or somebody stopped it
+    OVER = "over"  # the horizon is reached, or it was stopped
 
 
-WAITING = (Phase.DRAFT, Phase.SCHEDULED)  # serve the control; no step is in hand
+WAITING = (Phase.DRAFT, Phase.SCHEDULED)  # serve the control; there is no current step
 
 
 class Role(StrEnum):
     """What a step is for."""
 
     PLAN = "plan"  # the policy learns from it
-    WASHOUT = "washout"  # as planned, but still paid by what was not
-    OUTSIDE = "outside"  # pinned or paused: something else than the plan
+    WASHOUT = "washout"  # as planned, but effects of steps outside the plan may arrive
+    OUTSIDE = "outside"  # pinned or paused: not as planned
     SHADOW = "shadow"  # the control is served, the plan only logged
-    MISSED = "missed"  # nobody was there
+    MISSED = "missed"  # nothing was requested or reported
     LAST = "last"  # was open when the experiment was stopped
 
 
 @dataclass(slots=True)
 class State:
     plan: PolicyPlan
-    books: ExperimentBounds
-    step: int = 0  # in hand
-    starts: int = 0  # when step 0 begins by the clock, in milliseconds
+    bounds: ExperimentBounds
+    step: int = 0  # the current step
+    starts: int = 0  # when step 0 begins, milliseconds since 1970
     phase: Phase = Phase.DRAFT
-    served: int = 0  # the variant of the step in hand, or after the end
+    served: int = 0  # the variant of the current step, or after the end
     planned: int = 0
     role: Role = Role.PLAN
     shadow: bool = False
@@ -51,14 +51,14 @@ class State:
     washout: int = 0  # steps still to be played before the plan counts again
     restarts: int = 0
     capped: int = 0  # steps whose total was larger than the window and reward_max allow
-    learned: int = 0  # steps that the policy was told or will be
-    excluded: int = 0  # steps that it won't
+    learned: int = 0  # steps that the policy learns from
+    excluded: int = 0  # steps that it doesn't learn from
 
     def text(self, version: int = VERSION) -> str:
-        """All of it, to go on from later; as an earlier release stored it if its version is given."""
+        """The state as JSON, for a snapshot; as an earlier release stored it if its version is given."""
         values = {
             "plan": self.plan.values(),
-            "books": stored_books(self.books.values(), version),
+            "books": stored_bounds(self.bounds.values(), version),
             **{name: getattr(self, name) for name in PLAIN},
         }
         if version > 1:
@@ -72,14 +72,14 @@ PLAIN = (
 )  # fmt: skip
 
 
-def stored_books(values: dict[str, Any], version: int) -> dict[str, Any]:
+def stored_bounds(values: dict[str, Any], version: int) -> dict[str, Any]:
     """Values of the bounds as a version of the stored state has them."""
     if version > 1:
         return values
     return values | {"batches": {name: value for name, value in values["batches"].items() if name != "timeline"}}
 
 
-def books_version(values: dict[str, Any]) -> int:
+def bounds_version(values: dict[str, Any]) -> int:
     """The version of the stored state that values of the bounds belong to."""
     return 2 if "timeline" in values["batches"] else 1
 
@@ -90,22 +90,22 @@ def version_of(text: str) -> int:
 
 
 def initial(spec: Spec) -> State:
-    """Before anything has happened."""
+    """The state before the first event."""
     everyone = list(range(len(spec.variants)))
-    books = ExperimentBounds(len(spec.variants), spec.window, spec.confidence, spec.season)
+    bounds = ExperimentBounds(len(spec.variants), spec.window, spec.confidence, spec.season)
     plan = plans.fresh(spec, everyone, 0, 0, spec.control)
-    return State(plan, books, served=spec.control, planned=spec.control, shadow=spec.shadow)
+    return State(plan, bounds, served=spec.control, planned=spec.control, shadow=spec.shadow)
 
 
 def restored(spec: Spec, text: str) -> State:
-    """The state that `State.text` wrote down, in this release's version."""
+    """The state that `State.text` stored, in this release's version."""
     values: dict[str, Any] = json.loads(text)
-    books = ExperimentBounds(len(spec.variants), spec.window, spec.confidence, spec.season)
-    books.restore(values["books"])
+    bounds = ExperimentBounds(len(spec.variants), spec.window, spec.confidence, spec.season)
+    bounds.restore(values["books"])
     plain = {name: values[name] for name in PLAIN}
     plain |= {
         "phase": Phase(values["phase"]),
         "role": Role(values["role"]),
         "disabled": tuple(values["disabled"]),
     }
-    return State(plans.resumed(spec, values["plan"]), books, **plain)
+    return State(plans.resumed(spec, values["plan"]), bounds, **plain)

@@ -1,4 +1,4 @@
-"""What is known so far, in words and numbers."""
+"""Status, estimates and explanations of an experiment."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -11,7 +11,7 @@ from afterglow.live.domain.transitions import recommended
 
 REASONS = {
     Role.PLAN: "as planned",
-    Role.WASHOUT: "as planned, not learned from: earlier steps outside the plan may still pay",
+    Role.WASHOUT: "as planned, not learned from: effects of steps outside the plan may still arrive",
     Role.OUTSIDE: "outside the plan, not learned from",
     Role.SHADOW: "shadow: the control is served, the plan is only logged",
 }
@@ -31,12 +31,12 @@ class Status:
     pinned: str | None
     disabled: tuple[str, ...]
     shadow: bool
-    washout: int  # steps to come that won't be learned from
+    washout: int  # further steps that won't be learned from
     learned: int  # steps
     excluded: int  # steps
     alarm: str | None
-    recommended: str | None  # the variant to keep, as things stand; None while nothing is learned
-    lead: Difference | None  # of that variant over the next best, by ordinary statistics, for one look
+    recommended: str | None  # the variant to keep, by what is known now; None while nothing is learned
+    lead: Difference | None  # of that variant over the next best, by ordinary statistics, valid for one look at the end
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +49,14 @@ class Explanation:
     role: str
     why: str
     policy: str
-    hold: tuple[int, int] | None  # the step in which it was decided, and steps asked for
+    hold: tuple[int, int] | None  # the step in which the hold was decided, and its length
     figures: Mapping[str, Any]  # the policy's state when it decided; by variant where it has one number for each
-    estimates: Estimates  # as they stood when the step began
+    estimates: Estimates  # when the step began
 
 
 def estimates(spec: Spec, state: State) -> Estimates:
     """Mean and interval of every variant, in the unit of rewards."""
-    return read(state.books, spec.variants, spec.window, spec.reward_max, spec.confidence)
+    return read(state.bounds, spec.variants, spec.window, spec.reward_max, spec.confidence)
 
 
 def status(spec: Spec, state: State) -> Status:
@@ -83,9 +83,9 @@ def lead(known: Estimates, best: str, allowed: list[Estimate]) -> Difference | N
     """How far the best is ahead of the next among those that are allowed; of one with a number, if there is any."""
     names = {one.arm for one in allowed}
     others = [one for one in known.against(best) if one.other in names]
-    told = [(one.mean, place) for place, one in enumerate(others) if one.mean is not None]
-    if told:
-        return others[min(told)[1]]
+    known_means = [(one.mean, place) for place, one in enumerate(others) if one.mean is not None]
+    if known_means:
+        return others[min(known_means)[1]]
     return others[0] if others else None
 
 
@@ -101,17 +101,17 @@ def separated(allowed: list[Estimate], halfway: bool) -> Estimate | None:
 
 
 def alarm(spec: Spec, state: State, known: Estimates) -> str | None:
-    """What contradicts the experiment's own words."""
+    """What contradicts the experiment's settings."""
     if state.capped:
         return (
-            f"{state.capped:,} step{'' if state.capped == 1 else 's'} brought more than window x reward_max = "
+            f"{state.capped:,} step{'' if state.capped == 1 else 's'} had a total above window x reward_max = "
             f"{spec.window * spec.reward_max:,g}, counted as that: reward_max or the window is too small"
         )
     return known.alarm
 
 
 def explanation(spec: Spec, state: State) -> Explanation:
-    """Why the step in hand has its variant."""
+    """Why the current step has its variant."""
     hold, holding, step = state.plan.hold, state.plan.holding, state.step
     why = REASONS.get(state.role, "")
     if state.role is Role.OUTSIDE:

@@ -48,7 +48,7 @@ class VoidRows(NamedTuple):
 def changes(
     spec: Spec, state: State, kind: str, body: Mapping[str, Any]
 ) -> Iterator[OpenRow | CloseRow | MissedRows | VoidRows]:
-    """What happens to rows when an event meets the state before it; the step that it opens comes on top."""
+    """Changes of rows by an event, from the state before it; the row of a step that it opens is added separately."""
     if kind == "close":
         yield CloseRow(state.step, body["total"], str(state.role), body["void"])
     elif kind == "missed":

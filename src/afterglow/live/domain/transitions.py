@@ -1,7 +1,7 @@
 """What each event does to the state. Nothing here reads a clock, a file or a random number.
 
-Whatever an operator orders takes effect with the next step: during a step everybody gets the same variant. A step
-outside the plan interrupts the hold in hand, which goes on after a wash-out of window - 1 steps on its variant.
+Commands of operators take effect with the next step: during a step everyone gets the same variant. A step outside the
+plan interrupts the current hold, which continues after a wash-out of window - 1 steps on its variant.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,11 +12,16 @@ from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import WAITING, Phase, Role, State
 
 Body = Mapping[str, Any]
-PAUSED, PLAN, WASHOUT, OUTSIDE = Phase.PAUSED, Role.PLAN, Role.WASHOUT, Role.OUTSIDE  # found once, not in every step
+PAUSED, PLAN, WASHOUT, OUTSIDE = (
+    Phase.PAUSED,
+    Role.PLAN,
+    Role.WASHOUT,
+    Role.OUTSIDE,
+)  # looked up once, not in every step
 
 
 def apply(spec: Spec, state: State, kind: str, body: Body) -> None:
-    """Let an event happen."""
+    """Apply an event."""
     KINDS[kind](spec, state, body)
 
 
@@ -31,13 +36,13 @@ def start(spec: Spec, state: State, body: Body) -> None:
 
 
 def schedule(spec: Spec, state: State, body: Body) -> None:
-    """It will start at a time to come."""
+    """The experiment starts at a time in the future."""
     state.phase = Phase.SCHEDULED
     state.starts = body["starts"]
 
 
 def open_step(spec: Spec, state: State) -> None:
-    """Decide the variant of the step in hand."""
+    """Decide the variant of the current step."""
     left = None if spec.horizon is None else spec.horizon - state.step
     state.planned = state.plan.current(state.step, left)
     paused = state.phase is PAUSED
@@ -71,9 +76,9 @@ def close(spec: Spec, state: State, body: Body) -> None:
         state.excluded += 1
     else:
         if void:
-            state.books.lose(state.served)
+            state.bounds.lose(state.served)
         else:
-            state.books.record(state.served, total / spec.unit)
+            state.bounds.record(state.served, total / spec.unit)
         if state.role is WASHOUT:
             state.washout -= 1
             state.excluded += 1
@@ -81,12 +86,12 @@ def close(spec: Spec, state: State, body: Body) -> None:
             state.excluded += void
             state.learned += not void
             if state.plan.take(state.step, total, void):
-                state.books.settle()
+                state.bounds.settle()
     go_on(spec, state, 1)
 
 
 def missed(spec: Spec, state: State, body: Body) -> None:
-    """Steps passed in which nobody asked and nobody reported, the one in hand first."""
+    """Steps passed without any request or report, beginning with the current one."""
     leave_plan(spec, state)
     state.excluded += body["count"]
     go_on(spec, state, body["count"])
@@ -94,7 +99,7 @@ def missed(spec: Spec, state: State, body: Body) -> None:
 
 def leave_plan(spec: Spec, state: State) -> None:
     state.washout = spec.window - 1
-    state.books.interrupt()
+    state.bounds.interrupt()
     state.plan.pause()
 
 
@@ -102,7 +107,7 @@ def go_on(spec: Spec, state: State, steps: int) -> None:
     """The next step, or the end."""
     state.step += steps
     if state.step == spec.horizon:
-        state.plan.cut()  # what is recommended knows all of it
+        state.plan.cut()  # before it recommends
         end(state, state.pinned if state.pinned >= 0 else recommended(state))
     else:
         open_step(spec, state)
@@ -110,35 +115,35 @@ def go_on(spec: Spec, state: State, steps: int) -> None:
 
 def end(state: State, keep: int) -> None:
     state.plan.cut()
-    state.books.settle()
+    state.bounds.settle()
     state.phase = Phase.OVER
     state.served = state.planned = keep
 
 
 def recommended(state: State) -> int:
-    """The variant to keep, as things stand."""
+    """The variant to keep, by what is known now."""
     if state.shadow:
         return state.served
-    return state.plan.recommend([tally.pulls for tally in state.books.tallies])
+    return state.plan.recommend([tally.pulls for tally in state.bounds.tallies])
 
 
 def void(spec: Spec, state: State, body: Body) -> None:
-    """A step of the hold in hand is taken back; the hold gets one more."""
+    """A step of the current hold is void; the hold gets one step more."""
     hold, step = state.plan.hold, body["step"]
     if hold is None:
         return
     total = hold.totals.pop(hold.place(step))
     hold.voided = sorted([*hold.voided, step])
-    state.books.retract(total / spec.unit, state.step - step)
+    state.bounds.retract(total / spec.unit, state.step - step)
     state.learned -= 1
     state.excluded += 1
 
 
 def revise(spec: Spec, state: State, body: Body) -> None:
-    """Closed steps are taken back though they were learned: the plan and the books are what follows without them."""
+    """Learned steps are void: the plan and the bounds are those that follow without them."""
     follows = body["follows"]
     state.plan = plans.resumed(spec, follows["plan"])
-    state.books.restore(follows["books"])
+    state.bounds.restore(follows["books"])
     state.role = Role(follows["role"])
     state.washout, state.capped = follows["washout"], follows["capped"]
     state.learned, state.excluded = follows["learned"], follows["excluded"]
@@ -178,22 +183,22 @@ def go_live(spec: Spec, state: State, body: Body) -> None:
 
 
 def restart(spec: Spec, state: State) -> None:
-    """A new plan with what is allowed now: a policy can't be asked to forget an arm. The step in hand is left out."""
+    """A new plan with the enabled variants: a policy can't forget an arm. The current step is left out."""
     arms = [arm for arm in range(len(spec.variants)) if arm not in state.disabled]
     state.restarts += 1
     began = state.phase not in WAITING
-    best = max(arms, key=lambda arm: (state.books.tallies[arm].pulls > 0, mean(state, arm), arm == spec.control))
+    best = max(arms, key=lambda arm: (state.bounds.tallies[arm].pulls > 0, mean(state, arm), arm == spec.control))
     state.plan = plans.fresh(spec, arms, state.step + began, state.restarts, best)
     if began:
         state.role = Role.OUTSIDE
 
 
 def mean(state: State, arm: int) -> float:
-    return state.books.mean(arm) if state.books.tallies[arm].pulls else 0.0
+    return state.bounds.mean(arm) if state.bounds.tallies[arm].pulls else 0.0
 
 
 def stop(spec: Spec, state: State, body: Body) -> None:
-    """The end, now; the step in hand is not learned from."""
+    """The experiment ends; the current step is not learned from."""
     end(state, body["keep"])
 
 

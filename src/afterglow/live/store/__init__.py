@@ -1,4 +1,4 @@
-"""Where experiments are kept: a SQLite file, or a PostgreSQL database named by its address."""
+"""Stores of experiments: a SQLite file, or a PostgreSQL database named by its address."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

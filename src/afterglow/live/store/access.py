@@ -1,10 +1,10 @@
-"""Who may use the service, and who is told what happens: tokens and webhooks, kept beside the experiments."""
+"""Tokens and webhooks of the service, stored in the database of the experiments."""
 
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
-from afterglow.errors import BadValue
+from afterglow.errors import BadValue, argument
 from afterglow.live.store.names import storable
 from afterglow.live.store.session import Session
 
@@ -45,7 +45,7 @@ class Access(Protocol):
         """Refuse a token from now on; False if there is none of that id or it was revoked before."""
 
     def drop_token(self, token: str) -> bool:
-        """Forget a token, as if it had never been; False if there is none of that id."""
+        """Delete a token; False if there is none of that id."""
 
     def hooks(self) -> list[HookRow]:
         """All webhooks, oldest first."""
@@ -66,7 +66,7 @@ class Access(Protocol):
         """Whether this process is the one to do it, out of all that use the database; it is until the context ends."""
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
 
 
 class TableAccess(ABC):
@@ -130,4 +130,4 @@ def kept_whole(what: str, row: NamedTuple) -> None:
     """Refuse text that not every database can keep."""
     for name, value in zip(row._fields, row, strict=True):
         if isinstance(value, str) and not value.isprintable():
-            raise BadValue(f"{name} of a {what} must be text without control characters, got {value!r}")
+            raise BadValue(f"{argument(name)} of a {what} must be text without control characters, got {value!r}")

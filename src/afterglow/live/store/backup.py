@@ -23,7 +23,7 @@ TABLES = (
 def back_up(source: Store, address: str | Path) -> None:
     """Copy everything to a new file or an empty database."""
     if not is_postgres(address) and Path(address).exists():
-        raise BadValue(f"{address} exists; name a new file for the backup")
+        raise BadValue(f"{address} exists; name a new file for the backup", field="address")
     if isinstance(source, SqliteStore) and not is_postgres(address):
         source.backup(address)
         return
@@ -32,7 +32,9 @@ def back_up(source: Store, address: str | Path) -> None:
         with source.session(change=False) as old, target.session(change=True) as new:
             if any(new.row(f"SELECT 1 FROM {table} LIMIT 1") for table in TABLES):
                 raise Conflict(
-                    f"{without_password(str(address))} has experiments or tokens already; name an empty database"
+                    f"{without_password(str(address))} has experiments or tokens already; name an empty database",
+                    kind="database-not-empty",
+                    field="address",
                 )
             for table in TABLES:
                 copy(old, new, table)

@@ -1,16 +1,16 @@
-"""What a store must do. One suite, tests/contracts/test_stores.py, holds every store to it.
+"""The interface of stores. tests/contracts/test_stores.py checks every store against it.
 
 A store keeps the log of each experiment, one row for each step, snapshots of the state, and for as long as they are
 needed the digests by which a repeated reward is recognised. It knows nothing of policies.
 
-- `reading` sees one consistent moment. `writing` and `creating` are alone: while one is open nobody else appends to
-  that experiment. `reporting` may go on in several places at once, each of which adds salts and rewards only; no
-  `writing` begins before they have ended. What was done is durable when they end, and undone if an exception ends them.
+- `reading` sees one consistent snapshot. `writing` and `creating` are exclusive: while one is open no other call
+  appends to that experiment. Several `reporting` may be open at once, each of which adds salts and rewards only; no
+  `writing` begins before they have ended. Changes are durable when they end, and undone if an exception ends them.
 - Records are only ever appended, with seq 0, 1, 2, …; a step has one row, inserted when its variant is decided.
 - After `forget` and the end of its transaction, `tidy` leaves no byte of the forgotten digests and salts, as far as
-  the database lets it.
-- A database that is away, locked for too long or full is `Unavailable`. Nothing was acknowledged then, and the next
-  call tries again. Where the answer to a commit was lost on the way, it may stand all the same.
+  the database allows.
+- A database that can't be reached, is locked for too long or full is `Unavailable`. Nothing was acknowledged then, and
+  the next call tries again. If the answer to a commit was lost, the commit may have taken effect.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -23,12 +23,12 @@ from afterglow.live.store.access import Access
 
 
 class Raced(Exception):
-    """Somebody else was quicker with the same digest: the transaction has to begin again."""
+    """Another process has stored the same digest: the transaction has to begin again."""
 
 
 class Snapshot(NamedTuple):
     seq: int  # of the last record in it
-    step: int  # in hand then
+    step: int  # the current step then
     state: str
     check: bytes
 
@@ -96,11 +96,11 @@ class Store(Access, Protocol):
     """All experiments of a database."""
 
     address: str  # to be shown: without a password
-    alone: bool  # nobody else can write as long as this store is open
+    alone: bool  # no other process can write while this store is open
     read_only: bool
 
     def now(self) -> float:
-        """Seconds since 1970, by the clock that decides."""
+        """Seconds since 1970, by the clock of the store."""
 
     def names(self) -> list[str]:
         """The experiments, oldest first."""
@@ -121,4 +121,4 @@ class Store(Access, Protocol):
         """UnknownName if there is none."""
 
     def tidy(self) -> bool:
-        """Leave no trace of what was forgotten; False if that has to wait for a reader."""
+        """Remove all traces of what was forgotten; False if that has to wait for a reader."""

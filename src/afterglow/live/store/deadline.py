@@ -1,4 +1,4 @@
-"""A connection that does not wait for ever for a server that is there and doesn't answer."""
+"""A PostgreSQL connection with a time limit for servers that accept queries and don't answer."""
 
 from time import monotonic
 from typing import Any

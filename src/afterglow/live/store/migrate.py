@@ -1,6 +1,6 @@
-"""Bring a database of an older release to the layout of this one, by Alembic: all or nothing.
+"""Migrate a database of an older release to the layout of this one with Alembic: all or nothing.
 
-A SQLite file is copied first. A PostgreSQL database is changed in one transaction, when nobody uses it.
+A SQLite file is copied first. A PostgreSQL database is changed in one transaction, when no process uses it.
 """
 
 import sqlite3
@@ -39,7 +39,7 @@ def migrate(address: str | Path) -> Migrated:
 
 def migrate_file(path: Path) -> Migrated:
     if not path.exists():
-        raise BadValue(f"{path} doesn't exist; name the file of the experiments")
+        raise BadValue(f"{path} doesn't exist; name the file of the experiments", field="address")
     writer = Writer(path)
     try:
         base = sqlite3.connect(path)
@@ -67,7 +67,10 @@ def version_in(base: sqlite3.Connection, path: Path) -> str:
 
 def back_up(base: sqlite3.Connection, copy: Path) -> None:
     if copy.exists():
-        raise BadValue(f"{copy} exists, perhaps from an earlier try; move it away, then run the same command again")
+        raise BadValue(
+            f"{copy} exists, perhaps from an earlier try; move it away, then run the same command again",
+            field="address",
+        )
     make_private(copy)
     target = sqlite3.connect(copy)
     try:

@@ -1,6 +1,6 @@
 """Names in tables, and the table of experiments."""
 
-from afterglow.errors import UnknownName
+from afterglow.errors import Conflict, UnknownName
 from afterglow.live.store.session import Session
 
 
@@ -18,10 +18,16 @@ def number_of(session: Session, name: str) -> int:
     found = session.row("SELECT id FROM experiments WHERE name = ?", name) if storable(name) else None
     if found is None:
         known = list(listed(session))
-        raise UnknownName("experiment", name, known, f"there are {', '.join(known)}" if known else "there is none")
+        raise UnknownName("experiment", name, known, f"available: {', '.join(known)}" if known else "there is none")
     return int(found[0])
 
 
+def name_taken(name: str) -> Conflict:
+    """The error for a name that another experiment has."""
+    sentence = f"there is an experiment named {name!r} already; take another name"
+    return Conflict(sentence, kind="name-taken", field="name")
+
+
 def storable(text: str) -> bool:
-    """Whether text can be a name in a table at all: PostgreSQL keeps no NUL, and nobody half a surrogate pair."""
+    """Whether text can be stored as a name: PostgreSQL stores no NUL, and no database half a surrogate pair."""
     return text.isascii() and text.isprintable()

@@ -1,7 +1,7 @@
 """Connections to a PostgreSQL database: kept, lent to one thread at a time, replaced when they are broken.
 
-A database that is away is noticed by the call that needs it, which fails at once; the next call tries again. So there
-is no thread in the background and no growing pause before it is found to be back.
+A database that can't be reached is noticed by the call that needs it, which fails at once; the next call tries again.
+So there is no background thread and no growing pause before it is used again.
 """
 
 import os
@@ -30,10 +30,10 @@ DEFAULTS: dict[str, Any] = {
 SETTINGS = (
     f"SET lock_timeout = {round(1000 * PATIENCE)}",
     "SET statement_timeout = 60000",
-    "SET idle_in_transaction_session_timeout = 5000",  # a process that is frozen holds up the others no longer
+    "SET idle_in_transaction_session_timeout = 5000",  # a frozen process must not block the others longer
     "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
 )
-AWAY = (
+UNREACHABLE = (
     psycopg.OperationalError,
     psycopg.InterfaceError,
     psycopg.errors.ReadOnlySqlTransaction,  # a replica that was not promoted
@@ -47,7 +47,9 @@ class Pool:
         try:
             self.arguments = DEFAULTS | conninfo_to_dict(address)
         except psycopg.Error as error:
-            raise BadValue(f"{self.shown} can't be read as an address: {str(error).strip()}") from error
+            raise BadValue(
+                f"{self.shown} can't be read as an address: {str(error).strip()}", field="address"
+            ) from error
         self.process = os.getpid()
         self.room = BoundedSemaphore(MOST)
         self.turn = Lock()
@@ -62,7 +64,7 @@ class Pool:
             raise OutOfTurn(f"{self.shown} was opened by process {self.process}, which forked; open it in each process")
         with self.sorry():
             if not self.room.acquire(timeout=PATIENCE):
-                raise Unavailable(f"{self.shown} has too much to do: all {MOST} connections are in use; try again")
+                raise Unavailable(f"{self.shown} is overloaded: all {MOST} connections are in use; try again")
             try:
                 opened = self.ready(first)
                 try:
@@ -90,9 +92,9 @@ class Pool:
                 return base.execute(first)
             except BaseException as error:
                 self.take_back(base)
-                if not base.closed or isinstance(error, TooSlow) or not isinstance(error, AWAY):
+                if not base.closed or isinstance(error, TooSlow) or not isinstance(error, UNREACHABLE):
                     raise
-                # it broke while nobody used it: try the next
+                # it broke while it was idle: try the next
 
     def connected(self) -> Connection[Row]:
         """A new connection."""
@@ -126,10 +128,10 @@ class Pool:
 
     @contextmanager
     def sorry(self) -> Iterator[None]:
-        """Say in words that the database can't be reached now."""
+        """Raise Unavailable if the database can't be reached."""
         try:
             yield
-        except AWAY as error:
+        except UNREACHABLE as error:
             why = " ".join(str(error).split()) or type(error).__name__
             raise Unavailable(
                 f"{self.shown} can't be used now: {why}; nothing was acknowledged, the next call tries again"

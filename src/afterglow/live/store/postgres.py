@@ -1,11 +1,11 @@
 """Experiments in a PostgreSQL database, which several processes may use at once.
 
-All transactions are READ COMMITTED, so each statement sees what was committed before it began. Whoever appends holds
-an advisory lock of the experiment alone, whoever adds rewards shares it: no reward slips past the end of its step. The
-lock is asked for first, waits in turn, and writes nothing, which a lock on a row would. That there is one record of
-each number and one row of each step doesn't rest on it: those are primary keys.
+All transactions are READ COMMITTED, so each statement sees what was committed before it began. Appending
+holds an advisory lock of the experiment exclusively, adding rewards shares it: no reward joins a step that has ended.
+The lock is taken first, in turn, and writes nothing, which a lock on a row would. That there is one record of each
+number and one row of each step doesn't depend on it: those are primary keys.
 
-The database's clock decides: every transaction asks for it, behind the lock.
+The time is the database's: every transaction reads it after it has the lock.
 """
 
 from collections.abc import Iterator
@@ -15,11 +15,11 @@ from weakref import finalize
 
 from psycopg import Cursor
 
-from afterglow.errors import BadDatabase, Conflict, OutOfTurn, Unavailable
+from afterglow.errors import BadDatabase, OutOfTurn, Unavailable
 from afterglow.live.store import schema
 from afterglow.live.store.access import TableAccess
 from afterglow.live.store.migrations import TABLE, creation
-from afterglow.live.store.names import listed, number_of
+from afterglow.live.store.names import listed, name_taken, number_of
 from afterglow.live.store.pool import Pool
 from afterglow.live.store.postgres_session import PostgresSession
 from afterglow.live.store.session import Row
@@ -72,7 +72,7 @@ class PostgresStore(TableAccess):
 
     @contextmanager
     def log(self, name: str, change: bool, lock: str = "", salts: bool = False) -> Iterator[TableLog]:
-        """An experiment; the way to the database is gone once for the lock and what is asked for first."""
+        """An experiment; the lock and the first queries take one round trip."""
         number = self.number(name)
         first = [f"{TIME} {lock}", TableLog.HEAD, *([TableLog.SALTS] if salts else [])]
         with self.begun(change, "; ".join(first).replace("?", str(number))) as opened:
@@ -86,7 +86,7 @@ class PostgresStore(TableAccess):
     def creating(self, name: str) -> Iterator[TableLog]:
         with self.session(change=True) as session:
             if not session.run("INSERT INTO experiments (name) VALUES (?) ON CONFLICT DO NOTHING", name):
-                raise Conflict(f"there is an experiment named {name!r} already; take another name")
+                raise name_taken(name)
             yield TableLog(session, number_of(session, name))
 
     def reading(self, name: str) -> AbstractContextManager[TableLog]:
@@ -110,7 +110,7 @@ class PostgresStore(TableAccess):
         return monotonic() + self.offset
 
     def take_time(self, opened: Cursor[Row]) -> None:
-        """The database's time, which may come a little late and never early."""
+        """The database's time, which may be a little late and never early."""
         (time,) = opened.fetchone() or (0.0,)
         self.offset = time - monotonic()
 

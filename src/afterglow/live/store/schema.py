@@ -5,7 +5,7 @@ from afterglow.live.store import migrations
 
 
 def refuse_other(version: str, address: str) -> None:
-    """A layout is never changed on the way: that is a decision."""
+    """Refuse another layout than this release's; it is never changed implicitly."""
     if behind(version, address):
         raise BadDatabase(
             f"{address} has schema version {version}, this release needs {migrations.VERSIONS[-1]}; "

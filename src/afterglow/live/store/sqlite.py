@@ -9,12 +9,12 @@ from pathlib import Path
 from threading import RLock
 from weakref import finalize
 
-from afterglow.errors import BadDatabase, BadValue, Conflict, OutOfTurn
+from afterglow.errors import BadDatabase, BadValue, OutOfTurn
 from afterglow.live.store import schema
 from afterglow.live.store.access import TableAccess
 from afterglow.live.store.file_mode import make_private
 from afterglow.live.store.migrations import TABLE, creation
-from afterglow.live.store.names import listed, number_of
+from afterglow.live.store.names import listed, name_taken, number_of
 from afterglow.live.store.sqlite_session import PATIENCE, SqliteSession, connect, sorry, transaction
 from afterglow.live.store.tables import TableLog
 from afterglow.live.store.writer_lock import Writer, refuse_other_names
@@ -32,7 +32,10 @@ class SqliteAccess(TableAccess):
         self.process = os.getpid()
         self.read_only = read_only
         if read_only and not self.path.exists():
-            raise BadValue(f"{path} doesn't exist, so there is nothing to read; open it without read_only to create it")
+            raise BadValue(
+                f"{path} doesn't exist, so there is nothing to read; open it without read_only to create it",
+                field="address",
+            )
         refuse_other_names(self.path)
         self.base = connect(self.path, read_only)
         try:
@@ -41,7 +44,7 @@ class SqliteAccess(TableAccess):
         except BaseException:
             self.base.close()
             raise
-        self.closing = finalize(self, let_go, self.base, self.process)  # also when nobody calls close
+        self.closing = finalize(self, close_own, self.base, self.process)  # also without a call of close
 
     @contextmanager
     def session(self, change: bool) -> Iterator[SqliteSession]:
@@ -72,7 +75,7 @@ class SqliteStore(SqliteAccess):
     """One connection; calls from several threads take turns."""
 
     def __init__(self, path: str | Path, read_only: bool = False) -> None:
-        self.alone = not read_only  # nobody else writes
+        self.alone = not read_only  # no other process writes
         self.writer = None if read_only else Writer(Path(path))
         try:
             super().__init__(path, read_only)
@@ -102,7 +105,7 @@ class SqliteStore(SqliteAccess):
             try:
                 session.run("INSERT INTO experiments (name) VALUES (?)", name)
             except sqlite3.IntegrityError as error:
-                raise Conflict(f"there is an experiment named {name!r} already; take another name") from error
+                raise name_taken(name) from error
             yield TableLog(session, number_of(session, name))
 
     @contextmanager
@@ -133,7 +136,7 @@ class SqliteStore(SqliteAccess):
     def backup(self, path: str | Path) -> None:
         copy = Path(path)
         if copy.exists():
-            raise BadValue(f"{copy} exists; name a new file for the backup")
+            raise BadValue(f"{copy} exists; name a new file for the backup", field="address")
         make_private(copy)
         target = sqlite3.connect(copy)
         try:
@@ -149,8 +152,8 @@ class SqliteStore(SqliteAccess):
             self.releasing()
 
 
-def let_go(base: sqlite3.Connection, process: int) -> None:
-    if process == os.getpid():  # a fork has no business with it
+def close_own(base: sqlite3.Connection, process: int) -> None:
+    if process == os.getpid():  # not in a forked process
         base.close()
 
 

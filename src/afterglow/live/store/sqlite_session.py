@@ -14,7 +14,7 @@ from afterglow.live.store.session import Row
 PATIENCE = 5.0  # seconds to wait for another's lock
 AT_ONCE = 500  # values in one statement
 ROWS = (128, 32, 8, 1)  # in one statement, largest first
-AWAY = {
+UNREACHABLE = {
     sqlite3.SQLITE_BUSY: "another process has locked it",
     sqlite3.SQLITE_LOCKED: "another process has locked it",
     sqlite3.SQLITE_FULL: "the disk is full",
@@ -44,10 +44,10 @@ class SqliteSession:
         return self.base.execute(query, values)
 
     def renumber(self) -> None:
-        """SQLite does so by itself."""
+        """SQLite does it on its own."""
 
     def add_rewards(self, experiment: int, step: int, rewards: Sequence[tuple[bytes, int]]) -> int:
-        """Many rows in a statement: each statement lets go of the interpreter's lock, and waits to have it back."""
+        """Many rows in a statement: each statement releases the interpreter's lock and waits for it again."""
         added = first = 0
         for size in ROWS:
             row = f"({experiment:d}, {step:d}, ?, ?)"
@@ -94,11 +94,11 @@ def connect(path: Path, read_only: bool) -> sqlite3.Connection:
 
 @contextmanager
 def sorry(path: Path) -> Iterator[None]:
-    """Say in words that the database can't be reached now."""
+    """Raise Unavailable if the database can't be reached."""
     try:
         yield
     except sqlite3.Error as error:
-        why = AWAY.get((getattr(error, "sqlite_errorcode", None) or 0) & 0xFF)
+        why = UNREACHABLE.get((getattr(error, "sqlite_errorcode", None) or 0) & 0xFF)
         if why is None:
             raise
         raise Unavailable(f"{path} can't be used now: {why}; nothing was done, the next call tries again") from error

@@ -1,4 +1,4 @@
-"""One writing process for each database file: a lock that the system lets go of when the process ends, however.
+"""One writing process for each database file: a lock that the system releases whenever the process ends.
 
 It is beside the file itself, wherever a symbolic link to it is. A file with several names of its own, hard links, is
 refused: the lock would be beside one of them, and SQLite's write-ahead log too.
@@ -58,7 +58,7 @@ def locked(lock: Path, path: Path) -> IO[str]:
 
 
 def refuse_other_names(path: Path) -> None:
-    """Refuse a file with several names; if somebody writes it by one of those beside it, say who."""
+    """Refuse a file with several names; if a process writes it by another name in the folder, name the process."""
     if not path.exists() or path.stat().st_nlink < 2:
         return
     found = path.resolve()
@@ -67,7 +67,8 @@ def refuse_other_names(path: Path) -> None:
             locked(beside(other), path).close()
     raise BadValue(
         f"{path} has {path.stat().st_nlink} names (hard links), each of which would have a write-ahead log of its own; "
-        "remove the other names, or copy it with `afterglow backup`"
+        "remove the other names, or copy it with `afterglow backup`",
+        field="address",
     )
 
 

@@ -1,78 +1,56 @@
-"""Orders of operators. Each takes effect with the next step; one that is in force already changes nothing."""
+"""Routes of the commands of operators, one for each in the declaration. All answer with the status afterwards."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Iterable
+from inspect import Parameter, Signature
+from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 
 from afterglow.live import Experiment
+from afterglow.live.domain.command_table import COMMANDS, Command
 from afterglow.service.api import models
-from afterglow.service.api.dependencies import Operates
+from afterglow.service.api.dependencies import Call, needs
 from afterglow.service.api.openapi import answers
 from afterglow.service.api.views import status_view
 
-router = APIRouter(prefix="/v1/experiments/{name}", tags=["orders"])
 REFUSALS = ("unknown-experiment", "out-of-turn", "horizon-reached")
 
 
-def order(path: str, summary: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A route that answers with the status afterwards."""
-    return router.post(path, response_model=models.Status, summary=summary, responses=answers(*REFUSALS))
+def command_routes(commands: Iterable[Command]) -> APIRouter:
+    """A route for each command."""
+    made = APIRouter(prefix="/v1/experiments/{name}", tags=["commands"])
+    for one in commands:
+        made.add_api_route(
+            f"/{one.slug}", endpoint_of(one), methods=["POST"], response_model=models.Status, summary=one.summary,
+            responses=answers(*REFUSALS),
+        )  # fmt: skip
+    return made
 
 
-async def carry_out(call: Operates, method: Callable[..., None], *given: Any) -> Any:
-    def done(experiment: Experiment) -> dict[str, Any]:
-        method(experiment, *given)
-        return status_view(experiment.status())
+def endpoint_of(command: Command) -> Any:
+    """The endpoint of a command. The body may be left out where nothing in it is required."""
+    names = [one.name for one in command.arguments]
 
-    return await call.ask(done)
+    async def endpoint(name: str, call: Call, asked: Any = None) -> Any:
+        given = {} if asked is None else asked.model_dump(include=set(names))
 
+        def done(experiment: Experiment) -> dict[str, Any]:
+            experiment.command(command.name, **given)
+            return status_view(experiment.status())
 
-@order("/start", "Begin step 0, or schedule it")
-async def start(name: str, call: Operates, asked: models.Start | None = None) -> Any:
-    return await carry_out(call, Experiment.start)
+        return await call.ask(done)
 
-
-@order("/pause", "Serve the control and learn nothing")
-async def pause(name: str, asked: models.Because, call: Operates) -> Any:
-    return await carry_out(call, Experiment.pause, asked.reason)
-
-
-@order("/resume", "Go on after a pause")
-async def resume(name: str, asked: models.Because, call: Operates) -> Any:
-    return await carry_out(call, Experiment.resume, asked.reason)
-
-
-@order("/stop", "End the experiment now")
-async def stop(name: str, asked: models.Stop, call: Operates) -> Any:
-    return await carry_out(call, Experiment.stop, asked.reason, asked.keep)
+    model = models.command_model(command)
+    optional = not any(one.required for one in command.arguments)
+    either, by_name = Parameter.empty if not optional else None, Parameter.KEYWORD_ONLY
+    endpoint.__name__ = command.name  # as logs and metrics show it
+    endpoint.__doc__ = command.help
+    endpoint.__signature__ = Signature([  # type: ignore[attr-defined]
+        Parameter("name", by_name, annotation=str),
+        Parameter("asked", by_name, annotation=model | None if optional else model, default=either),
+        Parameter("call", by_name, annotation=Annotated[Call, Depends(needs(command.scope))]),
+    ])  # fmt: skip
+    return endpoint
 
 
-@order("/pin", "Serve one variant, whatever the plan")
-async def pin(name: str, asked: models.BecauseVariant, call: Operates) -> Any:
-    return await carry_out(call, Experiment.pin, asked.variant, asked.reason)
-
-
-@order("/unpin", "Serve what is planned again")
-async def unpin(name: str, asked: models.Because, call: Operates) -> Any:
-    return await carry_out(call, Experiment.unpin, asked.reason)
-
-
-@order("/disable", "Take a variant out")
-async def disable(name: str, asked: models.BecauseVariant, call: Operates) -> Any:
-    return await carry_out(call, Experiment.disable, asked.variant, asked.reason)
-
-
-@order("/enable", "Take a variant in again")
-async def enable(name: str, asked: models.BecauseVariant, call: Operates) -> Any:
-    return await carry_out(call, Experiment.enable, asked.variant, asked.reason)
-
-
-@order("/go-live", "Leave shadow mode")
-async def go_live(name: str, asked: models.Because, call: Operates) -> Any:
-    return await carry_out(call, Experiment.go_live, asked.reason)
-
-
-@order("/void", "Don't learn from steps whose totals are wrong")
-async def void(name: str, asked: models.Void, call: Operates) -> Any:
-    return await carry_out(call, Experiment.void, asked.step, asked.reason, asked.last)
+router = command_routes(COMMANDS)

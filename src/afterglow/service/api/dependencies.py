@@ -1,4 +1,4 @@
-"""What an endpoint is given: the service, the token, and the scope checked before anything else is looked at."""
+"""Dependencies of endpoints: the service and the token, whose scope is checked before anything else."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, TypeVar
@@ -9,14 +9,14 @@ from afterglow.errors import UnknownName
 from afterglow.live import Experiment
 from afterglow.service.auth.scopes import allow
 from afterglow.service.auth.tokens import Token
-from afterglow.service.problems import Problem
+from afterglow.service.problems import problem_of
 from afterglow.service.service import Service
 
 Result = TypeVar("Result")
 
 
 class Call:
-    """One call of somebody who may make it."""
+    """One call whose token has the scope."""
 
     def __init__(self, service: Service, token: Token, name: str | None) -> None:
         self.service = service
@@ -27,13 +27,13 @@ class Call:
         """The experiment named in the address."""
         return await self.service.experiment(self.name)
 
-    async def ask(self, function: Callable[..., Result], *given: Any, conflict: str = "step-closed") -> Result:
-        """What a function of the experiment returns, asked in a worker thread."""
-        return await self.service.ask(function, await self.experiment(), *given, conflict=conflict)
+    async def ask(self, function: Callable[..., Result], *given: Any) -> Result:
+        """The result of a function of the experiment, called in a worker thread."""
+        return await self.service.ask(function, await self.experiment(), *given)
 
 
 def needs(scope: str) -> Callable[[Request], Awaitable[Call]]:
-    """A dependency that lets in whoever has the scope, for the experiment in the address."""
+    """A dependency that refuses tokens without the scope, or without the experiment in the address."""
 
     async def entered(request: Request) -> Call:
         token: Token = request.scope["token"]
@@ -47,12 +47,12 @@ def needs(scope: str) -> Callable[[Request], Awaitable[Call]]:
 
 
 def refuse_unknown(request: Request) -> None:
-    """A parameter that nobody looks at is a typing error."""
+    """Refuse query parameters that the route doesn't have."""
     known = [each.alias for each in request.scope["route"].dependant.query_params]
     for name in request.query_params:
         if name not in known:
-            may = f"there are {', '.join(known)}" if known else "there is none here"
-            raise Problem("bad-value", str(UnknownName("query parameter", name, known, may)))
+            may = f"available: {', '.join(known)}" if known else "there is none here"
+            raise problem_of(UnknownName("query parameter", name, known, may, field=name))
 
 
 Reads = Annotated[Call, Depends(needs("read"))]

@@ -1,4 +1,4 @@
-"""`/docs` and `/problems/…`: the OpenAPI document as pages to read, without a script and from no other host."""
+"""`/docs` and `/problems/…`: the OpenAPI document as HTML, without scripts or other hosts."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from afterglow.service.dashboard.assets import address
-from afterglow.service.problems import KINDS, TABLE, Problem
+from afterglow.service.problems import KINDS, RENAMED, TABLE, Problem
 
 POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'"
 HEADERS = {"Content-Security-Policy": POLICY, "Referrer-Policy": "same-origin", "Cache-Control": "no-cache"}
@@ -37,7 +37,7 @@ PAGES.globals["asset"] = address
 def routes(document: dict[str, Any]) -> list[Route]:
     """The pages, rendered once."""
     whole = PAGES.get_template("docs.html").render(
-        title="Afterglow: the service, call by call", kind=None, about=document["info"]["description"].split("\n\n"),
+        title="Afterglow: HTTP API", kind=None, about=document["info"]["description"].split("\n\n"),
         groups=list(groups(document)), problems=TABLE,
     )  # fmt: skip
 
@@ -52,10 +52,10 @@ def routes(document: dict[str, Any]) -> list[Route]:
 
 def problem_page(slug: str) -> Response:
     """What one problem means and what to do."""
-    kind = KINDS.get(slug)
+    kind = KINDS.get(RENAMED.get(slug, slug))
     if kind is None:
-        raise Problem("not-found", f"there is no problem {slug!r}; there are {', '.join(KINDS)}")
-    page = PAGES.get_template("docs.html").render(title=f"{kind.status} {slug}", kind=kind)
+        raise Problem("not-found", f"there is no problem {slug!r}; available: {', '.join(KINDS)}")
+    page = PAGES.get_template("docs.html").render(title=f"{kind.status} {kind.slug}", kind=kind)
     return HTMLResponse(page, headers=HEADERS)
 
 
@@ -76,6 +76,7 @@ def shown(document: dict[str, Any], method: str, path: str, call: dict[str, Any]
     answer = call["responses"][status].get("content", {})
     example = next((example_of(one, schemas) for one in answer.values()), None)
     codes = {code for code in call["responses"] if code >= "400"}
+    scope = next(iter(call["security"][0]["token"]), "") if call["security"] else ""
     named = {
         slug
         for code in codes
@@ -85,8 +86,8 @@ def shown(document: dict[str, Any], method: str, path: str, call: dict[str, Any]
     return {
         "id": f"{method}{path}".lower().replace("/", "-").replace("{", "").replace("}", ""), "method": method,
         "path": path, "summary": call["summary"],
-        "description": call.get("description", "").partition("Scope: `")[0].strip(),  # which has its own place
-        "scope": next(iter(call["security"][0]["token"]), "") if call["security"] else "",
+        "description": call.get("description", "").removesuffix(f"Scope: `{scope}`.").strip(),
+        "scope": scope,
         "fields": list(fields(call, body, schemas)), "status": status, "answer": written(example),
         "curl": curl(method, path, bool(call["security"]), example_of(body, schemas)),
         "problems": [kind for kind in TABLE if kind.slug in named],
@@ -109,7 +110,7 @@ def fields(call: dict[str, Any], body: dict[str, Any], schemas: dict[str, Any]) 
 
 
 def resolved(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
-    """The shape that a schema refers to; the first of several."""
+    """The schema that a schema refers to; the first of several."""
     if "anyOf" in schema:
         return resolved(schema["anyOf"][0], schemas)
     name = schema.get("$ref", "").rpartition("/")[2]

@@ -1,4 +1,4 @@
-"""What is known about the variants, and why a step got its own."""
+"""Estimates of the variants, and explanations of decisions."""
 
 from typing import Any
 
@@ -22,14 +22,14 @@ router = APIRouter(prefix="/v1/experiments/{name}", tags=["knowledge"])
 )
 async def estimates(name: str, call: Reads) -> Any:
     """`low` and `high` are valid together, at any step, however effects are spread, whatever was voided or pinned.
-    `differences` are ordinary intervals for one look, which lean on more."""
+    `differences` are ordinary intervals, valid for one look at the end, which assume more."""
     return await call.ask(lambda experiment: estimates_view(experiment.estimates()))
 
 
 @router.get(
     "/explain/{step}",
     response_model=models.Explanation,
-    summary="The numbers that drove a decision",
+    summary="The figures behind a decision",
     responses=answers("unknown-experiment", "out-of-turn"),
 )
 async def explain(name: str, step: Number, call: Reads) -> Any:

@@ -1,8 +1,7 @@
-"""One example for each shape of the OpenAPI document."""
+"""One example for each schema of the OpenAPI document."""
 
 from typing import Any
 
-BECAUSE = {"reason": "the shop asked for it"}
 DIFFERENCE: dict[str, Any] = {
     "variant": "59", "over": "49", "mean": 43.1, "low": 12.2, "high": 74.0, "missing": None
 }  # fmt: skip
@@ -46,11 +45,6 @@ EXAMPLES: dict[str, Any] = {
         "name": "shipping", "variants": ["49", "59", "69"], "window": 24, "horizon": 2000, "reward_max": 1200.0,
         "step_seconds": 3600,
     },
-    "Start": {},
-    "Because": BECAUSE,
-    "BecauseVariant": BECAUSE | {"variant": "59"},
-    "Stop": BECAUSE | {"keep": "59"},
-    "Void": {"reason": "the till was down", "step": 409, "last": 411},
     "Total": {"total": 310.0},
     "Difference": DIFFERENCE,
     "Status": STATUS,

@@ -5,8 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 
 from afterglow import live
-from afterglow.errors import BadValue, Unavailable
-from afterglow.live.domain.spec import ARGUMENTS
+from afterglow.errors import BadValue, Unavailable, argument
 from afterglow.service.api import models
 from afterglow.service.api.dependencies import Administers, Reads
 from afterglow.service.api.openapi import answers
@@ -27,22 +26,18 @@ router = APIRouter(prefix="/v1", tags=["experiments"])
     responses=answers("name-taken") | {201: {"headers": {"Location": {"schema": {"type": "string"}}}}},
 )
 async def create_experiment(asked: models.NewExperiment, call: Administers, response: Response) -> Any:
-    """It begins at once, unless `start` is false. What an experiment is never changes afterwards."""
+    """It starts at once, unless `start` is false. Its settings can't be changed later."""
     allow(call.token, "admin", asked.name)
-    made = await call.service.ask(create, call.service, asked, conflict="name-taken")
+    made = await call.service.ask(create, call.service, asked)
     response.headers["Location"] = f"/v1/experiments/{asked.name}"
     return made
 
 
 def create(service: Service, asked: models.NewExperiment) -> dict[str, Any]:
     given = asked.model_dump()
-    options = given.pop("options")
-    twice = sorted({"name", *ARGUMENTS} & options.keys())
-    if twice:
-        raise BadValue(f"options are settings of the policy, got {', '.join(twice)}; put it beside options")
     if asked.starts is not None:
         given["starts"] = seconds_of(asked.starts)
-    return experiment_view(service.experiments.create(**given, **options))
+    return experiment_view(service.experiments.create(**given))
 
 
 @router.get(
@@ -53,14 +48,14 @@ async def list_experiments(
     after: Annotated[str | None, Query(max_length=100, description="`next` of the page before.")] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> Any:
-    """Those that the token may see."""
+    """Experiments that the token may read."""
     return await call.service.ask(page, call.service.experiments, call.token, after, limit)
 
 
 def page(experiments: live.Experiments, token: Token, after: str | None, limit: int) -> dict[str, Any]:
     names = experiments.names()
     if after is not None and after not in names:
-        raise BadValue(f"after must be the next of an earlier page, got {after!r}")
+        raise BadValue(f"{argument('after')} must be the next of an earlier page, got {after!r}")
     rest = [name for name in names[names.index(after) + 1 if after is not None else 0 :] if token.knows(name)]
     items, unusable = list[dict[str, Any]](), list[dict[str, str]]()
     for name in rest[:limit]:
@@ -68,7 +63,7 @@ def page(experiments: live.Experiments, token: Token, after: str | None, limit: 
             items.append(experiment_view(experiments.get(name)))
         except Unavailable:
             raise
-        except Exception as error:  # whatever it is, it must not hide the others
+        except Exception as error:  # one experiment must not hide the others
             unusable.append({"name": name, "detail": problem_of(error).detail})
     return {"items": items, "unusable": unusable, "next": rest[limit - 1] if len(rest) > limit else None}
 

@@ -1,4 +1,4 @@
-"""The hot calls in the OpenAPI document: they are no FastAPI routes, so they are written down here."""
+"""The OpenAPI description of the fast routes, which are no FastAPI routes."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ TAG = {
 }
 FRESH = {
     "Cache-Control": {
-        "description": "`private, max-age=N` to the end of the step; `no-cache` where no clock ends it.",
+        "description": "`private, max-age=N` to the end of the step; `no-cache` for steps without a schedule.",
         "schema": {"type": "string"},
     }
 }
@@ -35,8 +35,8 @@ def by_text(made: dict[int | str, dict[str, Any]]) -> dict[str, Any]:
 CURRENT: dict[str, Any] = {
     "get": {
         "tags": ["live"],
-        "summary": "The live variant",
-        "description": "The same for everybody until the step ends.",
+        "summary": "The current variant",
+        "description": "The same for everyone until the step ends.",
         "operationId": "current",
         "parameters": [
             NAME,
@@ -49,7 +49,7 @@ CURRENT: dict[str, Any] = {
                 "headers": TAG | FRESH,
                 "content": {"application/json": {"schema": ref("Current")}},
             },
-            "304": {"description": "As it was known.", "headers": TAG | FRESH},
+            "304": {"description": "Not changed.", "headers": TAG | FRESH},
         },
     }
 }
@@ -84,7 +84,7 @@ REWARDS: dict[str, Any] = {
         )
         | {
             "202": {
-                "description": "On the disk.",
+                "description": "Stored.",
                 "content": {"application/json": {"schema": ref("Receipt")}},
             }
         },
@@ -106,9 +106,9 @@ SCHEMAS: dict[str, Any] = {
         "type": "object",
         "required": ["step", "accepted", "duplicates"],
         "properties": {
-            "step": {"type": "integer", "description": "Whose total they joined."},
+            "step": {"type": "integer", "description": "The step whose total they joined."},
             "accepted": {"type": "integer"},
-            "duplicates": {"type": "integer", "description": "Were there already, with the same amount."},
+            "duplicates": {"type": "integer", "description": "Received before, with the same amount."},
         },
     },
 }

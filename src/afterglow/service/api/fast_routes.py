@@ -1,4 +1,4 @@
-"""The two calls that come by the thousand: the live variant, from memory, and rewards, to the desk.
+"""The two most frequent calls: the current variant, from memory, and rewards, through the reward writer.
 
 Plain ASGI: no request object, no validation library but msgspec.
 """
@@ -7,20 +7,22 @@ from hashlib import blake2b
 from typing import Annotated, NamedTuple
 
 import msgspec
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from afterglow.errors import BadValue, argument
 from afterglow.live import Decision, Experiment
-from afterglow.live.reward_keys import LONGEST
+from afterglow.live.domain.amounts import FULL, micros
+from afterglow.live.reward_keys import LONGEST, checked
 from afterglow.service.api.views import current_view
-from afterglow.service.auth.scopes import Scope, allow
-from afterglow.service.problems import Problem
+from afterglow.service.auth.scopes import allow
+from afterglow.service.problems import Problem, problem_of
 from afterglow.service.service import Service
-from afterglow.service.transport.middleware import App, Send
-from afterglow.service.transport.request_bodies import Receive, refuse_other_media
 
 BATCH = 1000
 DAY = 86400  # seconds for which an answer is kept before an experiment begins
 BEFORE = "/v1/experiments/"
 JSON = (b"content-type", b"application/json")
+REWARD_FIELDS = ("key", "amount")
 
 
 class Reward(msgspec.Struct, forbid_unknown_fields=True):
@@ -32,7 +34,7 @@ DECODER = msgspec.json.Decoder(Reward | Annotated[list[Reward], msgspec.Meta(min
 
 
 class CachedView(NamedTuple):
-    """An answer, kept as long as the decision is."""
+    """An answer, cached as long as the decision is the same."""
 
     decision: Decision
     body: bytes
@@ -40,7 +42,7 @@ class CachedView(NamedTuple):
 
 
 def view_of(experiment: Experiment, decision: Decision) -> CachedView:
-    """The tag has a digest too: an order may change the role, and the clock's start the end, of the same step."""
+    """The tag has a digest too: a command may change the role of a step, and a start its end."""
     number = experiment.variants.index(decision.variant)
     body = msgspec.json.encode(current_view(experiment.name, decision))
     digest = blake2b(body, digest_size=4).hexdigest()
@@ -60,7 +62,7 @@ class CurrentRoute:
         refuse_other_methods(scope["method"], "GET", "HEAD")
         service, name = self.service, scope["path_params"]["name"]
         allow(scope["token"], "decide", name)
-        experiment = service.known.get(name) or await service.experiment(name)
+        experiment = service.experiments.opened(name) or await service.experiment(name)
         known = experiment.glance()
         decision = await service.ask(experiment.decision) if known is None else known
         view = self.views.get(name)
@@ -77,7 +79,7 @@ class CurrentRoute:
         await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else view.body})
 
     def freshness(self, decision: Decision) -> bytes:
-        """To the end of the step, where the clock ends it."""
+        """Until the end of the step, if it ends on a schedule."""
         if decision.valid_until is None:
             return b"no-cache"
         left = max(0, int(decision.valid_until - self.service.experiments.now()))
@@ -98,11 +100,10 @@ class Rewards:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         refuse_other_methods(scope["method"], "POST")
-        service, name, sent = self.service, scope["path_params"]["name"], scope["sent"]
+        service, name = self.service, scope["path_params"]["name"]
         allow(scope["token"], "report", name)
-        refuse_other_media(sent.get(b"content-type", b""))
         batch = rewards_in((await receive())["body"])
-        experiment = service.known.get(name) or await service.experiment(name)
+        experiment = service.experiments.opened(name) or await service.experiment(name)
         receipt = await service.reward_writer.put(experiment, batch)
         body = b'{"step":%d,"accepted":%d,"duplicates":%d}' % receipt
         headers = [JSON, (b"content-length", str(len(body)).encode())]
@@ -115,17 +116,45 @@ def rewards_in(body: bytes) -> list[tuple[str, float]]:
     try:
         sent = DECODER.decode(body)
     except msgspec.ValidationError as error:
-        text = str(error)
-        if "unknown field" in text:
-            raise Problem(
-                "attribution-refused",
-                f"{lower(text)}: a reward is a key and an amount; it belongs to the step in which it arrives, and to "
-                "no variant, user or decision",
-            ) from error
-        raise Problem("bad-value", lower(text)) from error
+        raise refused(body) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Problem("malformed", lower(str(error))) from error
     return [(one.key, one.amount) for one in sent] if isinstance(sent, list) else [(sent.key, sent.amount)]
+
+
+def refused(body: bytes) -> Problem:
+    """Why rewards are refused; they are decoded again, since the decoder gives no structured error."""
+    try:
+        sent = msgspec.json.decode(body)
+        for one in sent if isinstance(sent, list) else [sent]:
+            check_reward(one)
+        count = len(sent) if isinstance(sent, list) else 1
+        raise BadValue(f"a call must have 1 to {BATCH:,} rewards, got {count:,}")
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return Problem("malformed", lower(str(error)))
+    except Problem as problem:
+        return problem
+    except BadValue as error:
+        return problem_of(error)
+
+
+def check_reward(sent: object) -> None:
+    """Refuse what is no reward."""
+    if not isinstance(sent, dict):
+        raise BadValue(f"a reward must be an object with key and amount, got {sent!r:.100}")
+    for name in sent:
+        if name not in REWARD_FIELDS:
+            raise Problem(
+                "attribution-refused",
+                f"a reward has a key and an amount, got {name!r:.100}; it belongs to the step in which it arrives, "
+                "and to no variant, user or decision",
+                error_kind="unknown-field", field=name,
+            )  # fmt: skip
+    for name in REWARD_FIELDS:
+        if name not in sent:
+            raise BadValue(f"{argument(name)} is missing; a reward has a key and an amount")
+    checked(sent["key"])
+    micros("amount", sent["amount"], FULL)
 
 
 def lower(text: str) -> str:
@@ -138,9 +167,9 @@ def refuse_other_methods(method: str, *allowed: str) -> None:
 
 
 class FastRoutes:
-    """Hands the two calls to their handlers, without a look at any other route, and everything else on."""
+    """Passes the two calls to their handlers and all others to the other routes."""
 
-    def __init__(self, service: Service, others: App) -> None:
+    def __init__(self, service: Service, others: ASGIApp) -> None:
         self.calls: dict[str, CurrentRoute | Rewards] = {"current": CurrentRoute(service), "rewards": Rewards(service)}
         self.others = others
 

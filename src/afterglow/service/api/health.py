@@ -1,4 +1,4 @@
-"""Is it alive, is it ready, how does it fare, and what does a problem mean. Nobody needs a token for these."""
+"""Liveness, readiness, metrics and explanations of problems. No token is needed."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -15,7 +15,7 @@ from afterglow.service.auth.scopes import allow
 from afterglow.service.problems import Problem
 
 router = APIRouter(tags=["operation"])
-LASTS = 1.0  # seconds that an answer of the database is good for, whoever asks
+LASTS = 1.0  # seconds for which an answer of the database is reused
 PUBLIC = ("/healthz", "/readyz", "/metrics", "/problems/{slug}")
 FINE: Answers = {200: {"content": {"application/json": {"example": {"status": "ok"}}}}}
 TEXT: Answers = {200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
@@ -23,7 +23,7 @@ PAGE: Answers = {200: {"content": {"text/html": {"schema": {"type": "string"}}}}
 
 
 class Ready:
-    """Whether the database answers: asked once for all who want to know."""
+    """Whether the database answers; concurrent requests share one check."""
 
     def __init__(self, ask: Callable[[], Awaitable[object]]) -> None:
         self.ask = ask
@@ -32,7 +32,7 @@ class Ready:
         self.turn = asyncio.Lock()
 
     async def look(self) -> None:
-        """A problem if it doesn't, without a word of where it is."""
+        """Raise a problem if it doesn't; the problem doesn't name the database."""
         async with self.turn:
             if monotonic() - self.asked >= LASTS:
                 self.problem = await self.look_anew()
@@ -44,7 +44,7 @@ class Ready:
         try:
             await self.ask()
         except Problem as problem:
-            return problem.kind.slug if problem.kind.wait else "database-away"
+            return problem.kind.slug if problem.kind.wait else "database-unavailable"
         return ""
 
 
@@ -62,7 +62,7 @@ async def readyz(request: Request) -> dict[str, str]:
     return {"status": "ok"}
 
 
-@router.get("/metrics", summary="Figures for Prometheus", response_class=Response, responses=TEXT)
+@router.get("/metrics", summary="Metrics for Prometheus", response_class=Response, responses=TEXT)
 async def read_metrics(request: Request) -> Response:
     service = request.app.state.service
     if service.settings.metrics == "token":

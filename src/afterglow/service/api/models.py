@@ -1,23 +1,26 @@
-"""What is sent and answered, as the OpenAPI document shows it. Unknown fields and other types are refused."""
+"""Models of requests and answers. Those of commands and of new experiments are made from their declarations.
 
-from typing import Annotated, Any, Literal
+Unknown fields and other types are refused.
+"""
 
-from pydantic import BaseModel, ConfigDict, Field
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from afterglow.live.domain import limits
-from afterglow.live.domain.amounts import MOST as LARGEST
+from afterglow.live.domain.arguments import LONGEST_NAME, LONGEST_TEXT, Argument, Kind
+from afterglow.live.domain.command_table import Command
+from afterglow.live.domain.settings_table import SETTINGS
 from afterglow.policies.registry import names
+from afterglow.service.api.examples import EXAMPLES
 
 MOST = limits.EXACT
-Whole = Annotated[int, Field(ge=0, le=MOST)]
-NAMES, WORDS = "^[A-Za-z0-9_-]{1,100}$", r"\S"
-RULES = {NAMES: "must be 1 to 100 letters, digits, '-' or '_'", WORDS: "must not be blank"}  # patterns, for people
+NAMES, WORDS = f"^[A-Za-z0-9_-]{{1,{LONGEST_NAME}}}$", r"\S"
+RULES = {NAMES: f"must be 1 to {LONGEST_NAME} letters, digits, '-' or '_'", WORDS: "must not be blank"}
 Name = Annotated[str, Field(pattern=NAMES, examples=["shipping"], description="Letters, digits, `-` and `_`.")]
-Variant = Annotated[str, Field(min_length=1, max_length=100, examples=["59"])]
-Reason = Annotated[
-    str,
-    Field(min_length=1, max_length=1000, pattern=WORDS, examples=["the shop asked for it"], description="For the log."),
-]
+Variant = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, examples=["59"])]
+Text = Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT, pattern=WORDS)]
 Moment = Annotated[str, Field(json_schema_extra={"format": "date-time"}, examples=["2026-11-16T01:30:00.000Z"])]
 POLICIES = tuple(sorted(names()))
 
@@ -30,73 +33,66 @@ class Answered(BaseModel):
     model_config = ConfigDict(json_schema_mode_override="serialization")
 
 
-class NewExperiment(Sent):
-    """An experiment to create. Without `step_seconds` the caller closes each step."""
-
-    name: Name
-    variants: Annotated[
-        list[Variant], Field(min_length=2, max_length=limits.VARIANTS, json_schema_extra={"uniqueItems": True},
-                             examples=[["49", "59", "69"]]),
-    ]  # fmt: skip
-    window: Annotated[int, Field(ge=1, le=limits.WINDOW, description="Steps an effect can last, its own included.")]
-    horizon: Annotated[int | None, Field(ge=1, le=limits.HORIZON, description="Steps in all; null for no end.")] = None
-    reward_max: Annotated[
-        float, Field(gt=0, le=LARGEST, description="The most that one step's pull brings in all.")
-    ] = 1.0
-    policy: Annotated[
-        str, Field(json_schema_extra={"enum": list(POLICIES)}, description="`afterglow policies` lists them.")
-    ] = "trim-ucb"
-    options: Annotated[dict[str, Any], Field(description="Settings of the policy.")] = {}
-    seed: Annotated[int, Field(ge=0, le=MOST, description="Of policies that draw at random.")] = 0
-    confidence: Annotated[float, Field(gt=0, lt=1, description="Of all intervals together.")] = 0.95
-    season: Annotated[int, Field(ge=1, le=limits.SEASON, description="Steps of a cycle; 1 for none.")] = 1
-    control: Annotated[Variant | None, Field(description="Served when the plan is not; the first by default.")] = None
-    step_seconds: Annotated[
-        float | None, Field(ge=limits.SHORTEST, le=limits.LONGEST, description="The clock closes steps of this length.")
-    ] = None
-    starts: Annotated[
-        Moment | None,
-        Field(
-            description="From when on steps are counted by the clock; now by default. A full hour in the past lets "
-            "steps of an hour begin on the hour; before a time to come the control is served and rewards are refused."
-        ),
-    ] = None
-    heartbeat: Annotated[bool, Field(description="A step without any report is void.")] = False
-    shadow: Annotated[bool, Field(description="Decide and log, serve the control.")] = False
-    remember: Annotated[int, Field(ge=0, le=limits.REMEMBER, description="Steps that keys are kept after theirs.")] = 1
-    start: Annotated[bool, Field(description="Begin at once; else with the order `start`.")] = True
+def annotation(one: Argument) -> Any:
+    """The type of a field with its limits and description."""
+    limited = Field(ge=one.least, le=one.most, gt=one.above, lt=one.below)
+    base: Any = {
+        Kind.NAME: Name,
+        Kind.VARIANTS: Annotated[
+            list[Variant],
+            Field(min_length=2, max_length=limits.VARIANTS, json_schema_extra={"uniqueItems": True}),
+        ],
+        Kind.VARIANT: Variant,
+        Kind.WHOLE: Annotated[int, limited],
+        Kind.NUMBER: Annotated[float, limited],
+        Kind.FLAG: bool,
+        Kind.TEXT: Text,
+        Kind.TIME: Moment,
+        Kind.POLICY: Annotated[str, Field(json_schema_extra={"enum": list(POLICIES)})],
+        Kind.OPTIONS: dict[str, Any],
+    }[one.kind]
+    described = Field(description=one.help, examples=None if one.example is None else [one.example])
+    return Annotated[base if one.required or one.default is not None else base | None, described]
 
 
-class Start(Sent):
-    reason: Reason | None = None
+def model_of(name: str, arguments: Iterable[Argument], text: str, example: dict[str, Any]) -> Any:
+    """A model with a field for each argument."""
+
+    class WithExample(Sent):
+        model_config = ConfigDict(json_schema_extra={"examples": [example]})
+
+    fields: dict[str, Any] = {one.name: (annotation(one), ... if one.required else one.default) for one in arguments}
+    return create_model(name, __base__=WithExample, __doc__=text, **fields)
 
 
-class Because(Sent):
-    reason: Reason
+def command_model(command: Command) -> Any:
+    """The body of a command."""
+    unused = [Argument(name, Kind.TEXT, "Accepted and not used.", None) for name in command.ignored]
+    example = {one.name: one.example for one in command.arguments}
+    return model_of(command.name.title().replace("_", ""), [*command.arguments, *unused], command.help, example)
 
 
-class BecauseVariant(Because):
-    variant: Variant
+if TYPE_CHECKING:
 
-
-class Stop(Because):
-    keep: Annotated[Variant | None, Field(description="Served from then on; the control by default.")] = None
-
-
-class Void(Because):
-    step: Whole
-    last: Annotated[Whole | None, Field(description="The last step to take back; `step` alone by default.")] = None
+    class NewExperiment(Sent):
+        name: str
+        starts: str | None
+else:
+    NewExperiment = model_of(
+        "NewExperiment", SETTINGS, "An experiment to create. Without `step_seconds` the caller closes each step.",
+        EXAMPLES["NewExperiment"],
+    )  # fmt: skip
 
 
 class Total(Sent):
     total: Annotated[
-        float | None, Field(ge=0, le=1e300, description="What arrived in the step; null for the sum of its rewards.")
+        float | None, Field(ge=0, le=1e300, description="Total of the step; null for the sum of its rewards.")
     ] = None
 
 
 class Difference(Answered):
-    """What a step on one variant brings more than on another, by ordinary statistics: an interval for one look, if
-    effects arrive alike all the time and stretches of a window vary independently with one variance."""
+    """Difference of the average per step between two variants, by ordinary statistics: an interval valid for one look
+    at the end, if effects arrive alike all the time and stretches of a window vary independently with one variance."""
 
     variant: str
     over: str
@@ -111,19 +107,19 @@ class Status(Answered):
     phase: Literal["draft", "scheduled", "running", "paused", "over"]
     step: int
     horizon: int | None
-    variant: Annotated[str, Field(description="Live now.")]
+    variant: Annotated[str, Field(description="The current variant.")]
     leader: str | None
     pinned: str | None
     disabled: list[str]
     shadow: bool
-    washout: Annotated[int, Field(description="Steps to come that won't be learned from.")]
-    learned: Annotated[int, Field(description="Steps.")]
-    excluded: Annotated[int, Field(description="Steps.")]
+    washout: Annotated[int, Field(description="Further steps that won't be learned from.")]
+    learned: Annotated[int, Field(description="Steps that the policy learned from.")]
+    excluded: Annotated[int, Field(description="Steps that the policy did not learn from.")]
     alarm: str | None
     recommended: Annotated[
-        str | None, Field(description="The variant to keep, as things stand; null while nothing is learned.")
+        str | None, Field(description="The variant to keep, by what is known now; null while nothing is learned.")
     ]
-    lead: Annotated[Difference | None, Field(description="Of that variant over the next best.")]
+    lead: Annotated[Difference | None, Field(description="Lead of that variant over the next best.")]
 
 
 class Experiment(Answered):
@@ -135,14 +131,14 @@ class Experiment(Answered):
     policy: str
     policy_version: int
     options: dict[str, Any]
-    settings: Annotated[dict[str, Any], Field(description="Of the policy, as it resolved them.")]
+    settings: Annotated[dict[str, Any], Field(description="Settings of the policy, as it resolved them.")]
     seed: int
     confidence: float
     season: int
     control: str
     mode: Literal["manual", "clock"]
     step_seconds: float | None
-    starts: Annotated[Moment | None, Field(description="From when on steps are counted, by the clock.")]
+    starts: Annotated[Moment | None, Field(description="Time from which steps on a schedule are counted.")]
     heartbeat: bool
     shadow: bool
     remember: int
@@ -152,17 +148,19 @@ class Experiment(Answered):
 
 class Unusable(Answered):
     name: str
-    detail: Annotated[str, Field(description="Why it can't go on.")]
+    detail: Annotated[str, Field(description="Why it can't be used.")]
 
 
 class Experiments(Answered):
     items: list[Experiment]
-    unusable: Annotated[list[Unusable], Field(description="Those of this page that can't be read; the others go on.")]
+    unusable: Annotated[
+        list[Unusable], Field(description="Experiments of this page that can't be read; the others continue.")
+    ]
     next: Annotated[str | None, Field(description="The cursor of the next page.")]
 
 
 class Current(Answered):
-    """The live variant, the same for everybody until `valid_until`."""
+    """The current variant, the same for everyone until `valid_until`."""
 
     experiment: str
     variant: str
@@ -170,7 +168,7 @@ class Current(Answered):
     role: Literal["waiting", "plan", "washout", "outside", "shadow", "missed", "last", "over"]
     valid_until: Annotated[
         Moment | None,
-        Field(description="When the step ends, if a clock ends it; before a scheduled start, when that is."),
+        Field(description="When the step ends, if it ends on a schedule; before a scheduled start, the start time."),
     ]
 
 
@@ -187,7 +185,7 @@ class Step(Answered):
     role: str
     total: float | None
     void: bool
-    reason: Annotated[str | None, Field(description="Of the order that made it void.")]
+    reason: Annotated[str | None, Field(description="Reason of the command that made it void.")]
 
 
 class Steps(Answered):
@@ -210,12 +208,14 @@ class Events(Answered):
 
 class Estimate(Answered):
     variant: str
-    mean: Annotated[float | None, Field(description="Of a pull; null for a variant that was never played.")]
-    low: Annotated[float, Field(description="The mean is between `low` and `high`, whatever effects do, at all times.")]
+    mean: Annotated[float | None, Field(description="Average per step; null for a variant that was never served.")]
+    low: Annotated[
+        float, Field(description="The mean is between `low` and `high`, however effects arrive, at all steps.")
+    ]
     high: float
     pulls: int
     runs: Annotated[int, Field(description="Stretches of consecutive steps.")]
-    share: Annotated[float, Field(description="Of all steps.")]
+    share: Annotated[float, Field(description="Share of all steps.")]
 
 
 class Estimates(Answered):
@@ -223,7 +223,7 @@ class Estimates(Answered):
     alarm: str | None
     items: list[Estimate]
     differences: Annotated[
-        list[Difference], Field(description="Of the variant with the largest mean over each of the others.")
+        list[Difference], Field(description="The variant with the largest mean, compared with each of the others.")
     ]
 
 
@@ -234,6 +234,6 @@ class Explanation(Answered):
     role: str
     why: str
     policy: str
-    hold: Annotated[list[int] | None, Field(description="The step in which it was decided, and steps asked for.")]
+    hold: Annotated[list[int] | None, Field(description="The step in which the hold was decided, and its length.")]
     figures: Annotated[dict[str, Any], Field(description="The policy's state when it decided.")]
     estimates: Estimates

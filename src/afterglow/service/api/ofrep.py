@@ -1,8 +1,8 @@
 """The OpenFeature Remote Evaluation Protocol: every OpenFeature SDK reads variants here.
 
-An experiment is a flag: its key is the experiment's name, its value the name of the live variant. The context that a
-provider sends is neither used nor kept, for everybody gets the same. Refusals that the protocol has a shape for (400
-and 404) have that shape; all others are problems, as everywhere.
+An experiment is a flag: its key is the experiment's name, its value the name of the current variant. The context that a
+provider sends is neither used nor stored, since everyone gets the same variant. Errors that the protocol defines (400
+and 404) have its format; all others are problems.
 """
 
 from hashlib import blake2b
@@ -35,7 +35,7 @@ class Metadata(Answered):
     step: int
     role: str
     valid_until: Annotated[
-        Moment | None, Field(description="When the step ends, or the experiment begins; absent if no clock does it.")
+        Moment | None, Field(description="When the step ends, or the experiment begins; absent without a schedule.")
     ] = None
 
 
@@ -72,7 +72,7 @@ DECODER = msgspec.json.Decoder(EvaluationRequest)
 BODY: dict[str, Any] = {
     "requestBody": {
         "required": False,
-        "description": "The context of OpenFeature. It is neither used nor kept.",
+        "description": "The context of OpenFeature. It is neither used nor stored.",
         "content": {
             "application/json": {
                 "schema": {
@@ -84,7 +84,10 @@ BODY: dict[str, Any] = {
         },
     }
 }
-FAILED = {"unknown-experiment": ("FLAG_NOT_FOUND", 404), "unusable": ("GENERAL", 400)}  # problems in its words
+FAILED = {
+    "unknown-experiment": ("FLAG_NOT_FOUND", 404),
+    "unusable": ("GENERAL", 400),
+}  # problems as error codes of the protocol
 IF_CHANGED: dict[str, Any] = {
     "parameters": [{"name": "If-None-Match", "in": "header", "required": False, "schema": {"type": "string"}}]
 }
@@ -101,11 +104,11 @@ def refusals(shape: type[Answered], statuses: dict[int, str]) -> Answers:
 @router.post(
     "/flags/{key}",
     response_model=Flag,
-    summary="The live variant as a flag",
+    summary="The current variant as a flag",
     responses=refusals(
         FlagRefused,
         {
-            400: "The body is not what OpenFeature sends, or the experiment can't go on.",
+            400: "The body is not what OpenFeature sends, or the experiment can't be used.",
             404: "There is no experiment of that name.",
         },
     ),
@@ -130,11 +133,11 @@ async def evaluate_flag(key: str, request: Request) -> Response:
 @router.post(
     "/flags",
     response_model=Flags,
-    summary="All live variants as flags",
+    summary="All current variants as flags",
     responses=refusals(FlagsRefused, {400: "The body is not what OpenFeature sends."})
     | {
         200: {"headers": {"ETag": {"description": "Changes with any step.", "schema": {"type": "string"}}}},
-        304: {"description": "As they were known."},
+        304: {"description": "Not changed."},
     },
     openapi_extra=BODY | IF_CHANGED,
 )
@@ -158,18 +161,18 @@ async def evaluate_flags(request: Request) -> Response:
 
 
 async def one_of_many(service: Service, name: str) -> dict[str, Any]:
-    """An experiment that can't go on doesn't hide the others."""
+    """One flag; an experiment that can't be used doesn't hide the others."""
     try:
         return flag(name, await decision_of(service, await service.experiment(name)))
     except Exception as error:
         problem = problem_of(error)
-        if problem.kind.wait:  # nothing is wrong with the experiment
+        if problem.kind.wait:  # the experiment itself is fine
             raise
         return {"key": name, "errorCode": "GENERAL", "errorDetails": problem.detail}
 
 
 class Unreadable(Exception):
-    """A body that the protocol doesn't know."""
+    """A body that is no request of the protocol."""
 
     def __init__(self, code: str, details: str) -> None:
         self.code = code
@@ -177,13 +180,13 @@ class Unreadable(Exception):
 
 
 def unreadable(body: bytes) -> None:
-    """Refuse what is not a request of the protocol; nothing of it is kept."""
+    """Refuse what is not a request of the protocol; nothing of it is stored."""
     if not body.strip():
         return
     try:
         DECODER.decode(body)
     except msgspec.ValidationError as error:
-        raise Unreadable("INVALID_CONTEXT", f"context must be an object: {lower(str(error))}") from error
+        raise Unreadable("INVALID_CONTEXT", "context must be an object or null, in a JSON object") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Unreadable("PARSE_ERROR", f"the body is not JSON: {lower(str(error))}") from error
     except RecursionError as error:

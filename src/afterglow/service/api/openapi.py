@@ -1,4 +1,4 @@
-"""The OpenAPI document: what FastAPI finds, the hot calls, and every problem with its status."""
+"""The OpenAPI document: FastAPI's routes, the fast routes, and the problems of each call."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -20,12 +20,12 @@ EVERY = (
     "too-many-requests",
     "internal",
     "overloaded",
-    "database-away",
+    "database-unavailable",
     "too-slow",
 )
 BODY = ("malformed", "too-large", "unsupported-media-type")
 ABOUT = """\
-One variant at a time for everybody, anonymous amounts, nothing else.
+One variant at a time for everyone, and anonymous amounts.
 
 Tokens go into `Authorization: Bearer`. Their scopes are `read`, `decide`, `report`, `operate` and `admin`, which may do
 everything; a token may be limited to a list of experiments. Times are RFC 3339 in UTC. Unknown fields are refused.
@@ -40,6 +40,8 @@ PROBLEM = {
         "title": {"type": "string"},
         "status": {"type": "integer"},
         "detail": {"type": "string"},
+        "kind": {"type": "string", "description": "The kind of error, where there is one: `unknown-variant`."},
+        "field": {"type": "string", "description": "The field or argument at fault, where there is one."},
         "errors": {
             "type": "array",
             "items": {
@@ -50,8 +52,8 @@ PROBLEM = {
         },
     },
 }
-TAGS = ("live", "experiments", "orders", "steps", "knowledge", "events", "webhooks", "openfeature")
-OWN_CHECK = {  # calls that look at the token themselves
+TAGS = ("live", "experiments", "commands", "steps", "knowledge", "events", "webhooks", "openfeature")
+OWN_CHECK = {  # calls that check the token themselves
     "/v1/experiments/{name}/current": "decide",
     "/v1/experiments/{name}/rewards": "report",
     "/ofrep/v1/evaluate/flags": "decide",
@@ -61,7 +63,7 @@ RETRY = {"Retry-After": {"description": "Seconds.", "schema": {"type": "integer"
 
 
 def answers(*slugs: str) -> Answers:
-    """The problems of a call, by status; those that every call may meet are added."""
+    """The problems of a call, by status, with those that every call may have."""
     made: Answers = {}
     named = ("unusable",) if "unknown-experiment" in slugs else ()
     for kind in (KINDS[slug] for slug in (*slugs, *named, *EVERY)):
@@ -117,7 +119,7 @@ def document(
 
 
 def finish(call: dict[str, Any], scope: str | None) -> None:
-    """What holds for all calls; those that are open to anybody need no scope."""
+    """Add what all calls have in common; public calls need no scope."""
     if scope is None:
         for status in ("401", "403"):
             call["responses"].pop(status, None)

@@ -1,4 +1,4 @@
-"""Close steps by hand; read steps and the log, page by page."""
+"""Close steps manually; read steps and the log, page by page."""
 
 from typing import Annotated, Any
 
@@ -19,11 +19,11 @@ Number = Annotated[int, Path(ge=0, le=models.MOST)]
 @router.post(
     "/steps/{step}",
     response_model=models.Closed,
-    summary="Close a step by hand",
+    summary="Close a step manually",
     responses=answers("unknown-experiment", "step-closed", "out-of-turn", "horizon-reached"),
 )
 async def close_step(name: str, step: Number, asked: models.Total, call: Reports) -> Any:
-    """Manual mode only. The same call again is harmless, another total is refused."""
+    """Only for steps without a schedule. A repeated call changes nothing, another total is refused."""
     return await call.ask(close, step, asked.total)
 
 
@@ -36,7 +36,7 @@ def close(experiment: Experiment, step: int, total: float | None) -> dict[str, A
 @router.get(
     "/steps",
     response_model=models.Steps,
-    summary="What each step served and brought",
+    summary="Variant, role and total of each step",
     responses=answers("unknown-experiment"),
 )
 async def list_steps(name: str, call: Reads, after: After = -1, limit: Limit = 100) -> Any:

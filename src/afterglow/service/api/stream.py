@@ -1,4 +1,4 @@
-"""What happens, as server-sent events. A reader that was cut off goes on behind the last event it has seen."""
+"""A stream of events (server-sent events). Resumes after interruption with `Last-Event-ID`."""
 
 import asyncio
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -12,7 +12,7 @@ from fastapi import APIRouter, Header, Query
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from afterglow.errors import BadValue
+from afterglow.errors import BadValue, argument
 from afterglow.live.follower import LogEntry
 from afterglow.service.api import models
 from afterglow.service.api.dependencies import Reads
@@ -25,7 +25,7 @@ from afterglow.service.service import Service
 
 router = APIRouter(prefix="/v1", tags=["events"])
 PAGE = 200
-PING = 15.0  # seconds of silence, then a comment, so that nobody takes the line for dead
+PING = 15.0  # seconds without events, then a comment, so that proxies keep the connection
 POSITIONS = msgspec.json.Decoder(dict[str, Annotated[int, msgspec.Meta(ge=-1, le=models.MOST)]])
 EVENTS: dict[int | str, dict[str, Any]] = {
     200: {
@@ -44,7 +44,7 @@ EVENTS: dict[int | str, dict[str, Any]] = {
 
 @router.get(
     "/events",
-    summary="A stream of what happens",
+    summary="A stream of events",
     response_class=StreamingResponse,
     responses=answers("unknown-experiment") | EVENTS,
 )
@@ -52,9 +52,9 @@ async def stream(
     call: Reads,
     experiment: Annotated[str | None, Query(max_length=100, description="One experiment; all unless set.")] = None,
     seconds: Annotated[float | None, Query(gt=0, le=86400, description="End the stream after this long.")] = None,
-    last_event_id: Annotated[str | None, Header(max_length=100_000, description="Go on behind this event.")] = None,
+    last_event_id: Annotated[str | None, Header(max_length=100_000, description="Resume after this event.")] = None,
 ) -> StreamingResponse:
-    """Without `Last-Event-ID` it begins with what happens next. EventLines with `:` are signs of life."""
+    """Without `Last-Event-ID` it begins with the next event. Lines with `:` are comments to keep the connection."""
     service, token = call.service, call.token
     only: Collection[str] | None = token.experiments
     if experiment is not None:
@@ -73,7 +73,7 @@ async def stream(
 
 
 class Place:
-    """One of the streams that may be open, from before anything is waited for until it is left."""
+    """One of a limited number of open streams."""
 
     def __init__(self, service: Service) -> None:
         self.ticker, self.gauge = service.ticker, service.metrics.streams
@@ -90,7 +90,7 @@ class Place:
 
 
 class EventStreamResponse(StreamingResponse):
-    """Leaves its place however it ends, also before its first line."""
+    """Gives its place back however it ends, also before its first line."""
 
     def __init__(self, place: Place, lines: AsyncIterator[bytes]) -> None:
         super().__init__(lines, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
@@ -116,13 +116,13 @@ class EventLines:
         ticker = self.service.ticker
         yield b"retry: 1000\n\n"
         while not ticker.ending and monotonic() < until and self.service.authenticator.valid(self.token):
-            news = ticker.news
+            changed = ticker.news
             found = await self.look()
             for name, one in found:
                 yield self.line(name, one)
             if len(found) < PAGE:
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(news.wait(), max(0.001, min(PING, until - monotonic())))
+                    await asyncio.wait_for(changed.wait(), max(0.001, min(PING, until - monotonic())))
             if not found:
                 yield b":\n\n"
 
@@ -130,7 +130,7 @@ class EventLines:
         try:
             return await self.service.ask(self.service.experiments.changes, self.seen, PAGE, self.only)
         except Problem:
-            return []  # the database is away or there is too much to do: with the next news
+            return []  # the database can't be reached or is overloaded: with the next event
 
     def line(self, name: str, one: LogEntry) -> bytes:
         self.seen[name] = one.seq
@@ -147,4 +147,4 @@ def positions(text: str) -> dict[str, int]:
     try:
         return POSITIONS.decode(urlsafe_b64decode(text))
     except (ValueError, msgspec.MsgspecError) as error:
-        raise BadValue("Last-Event-ID must be the id of an event of this stream") from error
+        raise BadValue(f"{argument('Last-Event-ID')} must be the id of an event of this stream") from error

@@ -1,4 +1,4 @@
-"""Values of a running experiment as plain JSON."""
+"""JSON views of experiments, steps, events, estimates and explanations."""
 
 import math
 from dataclasses import asdict
@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from afterglow import live
-from afterglow.errors import BadValue
+from afterglow.errors import BadValue, argument
 from afterglow.estimation.estimates import Difference, Estimates
 from afterglow.live.domain.limits import LATEST
 from afterglow.live.domain.status import Explanation, Status
@@ -28,7 +28,8 @@ def seconds_of(text: str) -> float:
         seconds = -1.0
     if not 0 <= seconds <= LATEST:
         raise BadValue(
-            f"starts must be a time between 1970 and 2200 such as 2026-11-16T01:30:00Z, with its offset; got {text!r}"
+            f"{argument('starts')} must be a time between 1970 and 2200 such as 2026-11-16T01:30:00Z, with its offset; "
+            f"got {text!r}"
         )
     return seconds
 
@@ -99,7 +100,7 @@ def explanation_view(one: Explanation) -> dict[str, Any]:
 
 
 def finite(value: Any) -> Any:
-    """JSON knows no infinity: null instead."""
+    """Infinity becomes null, which JSON can write."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):

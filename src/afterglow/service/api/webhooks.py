@@ -1,4 +1,4 @@
-"""Webhooks: who is told what happens. Only admins may say so, for the service will call what they name."""
+"""Webhooks: addresses to which events are sent. Only admins may add them, since the service calls them."""
 
 import secrets
 from typing import Annotated, Any
@@ -7,7 +7,7 @@ from fastapi import APIRouter
 from pydantic import Field
 from starlette.responses import Response
 
-from afterglow.errors import BadValue
+from afterglow.errors import BadValue, argument
 from afterglow.live.domain.transitions import KINDS
 from afterglow.live.store.access import HookRow
 from afterglow.service.api.dependencies import Administers, Call
@@ -27,9 +27,12 @@ class NewWebhook(Sent):
     """Where to send events."""
 
     url: Annotated[str, Field(min_length=1, max_length=LONGEST, examples=["https://shop.example/hooks/afterglow"])]
-    kinds: Annotated[list[Kind] | None, Field(min_length=1, max_length=50, description="All unless named.")] = None
+    kinds: Annotated[
+        list[Kind] | None, Field(min_length=1, max_length=50, description="Kinds of events; all by default.")
+    ] = None
     experiments: Annotated[
-        list[Name] | None, Field(min_length=1, max_length=1000, description="All, future ones too, unless named.")
+        list[Name] | None,
+        Field(min_length=1, max_length=1000, description="Experiments; all by default, future ones too."),
     ] = None
 
 
@@ -43,7 +46,7 @@ class Webhook(Answered):
 
 
 class CreatedWebhook(Webhook):
-    secret: Annotated[str, Field(description="Signs the deliveries; it is shown this once.")]
+    secret: Annotated[str, Field(description="Signs the deliveries. Only in this answer.")]
 
 
 class Webhooks(Answered):
@@ -54,11 +57,11 @@ class Webhooks(Answered):
     "",
     status_code=201,
     response_model=CreatedWebhook,
-    summary="Have events sent to an address",
+    summary="Send events to an address",
     responses=answers(),
 )
 async def create_webhook(asked: NewWebhook, call: Administers) -> Any:
-    """Everything that happens from now on is sent there, signed, in order for each experiment, at least once."""
+    """All events from now on are sent, signed, in order for each experiment, at least once."""
     everywhere(call)
     return await call.service.ask(create, call.service, asked)
 
@@ -69,7 +72,7 @@ async def list_webhooks(call: Administers) -> Any:
     return {"items": await call.service.ask(all_of, call.service)}
 
 
-@router.delete("/{hook}", status_code=204, summary="Send nothing there any more", responses=answers("not-found"))
+@router.delete("/{hook}", status_code=204, summary="Delete a webhook", responses=answers("not-found"))
 async def delete_webhook(hook: str, call: Administers) -> Response:
     everywhere(call)
     if not await call.service.ask(call.service.access.drop_hook, hook):
@@ -78,7 +81,7 @@ async def delete_webhook(hook: str, call: Administers) -> Response:
 
 
 def everywhere(call: Call) -> None:
-    """A webhook may tell of every experiment, so a token for some of them is not enough."""
+    """Webhooks may be for all experiments, so a token for some of them is refused."""
     if call.token.experiments is not None:
         raise Problem("forbidden", "webhooks need a token for all experiments")
 
@@ -86,10 +89,14 @@ def everywhere(call: Call) -> None:
 def create(service: Service, asked: NewWebhook) -> dict[str, Any]:
     if service.settings.webhooks == "off":
         raise BadValue("webhooks are off; the setting webhooks = 'public' or 'any' turns them on")
-    url = checked_url(asked.url, service.settings.webhooks)
+    try:
+        url = checked_url(asked.url, service.settings.webhooks)
+    except BadValue as error:
+        error.field = "url"
+        raise
     unknown = sorted(set(asked.kinds or ()) - KINDS.keys())
     if unknown:
-        raise BadValue(f"kinds are {', '.join(KINDS)}; got {', '.join(unknown)}")
+        raise BadValue(f"{argument('kinds')} must be among {', '.join(KINDS)}, got {', '.join(unknown)}")
     if len(service.access.hooks()) >= MOST:
         raise BadValue(f"there may be {MOST} webhooks; delete one first")
     heads = service.experiments.heads()

@@ -1,4 +1,4 @@
-"""Who calls, and whether they may: tokens in `Authorization: Bearer`, scopes, lists of experiments."""
+"""Authentication by bearer token, authorisation by scope and experiment, and rate limits."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -11,11 +11,11 @@ from afterglow.service.problems import Problem
 from afterglow.service.settings import loopback
 
 Scope = MutableMapping[str, Any]
-STRANGERS = 50.0  # calls a second of all whom nobody knows, and visits to pages; twice that at once
+STRANGERS = 50.0  # unauthenticated calls per second, and page visits, of all callers together; bursts of twice that
 
 
 class Authenticator:
-    """Finds the token of a call, and counts how often it comes."""
+    """Find the token of a call and apply its rate limit."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class Authenticator:
         self.strangers = Buckets(STRANGERS)
 
     async def enter(self, authorization: bytes, host: bytes) -> Token:
-        """The token that was sent; a problem if it is not valid or comes too often."""
+        """The token that was sent; a problem if it is not valid or over its rate limit."""
         if not self.auth:
             refuse_strangers(host)
             token: Token | None = ANYBODY
@@ -43,11 +43,11 @@ class Authenticator:
         if token is None:
             raise Problem("unauthorized")
         if not self.buckets.take(token.id):
-            raise Problem("too-many-requests", f"more than {self.buckets.rate:,g} calls a second, twice that at once")
+            raise Problem("too-many-requests", f"more than {self.buckets.rate:,g} calls per second")
         return token
 
     def valid(self, token: Token) -> bool:
-        """Whether a token that was let in some time ago would be let in now."""
+        """Whether a token that was accepted earlier is still valid."""
         known = token is ANYBODY or self.tokens.known.get(token.id) == token
         return known and (token.expires is None or self.now() < token.expires)
 
@@ -65,7 +65,7 @@ class Authenticator:
         return token
 
     async def look_for(self, text: str) -> Token | None:
-        """A token by its text; one that is not known may have been made a moment ago."""
+        """A token by its text; an unknown one may have just been created, so the tokens are read again."""
         token = self.tokens.find(text, self.now())
         if token is None and text.startswith("ag_"):
             self.brake("calls with unknown tokens")
@@ -73,16 +73,16 @@ class Authenticator:
             await self.look_again(since)
             token = self.tokens.find(text, self.now())
             if token is None and not (self.tokens.sure and self.tokens.read >= since):
-                raise Problem("database-away", "the token is not known, and others can't be read now")
+                raise Problem("database-away", "the token is unknown, and the list of tokens can't be read now")
         return token
 
     def brake(self, what: str) -> None:
-        """A problem if there is too much of something that anybody may do."""
+        """A problem if there are too many unauthenticated calls of a kind."""
         if not self.strangers.take(what):
-            raise Problem("too-many-requests", f"more than {STRANGERS:g} {what} a second, twice that at once")
+            raise Problem("too-many-requests", f"more than {STRANGERS:g} {what} per second")
 
     async def look_again(self, since: float) -> None:
-        """Have the tokens read after a moment, once for all that wait for it, and not too often."""
+        """Read the tokens again, once for all callers that wait, at a limited rate."""
         async with self.looking:
             if self.tokens.read < since:
                 await asyncio.sleep(self.tokens.pause())
@@ -91,7 +91,7 @@ class Authenticator:
 
 
 class Buckets:
-    """A bucket of permits for each token: `rate` a second flow in, twice that is what it holds."""
+    """Token bucket rate limiter: `rate` permits per second, bursts of twice that."""
 
     def __init__(self, rate: float) -> None:
         self.rate = rate
@@ -111,16 +111,16 @@ class Buckets:
 
 
 def refuse_strangers(host: bytes) -> None:
-    """Without tokens only a page that was asked of this machine may call: names that are bent to it may not."""
+    """Without tokens, accept only loopback names in `Host`, as a protection against DNS rebinding."""
     name = host.decode("latin-1")
     name = name.rpartition(":")[0] if name.rpartition(":")[2].isdecimal() and not name.endswith("]") else name
     if not loopback(name):
-        raise Problem("forbidden", f"without tokens calls go to 127.0.0.1, [::1] or localhost, got host {name!r}")
+        raise Problem("forbidden", f"without tokens the host must be 127.0.0.1, [::1] or localhost, got {name!r}")
 
 
 def allow(token: Token, scope: str, experiment: str | None = None) -> None:
-    """A problem unless the token has the scope, for that experiment."""
+    """A problem unless the token has the scope, and access to the experiment."""
     if not token.may(scope):
         raise Problem("forbidden", f"the call needs scope {scope!r}, the token has {', '.join(sorted(token.scopes))}")
     if experiment is not None and not token.knows(experiment):
-        raise Problem("forbidden", f"the token is not for experiment {experiment!r}")
+        raise Problem("forbidden", f"the token has no access to experiment {experiment!r}")

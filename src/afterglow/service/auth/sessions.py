@@ -1,9 +1,8 @@
-"""Sessions of signed-in operators: rows among the tokens, so that every replica knows them and a restart ends none.
+"""Sessions of signed-in operators, stored with the tokens: every replica knows them, and they survive restarts.
 
-A session is shown by a cookie with a random secret of its own; only a digest is kept, which no call of the API takes
-for a token. It grants what the token grants that was used to sign in, as long as that one is valid, and ends after a
-working day or when the operator signs out. Every form carries a mark that is made from the cookie, which another site
-can neither read nor guess.
+A session is identified by a cookie with a random secret; only its digest is stored, and the API does not accept it as a
+token. A session has the permissions of the token used to separator in, as long as that token is valid. It ends after 12
+hours or when the operator signs out. Every form carries a CSRF mark derived from the cookie.
 """
 
 import hmac
@@ -14,8 +13,8 @@ from hashlib import sha256
 from afterglow.live.store.access import Access, TokenRow
 from afterglow.service.auth.tokens import Token, TokenCache
 
-LASTS = 12 * 3600  # seconds
-SIGN = "-"  # between the token's id and the session's
+DURATION = 12 * 3600  # seconds
+SEPARATOR = "-"  # separates the token's id from the session's
 
 
 @dataclass(frozen=True)
@@ -26,10 +25,10 @@ class Sessions:
     rows: Access
 
     def begin(self, token: Token, now: float) -> str:
-        """A cookie for somebody who has shown a token."""
-        self.tidy(round(1000 * now))
-        id_, secret = f"{token.id}{SIGN}{secrets.token_hex(6)}", secrets.token_urlsafe(32)
-        ends = min(now + LASTS, token.expires or now + LASTS)
+        """Store a new session for a token; returns the cookie."""
+        self.delete_ended(round(1000 * now))
+        id_, secret = f"{token.id}{SEPARATOR}{secrets.token_hex(6)}", secrets.token_urlsafe(32)
+        ends = min(now + DURATION, token.expires or now + DURATION)
         names = None if token.experiments is None else " ".join(sorted(token.experiments))
         scopes, label = " ".join(sorted(token.scopes)), f"dashboard, signed in with {token.id}"
         self.rows.put_token(
@@ -39,38 +38,38 @@ class Sessions:
         return f"{id_}.{secret}"
 
     def find(self, cookie: str, now: float) -> Token | None:
-        """The token that somebody has signed in with, if the session and the token are in force."""
+        """The token of a session, if both the session and the token are valid."""
         id_, _, secret = cookie.partition(".")
-        parent, sign, _ = id_.partition(SIGN)
-        if id_ not in self.tokens.known and sign and (parent in self.tokens.known or self.tokens.stale()):
-            self.tokens.renew()  # another replica may have begun it a moment ago
+        parent, separator, _ = id_.partition(SEPARATOR)
+        if id_ not in self.tokens.known and separator and (parent in self.tokens.known or self.tokens.stale()):
+            self.tokens.renew()  # another replica may have just stored it
         session, token = self.tokens.known.get(id_), self.tokens.known.get(parent)
-        if session is None or token is None or not sign:
+        if session is None or token is None or not separator:
             return None
         if not hmac.compare_digest(session.digest, digest(secret)):
             return None
         return token if all(one.expires is None or now < one.expires for one in (session, token)) else None
 
     def end(self, cookie: str) -> None:
-        """Sign out: the cookie is worth nothing from now on, copies of it too."""
+        """Sign out: delete the session, which invalidates all copies of the cookie."""
         self.rows.drop_token(cookie.partition(".")[0])
         self.tokens.renew()
 
-    def tidy(self, now: int) -> None:
-        """Forget the sessions that are over, at `now` in milliseconds."""
+    def delete_ended(self, now: int) -> None:
+        """Delete ended sessions; `now` is in milliseconds."""
         for row in self.rows.tokens():
             over = row.revoked is not None or (row.expires is not None and row.expires <= now)
-            if SIGN in row.id and over:
+            if SEPARATOR in row.id and over:
                 self.rows.drop_token(row.id)
 
 
 def digest(secret: str) -> bytes:
-    """Another one than a token's, so that a session's secret is no token."""
+    """Digest of a session's secret, different from a token's so that a session's secret is not a valid token."""
     return sha256(b"session " + secret.encode()).digest()
 
 
 def form_mark(cookie: str) -> str:
-    """What a form carries to show that it comes from a page of this visitor."""
+    """The CSRF mark of a visitor's forms."""
     return hmac.new(cookie.encode(), b"form", sha256).hexdigest()
 
 

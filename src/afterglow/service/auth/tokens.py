@@ -1,7 +1,7 @@
-"""Tokens: made once, kept as digests, read again every second so that a revocation takes effect.
+"""API tokens: stored as digests, and read again every second so that revocations take effect.
 
-A token is `ag_<id>_<secret>`. The id finds the row, the secret has 256 random bits, so a plain SHA-256 of it is as hard
-to turn round as it gets; digests are compared in constant time.
+A token is `ag_<id>_<secret>`. The id is the key of the row. The secret has 256 random bits, so a plain SHA-256 digest
+is sufficient; digests are compared in constant time.
 """
 
 import hmac
@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from hashlib import sha256
 from threading import Lock
-from typing import Protocol
 
 from afterglow.checks import choice
 from afterglow.errors import BadValue
@@ -19,8 +18,8 @@ from afterglow.live.store.access import TokenRow
 
 SCOPES = ("read", "decide", "report", "operate", "admin")  # admin may do everything
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
-DIGITS = 20  # of a lifetime
-PAUSE = 0.25  # seconds between readings that unknown tokens cause
+DIGITS = 20  # maximum digits of a lifetime
+PAUSE = 0.25  # minimum seconds between reads caused by unknown tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,26 +39,16 @@ class Token:
         return self.experiments is None or experiment in self.experiments
 
 
-ANYBODY = Token("anybody", b"", frozenset(SCOPES))  # where tokens are not asked for
-
-
-class Tokens(Protocol):
-    """Where rows of tokens are kept."""
-
-    def tokens(self) -> list[TokenRow]: ...
-
-    def put_token(self, row: TokenRow) -> None: ...
-
-    def revoke_token(self, id: str, at: int) -> bool: ...  # noqa: A002
+ANYBODY = Token("anybody", b"", frozenset(SCOPES))  # used where authentication is off
 
 
 def new_token(
     scopes: Iterable[str], experiments: Iterable[str] | None, label: str, now: float, expires: float | None = None
 ) -> tuple[str, TokenRow]:
-    """A fresh token and the row to keep; the token itself is kept nowhere."""
+    """A new token and the row to store; the token itself is not stored."""
     wanted = sorted({choice("scope", scope, SCOPES) for scope in scopes}, key=SCOPES.index)
     if not wanted:
-        raise BadValue(f"a token needs a scope; there are {', '.join(SCOPES)}")
+        raise BadValue(f"a token needs a scope; available: {', '.join(SCOPES)}")
     if len(label) > 200 or not label.isprintable():
         raise BadValue(f"label must be at most 200 printable characters, got {label!r}")
     names = None if experiments is None else " ".join(sorted(set(experiments)))
@@ -93,13 +82,13 @@ def token_of(row: TokenRow) -> Token:
 
 
 class TokenCache:
-    """All valid tokens in memory."""
+    """All tokens that are not revoked, in memory."""
 
     def __init__(self, rows: Callable[[], list[TokenRow]]) -> None:
         self.rows = rows
         self.known: dict[str, Token] = {}
-        self.read = -PAUSE  # when the last reading began
-        self.sure = False  # whether the last look at the rows worked
+        self.read = -PAUSE  # when the last read began
+        self.sure = False  # whether the last read succeeded
         self.turn = Lock()
 
     def renew(self) -> None:
@@ -110,15 +99,15 @@ class TokenCache:
                 rows = self.rows()
                 self.known = {row.id: token_of(row) for row in rows if row.revoked is None}
                 worked = True
-            finally:  # not before `known` is there: who waits for this reading goes by it
+            finally:  # after `known` is set: waiting calls rely on `read`
                 self.sure, self.read = worked, began
 
     def stale(self) -> bool:
-        """Whether an unknown token is worth a look at the rows."""
+        """Whether the rows may be read again for an unknown token."""
         return self.pause() == 0
 
     def pause(self) -> float:
-        """Seconds until an unknown token is worth a look at the rows."""
+        """Seconds until the rows may be read again for an unknown token."""
         return max(0.0, self.read + PAUSE - time.monotonic())
 
     def find(self, text: str, now: float) -> Token | None:

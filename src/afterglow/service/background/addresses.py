@@ -1,7 +1,7 @@
-"""Where webhooks may lead: a service that calls addresses it is given must not become a way into its own network.
+"""Allowed addresses of webhooks, as a protection against server-side request forgery.
 
-A name is looked up for every delivery, all its addresses are checked, and the connection goes to the one that was
-checked, so that a name can't be bent to another address in between.
+A name is resolved for every delivery and all its addresses are checked. The connection goes to an address that was
+checked, so that the name can't resolve to another one in between.
 """
 
 import asyncio
@@ -14,18 +14,18 @@ from afterglow.errors import BadValue
 
 LONGEST = 2000
 ANYWHERE = "any"
-DISGUISED = ("::/96", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16")  # IPv4 inside IPv6
-OUTDATED = ("fec0::/10", "192.88.99.0/24")  # a network's own addresses once, and relays to IPv6
+DISGUISED = ("::/96", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16")  # IPv4 embedded in IPv6
+OUTDATED = ("fec0::/10", "192.88.99.0/24")  # deprecated site-local addresses and 6to4 relays
 CLOSED = tuple(ip_network(net) for net in (*DISGUISED, *OUTDATED))
 
 
 def checked_url(url: str, reach: str) -> str:
-    """An address that can be called; what needs a look-up is checked with each delivery."""
+    """A URL that can be called; host names are resolved and checked at each delivery."""
     parts = split(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise BadValue(f"url must begin with http:// or https:// and name a host, got {url!r}")
     if parts.username is not None or parts.password is not None or parts.fragment:
-        raise BadValue("url must have no user, password or fragment; deliveries are signed instead")
+        raise BadValue("url must have no user, password or fragment; deliveries are signed")
     if len(url) > LONGEST or not url.isascii() or not url.isprintable() or " " in url:
         raise BadValue(f"url must be at most {LONGEST:,} printable ASCII characters without spaces")
     try:
@@ -46,13 +46,13 @@ def split(url: str) -> SplitResult:
 
 
 def refuse_private(host: str, found: Iterable[IPv4Address | IPv6Address], reach: str) -> None:
-    """Refuse addresses of this machine and of private networks, unless any address may be called."""
+    """Refuse loopback and private addresses, unless any address is allowed."""
     if reach == ANYWHERE:
         return
     inside = [str(address) for address in found if not public(address)]
     if inside or host == "localhost" or host.endswith(".localhost"):
         raise BadValue(
-            f"url leads to {host} ({', '.join(inside) or 'this machine'}), which is not on the public network; the "
+            f"url points to {host} ({', '.join(inside) or 'this machine'}), which is not a public address; the "
             "setting webhooks = 'any' allows it"
         )
 
@@ -64,7 +64,7 @@ def public(address: IPv4Address | IPv6Address) -> bool:
 
 
 async def located(url: str, reach: str) -> tuple[str, str, str]:
-    """The address to connect to, as a URL with a number for its host; the name to ask for; the name for TLS."""
+    """The URL with an IP address as its host, the value of the Host header, and the name for TLS."""
     parts = split(url)
     host = str(parts.hostname)
     port = parts.port or (443 if parts.scheme == "https" else 80)

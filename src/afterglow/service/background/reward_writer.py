@@ -1,6 +1,6 @@
-"""Where rewards wait for their commit: all that came in while one commit was under way go into the next one.
+"""Group commit: rewards received during one commit are written together in the next.
 
-One thread writes. What waits is counted in rewards and bounded; beyond that a caller is refused at once.
+One thread writes. The queue is bounded by the number of rewards; calls beyond the limit are refused immediately.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from afterglow.live import Experiment, Receipt
 from afterglow.service.problems import Problem, problem_of
 
 LOG = logging.getLogger("afterglow.service")
-LOOKS = 20  # at who has waited for too long, while one waits so long
+LOOKS = 20  # checks for expired waits during one `patience`
 
 Batch = Sequence[tuple[str, float]]
 Answer = Receipt | Exception
@@ -30,19 +30,19 @@ class Waiting(NamedTuple):
 
 
 class RewardWriter:
-    """Takes batches in the event loop, commits them in its thread, answers in the event loop.
+    """Queues batches in the event loop, commits them in its thread, and resolves their futures in the event loop.
 
-    Whoever has waited for `patience` seconds is told so. One timer for all costs less than one for each.
+    A batch that has waited for `patience` seconds fails with `too-slow`. One timer for all costs less than one each.
     """
 
     def __init__(self, room: int, patience: float, settled: Callable[[str, Answer], None]) -> None:
         self.room = room
         self.patience = patience
-        self.settled = settled  # is told of every answer, in the event loop
-        self.waiting = SimpleQueue[Waiting | None]()  # None ends it
+        self.settled = settled  # called with every answer, in the event loop
+        self.waiting = SimpleQueue[Waiting | None]()  # None ends the thread
         self.deadlines = deque[tuple[float, Future]]()
         self.timer: asyncio.TimerHandle | None = None
-        self.held = 0  # rewards that are not answered yet
+        self.held = 0  # rewards not answered yet
         self.open = True
         self.thread = Thread(target=self.work, name="afterglow-rewards", daemon=True)
 
@@ -51,9 +51,9 @@ class RewardWriter:
         self.thread.start()
 
     def put(self, experiment: Experiment, batch: Batch) -> Future:
-        """The receipt to come, once it is on the disk."""
+        """A future of the receipt, resolved once the batch is durable."""
         if self.held + len(batch) > self.room:
-            raise Problem("overloaded", f"{self.held:,} rewards are waiting, there is room for {self.room:,}")
+            raise Problem("overloaded", f"{self.held:,} rewards are waiting, the limit is {self.room:,}")
         if not self.open:
             raise Problem("overloaded", "the service is stopping")
         future: Future = self.loop.create_future()
@@ -65,7 +65,7 @@ class RewardWriter:
         return future
 
     def look(self) -> None:
-        """Tell those who have waited for too long; look again as long as somebody waits."""
+        """Fail the batches that have waited too long; schedule the next check while any wait."""
         now, deadlines = self.loop.time(), self.deadlines
         while deadlines and (deadlines[0][1].done() or deadlines[0][0] <= now):
             _, future = deadlines.popleft()
@@ -92,25 +92,25 @@ class RewardWriter:
             self.held -= len(batch)
             self.settled(experiment.name, answer)
             if future.done():
-                continue  # its caller has gone
+                continue  # its caller has disconnected
             if isinstance(answer, Exception):
-                future.set_exception(problem_of(answer, conflict="key-reused"))
+                future.set_exception(problem_of(answer))
             else:
                 future.set_result(answer)
 
     def close(self, patience: float) -> None:
-        """Commit what waits, then end; call it from a worker thread."""
+        """Commit what is queued, then end the thread; call it from a worker thread."""
         self.open = False
         self.waiting.put(None)
         self.thread.join(patience)
 
 
 def commit(experiment: Experiment, group: list[Waiting]) -> Sequence[Answer]:
-    """One durable transaction for all batches; a batch that is refused leaves the others alone."""
+    """One durable transaction for all batches; a refused batch doesn't affect the others."""
     try:
         return experiment.report([one.batch for one in group])
     except AfterglowError as error:
         return [error] * len(group)
     except Exception as error:
-        LOG.exception("rewards of %s could not be committed", experiment.name)
+        LOG.exception("rewards of %s couldn't be committed", experiment.name)
         return [error] * len(group)

@@ -1,4 +1,4 @@
-"""Two threads that keep watch: one lets steps end by the clock, one looks for what happened and wakes the streams."""
+"""Two background threads: one closes scheduled steps on time, one polls for new log records and wakes the streams."""
 
 import asyncio
 import logging
@@ -14,13 +14,13 @@ from afterglow.service.auth.tokens import TokenCache
 from afterglow.service.metrics import Metrics
 
 LOG = logging.getLogger("afterglow.service")
-LOOK = 1.0  # seconds between looks at the clock, the tokens and what others did
+LOOK = 1.0  # seconds between polls of schedules, tokens and new records
 PAGE = 500
 LEAST = 0.005
 
 
 class Ticker:
-    """`news` is set when something happens next; `ending` says that streams should end."""
+    """`news` is set when there are new records; `ending` tells streams to end."""
 
     def __init__(self, experiments: Experiments, tokens: TokenCache, metrics: Metrics) -> None:
         self.experiments = experiments
@@ -29,11 +29,11 @@ class Ticker:
         self.closing = Event()
         self.news = asyncio.Event()
         self.ending = False
-        self.streams = 0  # that are open
+        self.streams = 0  # open streams
         self.away = False
         self.seen: dict[str, int] | None = None
-        self.said = dict[str, type[Exception]]()  # what is wrong with experiments, as far as it was said
-        self.placed = False  # whether it was said where experiments stand
+        self.said = dict[str, type[Exception]]()  # logged errors of experiments
+        self.placed = False  # whether the step gauges are set
         self.threads = [
             Thread(target=self.tick, name="afterglow-ticker", daemon=True),
             Thread(target=self.look, name="afterglow-news", daemon=True),
@@ -42,12 +42,12 @@ class Ticker:
     def start(self) -> None:
         self.loop = asyncio.get_running_loop()
         with suppress(Unavailable):
-            self.seen = self.experiments.heads()  # so that what the ticker is about to close is counted
+            self.seen = self.experiments.heads()  # before the ticker closes steps, so that those are counted
         for thread in self.threads:
             thread.start()
 
     def wake(self) -> None:
-        """Whoever waits for news gets them; what comes later has an event of its own."""
+        """Wake all waiting streams; later records set a new event."""
         news, self.news = self.news, asyncio.Event()
         news.set()
 
@@ -64,7 +64,7 @@ class Ticker:
             thread.join(max(0.0, end - monotonic()))
 
     def tick(self) -> None:
-        """Read the tokens once a second, whatever else fails; let steps end when nobody calls."""
+        """Read the tokens once a second, regardless of other errors; close steps that have ended."""
         read = monotonic()
         while not self.closing.is_set():
             if monotonic() - read >= LOOK:
@@ -80,7 +80,7 @@ class Ticker:
             except AfterglowError as error:
                 self.lost(error)
             except Exception:
-                LOG.exception("the ticker goes on after an error")
+                LOG.exception("the ticker continues after an error")
             self.closing.wait(pause)
 
     def renew(self) -> None:
@@ -89,10 +89,10 @@ class Ticker:
         except AfterglowError as error:
             self.lost(error)
         except Exception:
-            LOG.exception("the tokens are read again after an error")
+            LOG.exception("reading the tokens failed and will be retried")
 
     def look(self) -> None:
-        """Wake the streams when there is something new."""
+        """Wake the streams when there are new records."""
         while not self.closing.is_set():
             try:
                 pulse = self.experiments.pulse()
@@ -107,18 +107,18 @@ class Ticker:
                 self.lost(error)
                 self.closing.wait(LOOK)
             except Exception:
-                LOG.exception("the news go on after an error")
+                LOG.exception("polling for new records continues after an error")
                 self.closing.wait(LOOK)
 
     def place(self) -> None:
-        """Say where every experiment stands, before the next step ends."""
+        """Set the gauge of the current step of every experiment."""
         for name in self.seen or ():
             with unless_it_cant_go_on():
                 self.metrics.step.labels(name).set(self.experiments.get(name).decision().step)
         self.placed = True
 
     def take_in(self) -> bool:
-        """Count what is new."""
+        """Count new records in the metrics; whether there were any."""
         seen, any_ = self.seen or {}, False
         while found := self.experiments.changes(seen, PAGE):
             any_ = True
@@ -140,37 +140,37 @@ class Ticker:
             metrics.step.labels(name).set(body["first"] + body["count"])
 
     def complain(self, wrong: Mapping[str, Exception]) -> None:
-        """Say once what is wrong with experiments that can't go on."""
+        """Log the error of each experiment that can't continue, once."""
         for name, error in wrong.items():
             if self.said.get(name) is not type(error):
                 if isinstance(error, AfterglowError):
-                    LOG.error("an experiment can't go on: %s", error)
+                    LOG.error("an experiment can't continue: %s", error)
                 else:
-                    LOG.error("experiment %r can't go on", name, exc_info=error)
+                    LOG.error("experiment %r can't continue", name, exc_info=error)
         self.said = {name: type(error) for name, error in wrong.items()}
 
     def lost(self, error: AfterglowError) -> None:
         if not isinstance(error, Unavailable):
-            LOG.error("the watch goes on after an error: %s", error)
+            LOG.error("the ticker continues after an error: %s", error)
         elif not self.away:
             self.away = True
             self.metrics.away.set(1)
             self.metrics.losses.inc()
-            LOG.error("the database is away: %s", error)
+            LOG.error("the database is unavailable: %s", error)
 
     def back(self) -> None:
         if self.away:
             self.away = False
             self.metrics.away.set(0)
-            LOG.warning("the database is back")
+            LOG.warning("the database is available again")
 
 
 @contextmanager
 def unless_it_cant_go_on() -> Iterator[None]:
-    """Pass over an experiment that can't go on, and let the others: the ticker says what is wrong with it."""
+    """Skip an experiment that can't continue; the ticker logs its error."""
     try:
         yield
     except Unavailable:
         raise
     except Exception as error:
-        LOG.debug("an experiment is passed over: %s", error)
+        LOG.debug("an experiment is skipped: %s", error)

@@ -1,8 +1,7 @@
-"""Webhooks: what happened is sent to addresses, signed, in order for each experiment, at least once.
+"""Webhook delivery: events are sent signed, in order for each experiment, at least once.
 
-How far a webhook is, is kept in the database, so a restart goes on behind the last delivery that was acknowledged. Of
-several replicas one delivers. An address that fails is tried again after pauses that grow to ten minutes; nothing
-is skipped, for the log has it all.
+The position of each webhook is stored in the database, so a restart continues after the last acknowledged delivery. One
+of several replicas delivers. A failed delivery is retried after pauses that grow to ten minutes; no event is skipped.
 """
 
 import asyncio
@@ -28,24 +27,24 @@ from afterglow.service.background.addresses import located
 
 LOG = logging.getLogger("afterglow.service.api.webhooks")
 PURPOSE = "webhooks"
-LOOK = 0.5  # seconds between looks at the log and the webhooks
-TERM = 20.0  # seconds after which the turn is taken anew, should it have been lost unnoticed
-LIMIT = 10.0  # seconds for a delivery, all in all
+LOOK = 0.5  # seconds between polls of the log and the webhooks
+TERM = 20.0  # seconds after which the lock is taken again, in case it was lost unnoticed
+LIMIT = 10.0  # seconds for one delivery
 PAGE = 100
 Result = TypeVar("Result")
 
 
 class DeliveryLane:
-    """One webhook and one experiment: its deliveries are in order."""
+    """Deliveries of one experiment to one webhook, in order."""
 
     def __init__(self) -> None:
-        self.place: int | None = None  # seq of the last record that is done with, once it was looked up
+        self.place: int | None = None  # seq of the last record that was processed; None until it is read
         self.pauses = Backoff(random.random, first=1.0, most=600.0)
-        self.later = 0.0  # by the monotonic clock
+        self.later = 0.0  # when to retry, by the monotonic clock
 
 
 class Deliveries:
-    """Runs in the event loop of the server; the database is asked in threads of its own."""
+    """Runs in the server's event loop; database calls run in threads of its own."""
 
     def __init__(self, experiments: Experiments, access: Access, reach: str, limit: float = LIMIT) -> None:
         self.experiments = experiments
@@ -56,7 +55,7 @@ class Deliveries:
         self.pool = ThreadPoolExecutor(2, "afterglow-webhooks")
         self.task: asyncio.Task[None] | None = None
         self.ending = False
-        self.leading = False  # whether another delivery may be begun
+        self.leading = False  # whether this process may begin deliveries
         self.under_way: dict[str, asyncio.Task[None]] = {}  # by webhook
 
     def start(self) -> None:
@@ -64,8 +63,8 @@ class Deliveries:
             self.task = asyncio.get_running_loop().create_task(self.run(), name="afterglow-webhooks")
 
     async def stop(self) -> None:
-        """A delivery that is under way is made again after the next start."""
-        self.ending = True  # for a cancellation may be lost to an error of the database
+        """Stop; a delivery that is interrupted is repeated after the next start."""
+        self.ending = True  # a cancellation may be lost to an error of the database
         tasks = [*self.under_way.values(), *([self.task] if self.task else [])]
         for task in tasks:
             task.cancel()
@@ -76,7 +75,7 @@ class Deliveries:
         return await asyncio.get_running_loop().run_in_executor(self.pool, lambda: function(*given))
 
     async def run(self) -> None:
-        """Wait until it is this process's turn, then deliver, until `stop`."""
+        """Take the lock whenever it is free and deliver, until `stop`."""
         async with calling(self.limit) as http:
             while not self.ending:
                 with self.going_on():
@@ -85,20 +84,20 @@ class Deliveries:
 
     @contextmanager
     def going_on(self) -> Iterator[None]:
-        """Errors end what is done now, and no more."""
+        """Log errors and continue."""
         try:
             yield
         except AfterglowError as error:
-            if not isinstance(error, Unavailable):  # the watch tells that the database is away
-                LOG.error("webhooks go on after an error: %s", error)
+            if not isinstance(error, Unavailable):  # the ticker logs that the database is unavailable
+                LOG.error("webhook delivery continues after an error: %s", error)
         except Exception:
-            LOG.exception("webhooks go on after an error")
+            LOG.exception("webhook delivery continues after an error")
 
     async def lead(self, http: httpx.AsyncClient) -> None:
-        """Deliver as long as this process is the one to do it; what is under way ends before another takes its turn."""
+        """Deliver while this process holds the lock; deliveries in progress end before it is released."""
         async with self.turn() as leads:
             for lane in self.lanes.values():
-                lane.place = None  # another process may have gone on
+                lane.place = None  # another process may have delivered since
             end = time.monotonic() + TERM
             self.leading = leads
             try:
@@ -111,8 +110,8 @@ class Deliveries:
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[bool]:
-        """Whether this process is the one to deliver. It is given up in the end, even if that comes while it is asked
-        for; that this can fail hides no cancellation."""
+        """Whether this process holds the delivery lock. It is released at the end, also when cancelled while acquiring
+        it; a failed release doesn't hide the cancellation."""
         lead = self.access.lead(PURPOSE)
         asked = self.pool.submit(lead.__enter__)
         try:
@@ -121,7 +120,7 @@ class Deliveries:
             await self.ask(give_up, lead, asked)
 
     async def round(self, http: httpx.AsyncClient) -> None:
-        """See to every webhook; one that is slow holds up the others at the end of a term at most."""
+        """Start a task for every webhook; a slow one delays the others at the end of a term at most."""
         hooks = {hook.id: hook for hook in await self.ask(self.access.hooks)}
         heads = await self.ask(self.experiments.heads) if hooks else {}
         for gone in self.under_way.keys() - hooks.keys():
@@ -136,7 +135,7 @@ class Deliveries:
             await self.serve(http, hook, heads)
 
     async def serve(self, http: httpx.AsyncClient, hook: HookRow, heads: dict[str, int]) -> None:
-        """What waits for one webhook, experiment by experiment."""
+        """Deliver what is pending for one webhook, experiment by experiment."""
         names = None if hook.experiments is None else hook.experiments.split()
         for name, head in heads.items():
             if self.leading and (names is None or name in names):
@@ -147,10 +146,10 @@ class Deliveries:
                     await self.catch_up(http, hook, name, lane, lane.place)
 
     async def catch_up(self, http: httpx.AsyncClient, hook: HookRow, name: str, lane: DeliveryLane, place: int) -> None:
-        """One page of the log, or up to the first delivery that fails, or to the end of the turn."""
+        """Deliver one page of the log, up to the first failure or the loss of the lock."""
         found = await self.ask(self.experiments.changes, {name: place}, PAGE, [name])
         if hook not in await self.ask(self.access.hooks):
-            return  # what happened since it was deleted is none of its business
+            return  # it was deleted meanwhile
         for _, event in found:
             if not self.leading:
                 return
@@ -159,21 +158,15 @@ class Deliveries:
                 if wrong is not None:
                     pause = lane.pauses.next()
                     lane.later = time.monotonic() + pause
-                    LOG.warning(
-                        "webhook %s did not take %s/%d: %s; tried again in %.0f s",
-                        hook.id,
-                        name,
-                        event.seq,
-                        wrong,
-                        pause,
-                    )
+                    failed = "webhook %s failed for %s/%d: %s; retrying in %.0f s"
+                    LOG.warning(failed, hook.id, name, event.seq, wrong, pause)
                     return
                 lane.pauses.over()
             await self.ask(self.access.put_hook_place, hook.id, name, event.seq)
             lane.place = event.seq
 
     async def deliver(self, http: httpx.AsyncClient, hook: HookRow, name: str, event: LogEntry) -> str | None:
-        """Why a delivery failed; None if it was taken."""
+        """Why a delivery failed; None if it succeeded."""
         body = body_of(name, event)
         try:
             async with asyncio.timeout(self.limit):
@@ -185,7 +178,7 @@ class Deliveries:
                 request = http.build_request(
                     "POST", url, content=body, headers=headers, extensions={"sni_hostname": tls_name}
                 )
-                response = await http.send(request, stream=True)  # the answer's body is of no interest
+                response = await http.send(request, stream=True)  # the body of the response is not read
                 await response.aclose()
         except TimeoutError:
             return f"no answer within {self.limit:g} s"
@@ -195,19 +188,19 @@ class Deliveries:
 
 
 def give_up(lead: AbstractContextManager[bool], asked: Future[bool]) -> None:
-    """Leave a turn once it is clear whether it was entered."""
+    """Release the lock, if it was acquired."""
     if asked.exception() is None:
         try:
             lead.__exit__(None, None, None)
         except Exception as error:
-            LOG.debug("the turn ended with its connection: %s", error)
+            LOG.debug("the lock was released with its connection: %s", error)
 
 
 def calling(limit: float) -> httpx.AsyncClient:
-    """Calls addresses themselves, without proxies; certificates may be signed by whom this machine trusts.
+    """An HTTP client without proxies and redirects, with the certificate authorities of this machine.
 
-    Every delivery has a connection of its own: one that was opened for a name must not serve another name at the same
-    address, whose certificate nobody has looked at.
+    Every delivery has its own connection: a connection opened for one name must not be reused for another name at the
+    same address, whose certificate was not checked.
     """
     trust = httpx.create_ssl_context(trust_env=False)
     trust.load_default_certs()
@@ -216,12 +209,12 @@ def calling(limit: float) -> httpx.AsyncClient:
 
 
 def wanted(hook: HookRow, event: LogEntry) -> bool:
-    """Whether a webhook is told of an event: one of its kinds, and not from before it was there."""
+    """Whether a webhook receives an event: one of its kinds, and not older than the webhook."""
     return (hook.kinds is None or event.kind in hook.kinds.split()) and round(1000 * event.at) >= hook.created
 
 
 def body_of(name: str, event: LogEntry) -> bytes:
-    """The event as it is in the stream of events."""
+    """The event as in the stream of events."""
     data = {"experiment": name} | event_view(event)
     del data["hash"]
     return msgspec.json.encode(data)

@@ -1,4 +1,4 @@
-"""Calls that may wait for the database: a bounded number at a time, in threads, each with a time limit."""
+"""Thread pool for calls that may wait for the database, with a bounded queue and a time limit."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,11 +9,11 @@ from afterglow.service.problems import Problem
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
-WAITING = 16  # calls for each thread
+WAITING = 16  # queued calls per thread
 
 
 class Workers:
-    """A pool of threads; more than it takes on is refused, never kept."""
+    """A thread pool that refuses calls when its queue is full."""
 
     def __init__(self, threads: int, time_limit: float) -> None:
         self.pool = ThreadPoolExecutor(threads, "afterglow-worker")
@@ -21,7 +21,7 @@ class Workers:
         self.time_limit = time_limit
 
     async def call(self, function: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
-        """What the function returns. After the time limit the caller is told so; the thread finishes by itself."""
+        """Run a function and return its result; after the time limit fail with `too-slow`; the thread continues."""
         if not self.free:
             raise Problem("overloaded")
         self.free -= 1
@@ -38,7 +38,7 @@ class Workers:
     def done(self, future: "asyncio.Future[Result]") -> None:
         self.free += 1
         if not future.cancelled():
-            future.exception()  # is known, also when nobody waits any more
+            future.exception()  # marks the exception as retrieved
 
     def close(self) -> None:
         self.pool.shutdown(wait=True, cancel_futures=True)

@@ -1,24 +1,24 @@
-"""The operators' dashboard: pages that the service renders, readable without scripts, livelier with them.
+"""The operators' dashboard: server-rendered HTML pages that work without JavaScript and update themselves with it.
 
-Nothing comes from another host. A page shows what the token may read that its visitor has signed in with, and has a
-button for what it may order.
+Pages load nothing from other hosts. A page shows the experiments that the visitor's token may read, and buttons for the
+commands that it may give.
 """
 
 from starlette.routing import BaseRoute, Route
 
 from afterglow.service.auth.sessions import Sessions
 from afterglow.service.dashboard.assets import asset
-from afterglow.service.dashboard.commands import order_page
+from afterglow.service.dashboard.commands import command_page
 from afterglow.service.dashboard.create import create_page
 from afterglow.service.dashboard.experiment import changes, experiment_page, totals
 from afterglow.service.dashboard.explain import explain_form, explain_page
-from afterglow.service.dashboard.middleware import Page, behind
+from afterglow.service.dashboard.middleware import Page, problem_for_browsers, protected
 from afterglow.service.dashboard.overview import overview
 from afterglow.service.dashboard.sign_in import sign_in, sign_out
 from afterglow.service.dashboard.visit import Dashboard
 from afterglow.service.service import Service
 
-__all__ = ["routes"]
+__all__ = ["dashboard_of", "problem_for_browsers", "routes"]
 
 READ, SEND = ["GET"], ["POST"]
 PAGES: tuple[tuple[str, Page, str | None, list[str]], ...] = (
@@ -31,15 +31,19 @@ PAGES: tuple[tuple[str, Page, str | None, list[str]], ...] = (
     ("/experiments/{name}/totals", totals, "read", READ),
     ("/experiments/{name}/explain", explain_form, "read", READ),
     ("/experiments/{name}/steps/{step:int}", explain_page, "read", READ),
-    ("/experiments/{name}/order/{order}", order_page, "operate", [*READ, *SEND]),
+    ("/experiments/{name}/order/{order}", command_page, "operate", [*READ, *SEND]),
 )
 
 
-def routes(service: Service) -> list[BaseRoute]:
-    """All addresses of the dashboard."""
+def dashboard_of(service: Service) -> Dashboard:
+    """The dashboard of a service."""
     experiments = service.experiments
     sessions = Sessions(service.tokens, service.access)
     call, auth = service.workers.call, service.settings.auth
-    dashboard = Dashboard(experiments, sessions, call, service.authenticator, auth, experiments.now)
-    made = [Route(path, behind(dashboard, page, scope), methods=methods) for path, page, scope, methods in PAGES]
+    return Dashboard(experiments, sessions, call, service.authenticator, auth, experiments.now)
+
+
+def routes(dashboard: Dashboard) -> list[BaseRoute]:
+    """All routes of the dashboard."""
+    made = [Route(path, protected(dashboard, page, scope), methods=methods) for path, page, scope, methods in PAGES]
     return [*made, Route("/assets/{name}", asset, methods=READ)]

@@ -1,4 +1,4 @@
-"""Style, scripts and the two libraries, served from the package: a page asks no other host for anything."""
+"""Static files of the dashboard, served from the package: styles, scripts and two libraries."""
 
 from hashlib import sha256
 from importlib.resources import files
@@ -13,7 +13,7 @@ TYPES = {
     "small.css": "text/css; charset=utf-8",
     "uplot.min.css": "text/css; charset=utf-8",
     "dashboard.js": "text/javascript; charset=utf-8",
-    "orders.js": "text/javascript; charset=utf-8",
+    "actions.js": "text/javascript; charset=utf-8",
     "totals.js": "text/javascript; charset=utf-8",
     "htmx.min.js": "text/javascript; charset=utf-8",
     "uplot.min.js": "text/javascript; charset=utf-8",
@@ -27,7 +27,7 @@ FOR_GOOD, ASK = "public, max-age=31536000, immutable", "no-cache"
 
 
 def address(name: str) -> str:
-    """Where a page finds a file; another content has another address."""
+    """The URL of a file, versioned by its content."""
     return f"/assets/{name}?v={VERSIONS[name]}"
 
 

@@ -1,4 +1,4 @@
-"""Round numbers along an axis, and where they stand."""
+"""Chart axes with round tick values."""
 
 import math
 from typing import NamedTuple
@@ -10,7 +10,7 @@ class Axis(NamedTuple):
     ticks: tuple[float, ...]
 
     def place(self, value: float) -> float:
-        """Percent of the way from the low end to the high one."""
+        """Position of a value, percent of the way from the low end to the high one."""
         return round(100 * (min(max(value, self.low), self.high) - self.low) / (self.high - self.low), 3)
 
 

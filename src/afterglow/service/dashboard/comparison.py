@@ -1,4 +1,4 @@
-"""Ordinary differences as a picture: what one variant brings more than each of the others, on one axis around zero."""
+"""Chart of differences between one variant and each other one, by ordinary statistics, on one axis around zero."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from afterglow.service.dashboard.numbers import figure, sign, signed
 
 
 class ComparisonRow(NamedTuple):
-    """One of the others; all places are percent of the axis."""
+    """One other variant; positions are percent of the axis."""
 
     variant: str
     number: int  # for its colour
@@ -28,7 +28,7 @@ class Comparison(NamedTuple):
 
 
 def comparison(estimates: Estimates, variant: str | None, disabled: tuple[str, ...] = ()) -> Comparison | None:
-    """A variant against all others that are allowed; None while there is nothing to tell."""
+    """A variant compared with all others that are not disabled; None while no difference is known."""
     if variant is None:
         return None
     found = [one for one in estimates.against(variant) if str(one.other) not in disabled]

@@ -1,4 +1,4 @@
-"""A form for a new experiment. What was typed stays; a refusal stands beside the field that it is about."""
+"""The form for a new experiment, made from the declaration of its settings; refusals are shown next to their fields."""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -6,22 +6,32 @@ from typing import Any
 
 from starlette.responses import Response
 
-from afterglow.errors import AfterglowError, BadValue, Conflict
+from afterglow.errors import AfterglowError, BadValue, Conflict, argument
 from afterglow.live.domain import limits
-from afterglow.live.domain.spec import ARGUMENTS, experiment_name
+from afterglow.live.domain.arguments import REQUIRED, Argument, Kind
+from afterglow.live.domain.settings_table import BY_NAME, SETTINGS
 from afterglow.policies.registry import WHERE, named
+from afterglow.service.dashboard.forms import decimal_number, whole_number
 from afterglow.service.dashboard.visit import Visit
 
+Typed = Mapping[str, str]
 UNITS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400}
-FRESH = {
-    "name": "", "variants": "", "window": "", "horizon": "", "reward_max": "", "policy": "trim-ucb", "steps": "clock",
-    "step_length": "1", "step_unit": "hours", "control": "", "season": "1", "confidence": "0.95", "seed": "0",
-    "heartbeat": "", "shadow": "", "options": "", "start": "now", "starts": "",
-}  # fmt: skip
-CALLED = {"arms": "variants", "arm": "variants"}  # fields by what refusals call them
-LARGEST = {
-    "window": limits.WINDOW, "season": limits.SEASON, "horizon": limits.HORIZON, "seed": limits.EXACT,
-}  # fmt: skip
+OWN = {"steps": "clock", "step_length": "1", "step_unit": "hours", "start": "now", "starts": ""}  # no plain fields
+MADE_OF = {"step_seconds": "step_length"}  # settings that other fields ask for
+
+
+NUMBERS = (Kind.WHOLE, Kind.NUMBER)
+
+
+def shown_first(one: Argument) -> str:
+    """What a field shows in an empty form."""
+    if one.initial is not None:
+        return one.initial
+    return str(one.default) if one.kind in (*NUMBERS, Kind.POLICY) and one.default not in (REQUIRED, None) else ""
+
+
+FIELDS = [one for one in SETTINGS if one.name not in (*MADE_OF, "start", "starts")]
+FRESH = {one.name: shown_first(one) for one in FIELDS} | OWN
 
 
 def create_page(visit: Visit) -> Response:
@@ -37,60 +47,78 @@ def create_page(visit: Visit) -> Response:
     try:
         experiment = visit.dashboard.experiments.create(**settings)
     except (BadValue, Conflict) as error:
-        return form_page(visit, typed, beside(error, typed))
+        return form_page(visit, typed, placed(error))
     return visit.go(f"/experiments/{experiment.name}?done=create")
 
 
-def form_page(visit: Visit, typed: Mapping[str, str], refused: Mapping[str, str]) -> Response:
+def form_page(visit: Visit, typed: Typed, refused: Mapping[str, str]) -> Response:
     policies = [(name, named(name).summary) for name in WHERE if not named(name).privileged]
-    given: dict[str, Any] = {"typed": typed, "refused": refused, "policies": policies, "units": list(UNITS)}
+    given: dict[str, Any] = {
+        "typed": typed, "refused": refused, "policies": policies, "units": list(UNITS), "settings": BY_NAME,
+        "main": [one for one in SETTINGS if not one.advanced and one.name not in ("start", "starts")],
+        "more": [one for one in SETTINGS if one.advanced],
+    }  # fmt: skip
     return visit.page("create.html", 422 if refused else 200, **given)
 
 
-def read(typed: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
+def read(typed: Typed) -> tuple[dict[str, Any], dict[str, str]]:
     """What `Experiments.create` takes, and what can't be read, by field."""
-    made: dict[str, Any] = {
-        "policy": typed["policy"],
-        "control": typed["control"].strip() or None,
-        "heartbeat": bool(typed["heartbeat"]),
-        "shadow": bool(typed["shadow"]),
-        "start": typed["start"] in ("now", "at"),
+    made: dict[str, Any] = {"start": typed["start"] in ("now", "at")}
+    readers = {
+        one.name: reader_of(one) for one in FIELDS if one.required or one.kind is Kind.FLAG or written(one, typed)
     }
-    readers: dict[str, Callable[[Mapping[str, str], str], Any]] = {
-        "name": lambda typed, name: experiment_name(typed[name].strip()), "variants": variants, "window": whole,
-        "reward_max": number, "season": whole, "confidence": number, "seed": whole, "options": options,
-    }  # fmt: skip
-    if typed["horizon"].strip():
-        readers["horizon"] = whole
     if typed["steps"] == "clock":
         readers["step_length"] = step_seconds
     if typed["start"] == "at" or typed["starts"].strip():
-        readers["starts"] = beginning
+        readers["starts"] = start_time
     refused = dict[str, str]()
     for name, reader in readers.items():
         try:
             made[name] = reader(typed, name)
         except BadValue as error:
-            refused[name] = str(error)
-    if "step_length" in made:
-        made["step_seconds"] = made.pop("step_length")
-    return made | made.pop("options", {}), refused
+            refused[name] = worded(error)
+    for setting, field in MADE_OF.items():
+        if field in made:
+            made[setting] = made.pop(field)
+    return made, refused
 
 
-def variants(typed: Mapping[str, str], name: str) -> list[str]:
+def written(one: Argument, typed: Typed) -> bool:
+    """Whether something was entered; empty fields without a default of None are refused like wrong ones."""
+    return bool(typed[one.name].strip()) or (one.kind in NUMBERS and one.default is not None)
+
+
+def reader_of(one: Argument) -> Callable[[Typed, str], Any]:
+    """How the text of a field becomes a checked value."""
+    readers: dict[Kind, Callable[[Typed, str], Any]] = {
+        Kind.WHOLE: lambda typed, name: whole_number(name, typed[name]),
+        Kind.NUMBER: lambda typed, name: decimal_number(name, typed[name]),
+        Kind.FLAG: lambda typed, name: bool(typed[name]),
+        Kind.VARIANTS: variants,
+        Kind.OPTIONS: options,
+    }
+    reader = readers.get(one.kind, text)
+    return lambda typed, name: one.read(reader(typed, name))
+
+
+def text(typed: Typed, name: str) -> str:
+    return typed[name].strip()
+
+
+def variants(typed: Typed, name: str) -> list[str]:
     found = [line.strip() for line in typed[name].splitlines() if line.strip()]
     if len(found) < 2:
-        raise BadValue(f"an experiment needs at least 2 variants, one on each line; got {len(found)}")
+        raise BadValue(f"{argument(name)} must be at least 2, one per line, got {len(found)}")
     return found
 
 
-def options(typed: Mapping[str, str], name: str) -> dict[str, int | float | str]:
-    """The policy's own settings, `name = value` on each line."""
+def options(typed: Typed, name: str) -> dict[str, int | float | str]:
+    """The policy's settings, `name = value` on each line."""
     made = dict[str, int | float | str]()
     for line in filter(None, map(str.strip, typed[name].splitlines())):
         option, sign, value = (part.strip() for part in line.partition("="))
-        if not sign or not option.isidentifier() or option in (*ARGUMENTS, "name"):
-            raise BadValue(f"write each setting of the policy as name = value, got {line!r}")
+        if not sign or not option.isidentifier():
+            raise BadValue(f"{argument(name)} must be written as name = value, one per line, got {line!r}")
         made[option] = plain(value)
     return made
 
@@ -104,54 +132,40 @@ def plain(text: str) -> int | float | str:
     return text
 
 
-def whole(typed: Mapping[str, str], name: str) -> int:
-    text = typed[name].strip().replace(",", "").replace(" ", "")
-    if not text.isascii() or not text.isdecimal() or len(text) > 20:
-        raise BadValue(f"{name} must be a whole number, got {typed[name]!r}")
-    if int(text) > LARGEST[name]:
-        raise BadValue(f"{name} must be at most {LARGEST[name]:,}, got {typed[name]!r}")
-    return int(text)
-
-
-def number(typed: Mapping[str, str], name: str) -> float:
-    text = typed[name].strip().replace(" ", "")
-    try:
-        return float(text if "." in text or text.count(",") != 1 else text.replace(",", "."))
-    except ValueError as error:
-        raise BadValue(f"{name.replace('_', ' ')} must be a number, got {typed[name]!r}") from error
-
-
-def step_seconds(typed: Mapping[str, str], name: str) -> float:
+def step_seconds(typed: Typed, name: str) -> float:
     """The length of a step in seconds."""
-    seconds = number(typed, name) * UNITS.get(typed["step_unit"], 1)
+    seconds = decimal_number(name, typed[name]) * UNITS.get(typed["step_unit"], 1)
     if not limits.SHORTEST <= seconds <= limits.LONGEST:
         least, most = limits.SHORTEST, limits.LONGEST // 86400
-        raise BadValue(f"a step lasts from {least:g} seconds to {most} days, got {typed[name]!r}")
+        raise BadValue(f"{argument(name)} must be {least:g} seconds to {most} days, got {typed[name]!r}")
     return seconds
 
 
-def beginning(typed: Mapping[str, str], name: str) -> float:
-    """The time that was typed, in UTC unless it says otherwise."""
+def start_time(typed: Typed, name: str) -> float:
+    """The time that was entered, in UTC unless it has its own offset."""
     if typed["start"] != "at":
-        raise BadValue("a time is given but not chosen; choose it, or clear it")
+        raise BadValue("a time is entered but not chosen; choose it, or clear it", field=name)
     if typed["steps"] != "clock":
-        raise BadValue("only steps by the clock can begin at a time; choose them, or begin now")
+        raise BadValue("only steps on a schedule can start at a time; choose a schedule, or start now", field=name)
     try:
         at = datetime.fromisoformat(typed[name].strip())
-        return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+        seconds = (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError) as error:
-        raise BadValue(f"write a date and a time such as 2026-11-16 09:00, got {typed[name]!r}") from error
+        raise BadValue(
+            f"{argument(name)} must be a date and a time such as 2026-11-16 09:00, got {typed[name]!r}"
+        ) from error
+    return float(BY_NAME[name].read(seconds))
 
 
-def beside(error: AfterglowError, typed: Mapping[str, str]) -> dict[str, str]:
-    """The refusal under the name of its field; '' where it is about all of them."""
-    text = str(error)
-    if isinstance(error, Conflict):
-        return {"name": text}
-    first = text.split(" ", 1)[0]
-    if first == typed["policy"]:
-        return {"policy": text}
-    if text.startswith("no variant named"):
-        return {"control": text}
-    field = CALLED.get(first, first)
-    return {field if field in FRESH else "": text}
+def placed(error: AfterglowError) -> dict[str, str]:
+    """A refusal under the name of its field; '' if it has none."""
+    field = MADE_OF.get(error.field, error.field)
+    return {field if field in FRESH else "": worded(error)}
+
+
+def worded(error: AfterglowError) -> str:
+    """The sentence with the labels of fields."""
+    labels = {one.name: one.label.partition(",")[0].lower() for one in SETTINGS} | {
+        "step_length": "the length of a step"
+    }
+    return error.worded(lambda name, value: labels.get(name, name))

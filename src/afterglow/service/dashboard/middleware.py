@@ -1,4 +1,4 @@
-"""The way into every page: who asks is looked up, forms of other sites are refused, refusals are pages."""
+"""Authentication and CSRF protection for every page; errors are rendered as pages."""
 
 import logging
 import secrets
@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from afterglow.errors import AfterglowError
 from afterglow.service.auth.scopes import refuse_strangers
-from afterglow.service.auth.sessions import LASTS, own_form
+from afterglow.service.auth.sessions import DURATION, own_form
 from afterglow.service.auth.tokens import ANYBODY, Token
 from afterglow.service.dashboard.forms import read_form
 from afterglow.service.dashboard.visit import Dashboard, Visit
@@ -18,42 +18,42 @@ from afterglow.service.problems import Problem, problem_of
 
 LOG = logging.getLogger("afterglow.service")
 
-SESSION, BEFORE = "afterglow_session", "afterglow_before"  # cookies: signed in, and not
-LONG = 300  # characters of a cookie that is worth reading
-STRANGE = ("cross-site", "same-site")  # where browsers say that a form comes from another site
+SESSION, BEFORE = "afterglow_session", "afterglow_before"  # cookies of visitors who have signed in, and who have not
+LONGEST = 300  # maximum characters of a cookie
+OTHER_SITES = ("cross-site", "same-site")  # values of Sec-Fetch-Site for forms of other sites
 
 Page = Callable[[Visit], Response]
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def behind(dashboard: Dashboard, page: Page, scope: str | None) -> Endpoint:
-    """A page for those who may do something; None lets everybody in."""
+def protected(dashboard: Dashboard, page: Page, scope: str | None) -> Endpoint:
+    """An endpoint that requires a scope; None requires none."""
 
     async def endpoint(request: Request) -> Response:
-        stranger = dashboard.auth and not known(dashboard, request)
-        if stranger:
-            dashboard.authenticator.brake("visits without a session")  # not as a page, which costs more
+        signed_out = dashboard.auth and not has_session_id(dashboard, request)
+        if signed_out:
+            dashboard.authenticator.brake("visits without a session")  # raised, not rendered as a page
         try:
             form = await read_form(request) if request.method == "POST" else {}
-            if stranger and "token" in form:
-                await dashboard.authenticator.look_for(
-                    typed_token(form)
-                )  # one that was made a moment ago is known from now on
-            return await dashboard.call(lambda: enter(dashboard, request, form, page, scope))
+            if signed_out and "token" in form:
+                await dashboard.authenticator.look_for(typed_token(form))  # loads a token that was just created
+            return await dashboard.call(lambda: respond(dashboard, request, form, page, scope))
         except Problem as problem:
-            return refusal(Visit(dashboard, request, None, "", {}), problem)
+            return problem_page(Visit(dashboard, request, None, "", {}), problem)
         except AfterglowError as error:
-            return refusal(Visit(dashboard, request, None, "", {}), problem_of(error))
+            return problem_page(Visit(dashboard, request, None, "", {}), problem_of(error))
         except HTTPException as error:
             kinds = {400: "malformed", 413: "too-large", 415: "unsupported-media-type"}
-            return refusal(Visit(dashboard, request, None, "", {}), Problem(kinds[error.status_code], error.detail))
+            return problem_page(
+                Visit(dashboard, request, None, "", {}), Problem(kinds[error.status_code], error.detail)
+            )
 
-    endpoint.__name__ = page.__name__  # as logs and metrics know it
+    endpoint.__name__ = page.__name__  # the name in logs and metrics
     return endpoint
 
 
-def known(dashboard: Dashboard, request: Request) -> bool:
-    """Whether a visitor shows what looks like a session that there is."""
+def has_session_id(dashboard: Dashboard, request: Request) -> bool:
+    """Whether the cookie has the id of an existing session; its secret is checked later."""
     return request.cookies.get(SESSION, "").partition(".")[0] in dashboard.sessions.tokens.known
 
 
@@ -61,9 +61,9 @@ def typed_token(form: Mapping[str, str]) -> str:
     return form.get("token", "").strip()
 
 
-def enter(dashboard: Dashboard, request: Request, form: Mapping[str, str], page: Page, scope: str | None) -> Response:
-    """What one visitor gets."""
-    visit = arrive(dashboard, request, form)
+def respond(dashboard: Dashboard, request: Request, form: Mapping[str, str], page: Page, scope: str | None) -> Response:
+    """Authenticate a visitor and respond with the page, a redirect or a problem."""
+    visit = visit_of(dashboard, request, form)
     try:
         if not dashboard.auth:
             refuse_strangers(request.headers.get("host", "").encode("latin-1"))
@@ -72,56 +72,62 @@ def enter(dashboard: Dashboard, request: Request, form: Mapping[str, str], page:
         if scope is not None and visit.token is None:
             return visit.sign_in()
         if scope is not None and not visit.may(scope):
-            raise Problem("forbidden", f"this needs a token with the scope {scope!r}; sign in with another")
+            raise Problem("forbidden", f"this page needs a token with the scope {scope!r}; sign in with one")
         return with_cookie(page(visit), visit)
     except Problem as problem:
-        return refusal(visit, problem)
+        return problem_page(visit, problem)
     except AfterglowError as error:
         refused = problem_of(error)
         if refused.kind.slug == "internal":
-            LOG.error("an experiment can't be shown: %s", error)
-        return refusal(visit, refused)
+            LOG.error("an experiment can't be displayed: %s", error)
+        return problem_page(visit, refused)
     except Exception:
-        LOG.exception("the page failed", extra={"request": request.scope["request_id"]})
-        return refusal(visit, Problem("internal", f"the log has the cause under {request.scope['request_id']}"))
+        LOG.exception("a page failed", extra={"request": request.scope["request_id"]})
+        return problem_page(visit, Problem("internal", f"the log has the cause under {request.scope['request_id']}"))
 
 
-def arrive(dashboard: Dashboard, request: Request, form: Mapping[str, str]) -> Visit:
-    """Who comes."""
+def visit_of(dashboard: Dashboard, request: Request, form: Mapping[str, str]) -> Visit:
+    """The visit with the token of its session, if the session is valid."""
     token: Token | None = None if dashboard.auth else ANYBODY
     cookie = request.cookies.get(SESSION, "")
-    if dashboard.auth and 0 < len(cookie) <= LONG:
+    if dashboard.auth and 0 < len(cookie) <= LONGEST:
         token = dashboard.sessions.find(cookie, dashboard.clock())
         if token is not None:
             return Visit(dashboard, request, token, cookie, form)
     before = request.cookies.get(BEFORE, "")
-    return Visit(dashboard, request, token, before if 0 < len(before) <= LONG else secrets.token_urlsafe(16), form)
+    return Visit(dashboard, request, token, before if 0 < len(before) <= LONGEST else secrets.token_urlsafe(16), form)
 
 
 def check_form(visit: Visit) -> None:
-    """Refuse forms that no page of ours has sent."""
+    """Refuse forms that were not sent from a page of this visitor."""
     sent = visit.request.cookies
-    strange = visit.request.headers.get("sec-fetch-site") in STRANGE
-    if strange or visit.cookie not in (sent.get(SESSION), sent.get(BEFORE)):
-        raise Problem("forbidden", "this form comes from elsewhere or is too old; open the page again and send it anew")
-    if not own_form(visit.cookie, visit.form.get("mark", "")):
-        raise Problem("forbidden", "this form comes from elsewhere or is too old; open the page again and send it anew")
+    foreign = visit.request.headers.get("sec-fetch-site") in OTHER_SITES
+    own = visit.cookie in (sent.get(SESSION), sent.get(BEFORE)) and own_form(visit.cookie, visit.form.get("mark", ""))
+    if foreign or not own:
+        raise Problem("forbidden", "this form was sent from another site or has expired; reload the page and try again")
 
 
 def with_cookie(response: Response, visit: Visit) -> Response:
-    """Those who have not signed in are known by a random number, so that their forms can be told from others’."""
+    """Set a random cookie for visitors who have not signed in, so that their forms can be verified."""
     sent = visit.request.cookies
     if visit.cookie and visit.cookie not in (sent.get(SESSION), sent.get(BEFORE)):
-        keep(response, visit, BEFORE, visit.cookie)
+        set_cookie(response, visit, BEFORE, visit.cookie)
     return response
 
 
-def keep(response: Response, visit: Visit, name: str, value: str) -> None:
-    response.set_cookie(name, value, max_age=LASTS, path="/", secure=visit.secure, httponly=True, samesite="strict")
+def set_cookie(response: Response, visit: Visit, name: str, value: str) -> None:
+    response.set_cookie(name, value, max_age=DURATION, path="/", secure=visit.secure, httponly=True, samesite="strict")
 
 
-def refusal(visit: Visit, problem: Problem) -> Response:
-    """A problem as a page."""
+def problem_for_browsers(dashboard: Dashboard, request: Request, problem: Problem) -> Response | None:
+    """A problem as a page, if a browser requested one; None for other clients."""
+    if request.method != "GET" or "text/html" not in request.headers.get("accept", ""):
+        return None
+    return problem_page(Visit(dashboard, request, None, "", {}), problem)
+
+
+def problem_page(visit: Visit, problem: Problem) -> Response:
+    """A page for a problem."""
     page = visit.page("problem.html", problem.kind.status, problem=problem)
     page.headers.update(problem.headers or {})
     return with_cookie(page, visit)

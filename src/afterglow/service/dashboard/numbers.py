@@ -1,16 +1,16 @@
-"""Numbers and times as people read them."""
+"""Format numbers, durations and times for display."""
 
 import math
 from datetime import UTC, datetime
 
 from markupsafe import Markup
 
-LENGTHS = ((86400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
-SHORT = {"day": "d", "hour": "h", "minute": "min", "second": "s"}
+UNITS = ((86400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
+ABBREVIATIONS = {"day": "d", "hour": "h", "minute": "min", "second": "s"}
 
 
 def figure(value: float) -> str:
-    """An amount with the digits that matter.
+    """An amount with four significant digits, and at least all whole ones.
 
     >>> figure(1234567.8), figure(43.218), figure(0.00123456), figure(-0.0), figure(math.nan)
     ('1,234,568', '43.22', '0.001235', '0', '–')
@@ -20,10 +20,10 @@ def figure(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value + 0.0:.4g}"
 
 
-def even(value: float, largest: float) -> str:
-    """An amount among others that reach up to the largest, all with the same digits behind the point.
+def aligned(value: float, largest: float) -> str:
+    """An amount with as many decimals as suit the largest of its column.
 
-    >>> even(0.0022, 8.9), even(8.9, 8.9), even(841.3, 1200.0), even(0.5, 0.9)
+    >>> aligned(0.0022, 8.9), aligned(8.9, 8.9), aligned(841.3, 1200.0), aligned(0.5, 0.9)
     ('0.00', '8.90', '841', '0.500')
     """
     if math.isnan(value):
@@ -32,12 +32,12 @@ def even(value: float, largest: float) -> str:
 
 
 def signed(value: float, largest: float) -> str:
-    """A difference with its sign, among others that reach up to the largest.
+    """A difference with its sign and as many decimals as suit the largest of its column.
 
     >>> signed(43.2, 74.0), signed(-0.41, 2.5), signed(0.0, 2.5)
     ('+43.2', '−0.41', '0.00')
     """
-    text = even(abs(value), largest)
+    text = aligned(abs(value), largest)
     return sign(value) + text if any(digit in "123456789" for digit in text) else text
 
 
@@ -57,34 +57,47 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def length(seconds: float) -> str:
-    """A length of time, whole where it is.
+def duration(seconds: float) -> str:
+    """A duration in the largest unit that divides it.
 
-    >>> length(3600), length(5400), length(86400), length(0.5)
+    >>> duration(3600), duration(5400), duration(86400), duration(0.5)
     ('1 hour', '90 minutes', '1 day', '0.5 seconds')
     """
-    for size, name in LENGTHS:
+    for size, name in UNITS:
         if seconds >= size and seconds % size == 0:
             return counted(round(seconds / size), name)
     return f"{seconds:g} seconds"
 
 
-def left(seconds: float) -> str:
-    """The time until something, in its two largest units.
+def rounded_duration(seconds: float) -> str:
+    """A duration in the largest unit that it reaches, with one decimal.
 
-    >>> left(5), left(95), left(3 * 3600 + 120), left(200_000), left(-3)
+    >>> rounded_duration(86400), rounded_duration(2000 * 3600), rounded_duration(45)
+    ('1 day', '83.3 days', '45 seconds')
+    """
+    for size, name in UNITS:
+        if seconds >= size:
+            number = f"{seconds / size:,.1f}".removesuffix(".0")
+            return f"{number} {name}" + "s" * (number != "1")
+    return f"{seconds:g} seconds"
+
+
+def remaining(seconds: float) -> str:
+    """The remaining time, in its two largest units.
+
+    >>> remaining(5), remaining(95), remaining(3 * 3600 + 120), remaining(200_000), remaining(-3)
     ('in 5 s', 'in 1 min 35 s', 'in 3 h 2 min', 'in 2 d 7 h', 'now')
     """
     whole, parts = max(0, math.ceil(seconds)), list[str]()
-    for size, name in LENGTHS:
+    for size, name in UNITS:
         if whole >= size and len(parts) < 2:
-            parts.append(f"{whole // size} {SHORT[name]}")
+            parts.append(f"{whole // size} {ABBREVIATIONS[name]}")
         whole %= size
     return f"in {' '.join(parts)}" if parts else "now"
 
 
 def moment(seconds: float, shape: str = "both") -> Markup:
-    """A time as an element: UTC as it stands, the reader's own zone where a script may change it."""
+    """A time element in UTC; JavaScript converts it to the reader's time zone."""
     when = datetime.fromtimestamp(seconds, UTC)
     day = "" if shape == "time" else f"{when.day} {when:%b %Y}, "
     return Markup('<time datetime="{}" data-shape="{}">{}</time>').format(
@@ -93,5 +106,5 @@ def moment(seconds: float, shape: str = "both") -> Markup:
 
 
 def until(seconds: float, now: float) -> Markup:
-    """The time that is left, which a script counts down."""
-    return Markup('<span class="left" data-until="{}">{}</span>').format(f"{seconds:.3f}", left(seconds - now))
+    """The remaining time; JavaScript counts it down."""
+    return Markup('<span class="left" data-until="{}">{}</span>').format(f"{seconds:.3f}", remaining(seconds - now))

@@ -1,4 +1,4 @@
-"""All experiments at a glance."""
+"""The list of all experiments."""
 
 from hashlib import sha256
 from typing import NamedTuple
@@ -12,27 +12,27 @@ from afterglow.service.dashboard.rendering import HEADERS
 from afterglow.service.dashboard.visit import Visit
 from afterglow.service.problems import problem_of
 
-MANY = 100  # on one page
+PAGE_SIZE = 100  # experiments on one page
 
 
 class OverviewRow(NamedTuple):
-    """One experiment; only its name and `broken` where it can't be read."""
+    """One experiment; only its name and `error` where it can't be read."""
 
     name: str
     spec: Spec | None = None
     status: Status | None = None
     decision: Decision | None = None
-    broken: str = ""
+    error: str = ""
 
 
 def overview(visit: Visit) -> Response:
     names = [name for name in sorted(visit.dashboard.experiments.names()) if visit.token and visit.token.knows(name)]
     after = visit.request.query_params.get("after", "")
-    behind = [name for name in names if name > after]
-    rows = sorted((row(visit, name) for name in behind[:MANY]), key=urgency)
-    following = behind[MANY - 1] if len(behind) > MANY else ""
-    shape = [(one.name, one.status, one.decision, one.broken) for one in rows]
-    seen = sha256(repr(shape).encode()).hexdigest()[:16]
+    remaining = [name for name in names if name > after]
+    rows = sorted((row(visit, name) for name in remaining[:PAGE_SIZE]), key=urgency)
+    following = remaining[PAGE_SIZE - 1] if len(remaining) > PAGE_SIZE else ""
+    listed = [(one.name, one.status, one.decision, one.error) for one in rows]
+    seen = sha256(repr(listed).encode()).hexdigest()[:16]
     if visit.partial:
         if visit.request.query_params.get("seen") == seen:
             return Response(status_code=204, headers=HEADERS)
@@ -41,16 +41,16 @@ def overview(visit: Visit) -> Response:
 
 
 def row(visit: Visit, name: str) -> OverviewRow:
-    """An experiment that can't be read doesn't hide the others."""
+    """The row of an experiment; one that can't be read is listed with its error."""
     try:
         experiment: Experiment = visit.dashboard.experiments.get(name)
         return OverviewRow(name, experiment.spec, experiment.status(), experiment.decision())
-    except Exception as error:  # whatever it is
-        return OverviewRow(name, broken=problem_of(error).detail)
+    except Exception as failure:  # any error: the other rows must be shown
+        return OverviewRow(name, error=problem_of(failure).detail)
 
 
 def urgency(row: OverviewRow) -> int:
-    """Where somebody should look comes first, what is over last."""
+    """Sort key: experiments with an alarm first, ended ones last."""
     if row.status is None or row.status.alarm:
         return 0
     return 2 if row.status.phase == "over" else 1

@@ -1,4 +1,4 @@
-"""Templates into answers, with the headers that keep a page to itself."""
+"""Render Jinja templates into HTML responses with security headers."""
 
 from typing import Any
 
@@ -8,12 +8,12 @@ from starlette.responses import HTMLResponse
 from afterglow.service.dashboard import numbers
 from afterglow.service.dashboard.assets import address
 
-POLICY = "; ".join((
+CONTENT_SECURITY_POLICY = "; ".join((
     "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'", "connect-src 'self'",
     "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'",
 ))  # fmt: skip
 HEADERS = {
-    "Content-Security-Policy": POLICY,
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
     "Cache-Control": "no-store",
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -37,9 +37,9 @@ def environment() -> Environment:
 ENVIRONMENT = environment()
 
 
-def rendered(template: str, **given: Any) -> str:
+def render(template: str, **given: Any) -> str:
     return ENVIRONMENT.get_template(template).render(**given)
 
 
-def answer(text: str, status: int = 200, headers: dict[str, str] | None = None) -> HTMLResponse:
+def respond(text: str, status: int = 200, headers: dict[str, str] | None = None) -> HTMLResponse:
     return HTMLResponse(text, status, HEADERS | (headers or {}))

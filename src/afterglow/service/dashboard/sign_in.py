@@ -1,32 +1,39 @@
-"""Sign in with a token, and out again."""
+"""Sign in with a token, and sign out."""
 
 from starlette.responses import Response
 
 from afterglow.service.auth.tokens import Token
-from afterglow.service.dashboard.middleware import SESSION, keep, typed_token
+from afterglow.service.dashboard.middleware import SESSION, set_cookie, typed_token
 from afterglow.service.dashboard.visit import Visit
+
+UNKNOWN = "unknown token: mistyped, expired or revoked"
 
 
 def sign_in(visit: Visit) -> Response:
-    """The door: a form for the token, and what is behind it once the token is known."""
-    back = inside(visit.form.get("next") or visit.request.query_params.get("next", ""))
+    """The form for the token; a valid one begins a session."""
+    back = local_path(visit.form.get("next") or visit.request.query_params.get("next", ""))
     if visit.token is not None:
         return visit.go(back)
     if visit.request.method == "GET":
-        return visit.page("sign_in.html", back=back, refused="")
-    token = shown(visit)
+        return visit.page("sign_in.html", back=back, refused="", ended=ended(visit))
+    token = valid_token(visit)
     if token is None:
-        return visit.page("sign_in.html", 401, back=back, refused="no such token: it is mistyped, expired or revoked")
+        return visit.page("sign_in.html", 401, back=back, refused=UNKNOWN, ended=False)
     if not token.may("read"):
-        refused = "this token may not read, so it opens no page; use one with the scope read, operate or admin"
-        return visit.page("sign_in.html", 403, back=back, refused=refused)
+        refused = "this token has no read access; use one with the scope read, operate or admin"
+        return visit.page("sign_in.html", 403, back=back, refused=refused, ended=False)
     response = visit.go(back)
-    keep(response, visit, SESSION, visit.dashboard.sessions.begin(token, visit.now))
+    set_cookie(response, visit, SESSION, visit.dashboard.sessions.begin(token, visit.now))
     return response
 
 
-def shown(visit: Visit) -> Token | None:
-    """The token that was typed, if it is valid; the door has had a look for new ones."""
+def ended(visit: Visit) -> bool:
+    """Whether the browser has the cookie of a session that is no longer valid."""
+    return SESSION in visit.request.cookies
+
+
+def valid_token(visit: Visit) -> Token | None:
+    """The token that was typed, if it is valid; new ones were loaded before."""
     return visit.dashboard.sessions.tokens.find(typed_token(visit.form), visit.now)
 
 
@@ -39,10 +46,10 @@ def sign_out(visit: Visit) -> Response:
     return response
 
 
-def inside(address: str) -> str:
-    """An address of this service, or its first page: nobody is led elsewhere.
+def local_path(address: str) -> str:
+    """A path of this service, or its first page: redirects never leave the service.
 
-    >>> inside("/experiments/shipping?until=20"), inside("//elsewhere.example"), inside("https://elsewhere.example")
+    >>> local_path("/experiments/shipping?until=20"), local_path("//elsewhere.example"), local_path("https://elsewhere.example")
     ('/experiments/shipping?until=20', '/', '/')
     """
     own = address.startswith("/") and not address.startswith(("//", "/\\")) and address.isprintable()

@@ -1,4 +1,4 @@
-"""Which variant was held when: runs of equal steps, and where they stand on a strip. Places are percent of it."""
+"""Chart of the variants served over time, as runs of equal steps. Positions are percent of its width."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -10,11 +10,11 @@ from afterglow.service.dashboard.axis import axis
 from afterglow.service.dashboard.numbers import counted, figure
 from afterglow.service.dashboard.sentences import ROLES
 
-SPAN = 1000  # steps on one strip
+SPAN = 1000  # steps in one chart
 
 
 class Run(NamedTuple):
-    """Steps in a row with the same variant in the same role."""
+    """Consecutive steps with the same variant in the same role."""
 
     first: int
     last: int
@@ -22,15 +22,15 @@ class Run(NamedTuple):
     planned: str
     role: str
     mean: float | None  # of the totals that are known
-    reason: str | None = None  # why somebody made them void
+    reason: str | None = None  # why they were voided
 
     @property
     def steps(self) -> str:
         return f"{self.first:,}" if self.first == self.last else f"{self.first:,} to {self.last:,}"
 
 
-class TimelinePiece(NamedTuple):
-    """A run on the strip."""
+class Bar(NamedTuple):
+    """The bar of a run."""
 
     x: float
     width: float
@@ -40,28 +40,28 @@ class TimelinePiece(NamedTuple):
     title: str
 
 
-class Lane(NamedTuple):
-    """One variant's: where it was served, and where it was planned but not served."""
+class TimelineRow(NamedTuple):
+    """The row of one variant: where it was served, and where it was planned but not served."""
 
     variant: str
     number: int
-    served: list[TimelinePiece]
-    planned: list[TimelinePiece]
+    served: list[Bar]
+    planned: list[Bar]
 
 
-class Strip(NamedTuple):
+class Timeline(NamedTuple):
     first: int
     last: int
-    lanes: list[Lane]
-    roles: list[TimelinePiece]  # of steps that were not as planned
-    found: list[str]  # the roles among them
+    rows: list[TimelineRow]
+    exceptions: list[Bar]  # steps that were not as planned
+    exception_roles: list[str]
     ticks: list[tuple[float, str]]
     runs: list[Run]
-    pieces: list[TimelinePiece]  # one for each run
+    bars: list[Bar]  # one for each run
 
 
 def role_of(step: Step) -> str:
-    """What a step was for; a void one was for nothing."""
+    """The role of a step; void steps have one of their own."""
     return "void" if step.void and step.role != "missed" else step.role
 
 
@@ -77,43 +77,43 @@ def runs(steps: Sequence[Step]) -> list[Run]:
     return made
 
 
-def strip(spec: Spec, steps: Sequence[Step]) -> Strip | None:
-    """The strip of some steps in a row; None where there are none."""
+def timeline(spec: Spec, steps: Sequence[Step]) -> Timeline | None:
+    """The chart of consecutive steps; None without steps."""
     if not steps:
         return None
     first, last = steps[0].step, steps[-1].step
     found = runs(steps)
     span = last - first + 1
-    pieces = [piece(spec, run, first, span) for run in found]
-    there = [(run, one) for run, one in zip(found, pieces, strict=True) if run.role != "missed"]
-    lanes = [
-        Lane(
-            name, number, [one for run, one in there if run.variant == name],
-            [one for run, one in there if run.planned == name != run.variant],
+    bars = [bar(spec, run, first, span) for run in found]
+    reached = [(run, one) for run, one in zip(found, bars, strict=True) if run.role != "missed"]
+    rows = [
+        TimelineRow(
+            name, number, [one for run, one in reached if run.variant == name],
+            [one for run, one in reached if run.planned == name != run.variant],
         )
         for number, name in enumerate(spec.variants)
     ]  # fmt: skip
-    apart = [one for one in pieces if one.role != "plan"]
-    names = [role for role in ROLES if any(one.role == role for one in apart)]
+    exceptions = [one for one in bars if one.role != "plan"]
+    names = [role for role in ROLES if any(one.role == role for one in exceptions)]
     round_steps = [tick for tick in axis(first, last + 1, 6).ticks if tick == int(tick)]
     ticks = [(round(100 * (tick - first) / span, 3), f"{tick:,.0f}") for tick in round_steps if tick <= last]
-    return Strip(first, last, lanes, apart, names, ticks, found, pieces)
+    return Timeline(first, last, rows, exceptions, names, ticks, found, bars)
 
 
-def piece(spec: Spec, run: Run, first: int, span: int) -> TimelinePiece:
+def bar(spec: Spec, run: Run, first: int, span: int) -> Bar:
     steps = run.last - run.first + 1
-    brought = "" if run.mean is None else f", {figure(run.mean)} a step on average"
+    average = "" if run.mean is None else f", {figure(run.mean)} per step on average"
     planned = "" if run.planned == run.variant else f" (planned: {run.planned})"
     purpose = ROLES.get(run.role, run.role) + (f" ({run.reason})" if run.reason else "")
-    title = f"{run.variant}{planned}: step {run.steps} ({counted(steps, 'step')}), {purpose}{brought}"
-    return TimelinePiece(
+    title = f"{run.variant}{planned}: step {run.steps} ({counted(steps, 'step')}), {purpose}{average}"
+    return Bar(
         round(100 * (run.first - first) / span, 3), round(100 * steps / span, 3), spec.variant(run.variant), run.role,
         run.first, title,
     )  # fmt: skip
 
 
-def shown(step: int, over: bool, until: int | None) -> tuple[int, int]:
-    """The first step of the strip and how many: the last ones, or those before `until`."""
+def visible_steps(step: int, over: bool, until: int | None) -> tuple[int, int]:
+    """The first step of the chart and the number of steps: the last ones, or those before `until`."""
     end = step + (not over)
     if until is not None:
         end = max(1, min(until, end))

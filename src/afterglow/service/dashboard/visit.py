@@ -1,4 +1,4 @@
-"""One visit to the dashboard: who asks, for what, and how a page answers."""
+"""One request to the dashboard: its token, session and form, and the ways to respond."""
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -16,19 +16,27 @@ from afterglow.service.auth.scopes import Authenticator
 from afterglow.service.auth.sessions import Sessions, form_mark
 from afterglow.service.auth.tokens import Token
 from afterglow.service.dashboard.recent_log import RecentLog
-from afterglow.service.dashboard.rendering import HEADERS, answer, rendered
+from afterglow.service.dashboard.rendering import HEADERS, render, respond
 from afterglow.service.problems import Problem
 
 
 class Call(Protocol):
-    """Runs a function that may wait for the database in a thread."""
+    """Run a function that may wait for the database in a worker thread."""
 
     def __call__(self, function: Callable[[], Response], /) -> Awaitable[Response]: ...
 
 
+@dataclass
+class ExperimentCache:
+    """What pages of one experiment share: its recent log, and the plan of its current step."""
+
+    log: RecentLog = field(default_factory=RecentLog)
+    plan: Explanation | None = None
+
+
 @dataclass(frozen=True)
 class Dashboard:
-    """What all pages share. Without `auth` everybody on this machine may do everything."""
+    """What all pages share. Without `auth` every visitor on this machine may do everything."""
 
     experiments: Experiments
     sessions: Sessions
@@ -36,13 +44,15 @@ class Dashboard:
     authenticator: Authenticator
     auth: bool = True
     clock: Callable[[], float] = time.time
-    logs: dict[str, RecentLog] = field(default_factory=dict)
-    plans: dict[str, Explanation] = field(default_factory=dict)  # of the steps in hand
+    caches: dict[str, ExperimentCache] = field(default_factory=dict)  # by name
+
+    def cache(self, name: str) -> ExperimentCache:
+        return self.caches.setdefault(name, ExperimentCache())
 
 
 @dataclass(frozen=True)
 class Visit:
-    """`cookie` is that of the session, or that of a visitor who has not signed in."""
+    """`cookie` is the session cookie, or a random one for visitors who have not signed in."""
 
     dashboard: Dashboard
     request: Request
@@ -56,12 +66,12 @@ class Visit:
 
     @property
     def partial(self) -> bool:
-        """Whether a script asks for a part of a page."""
+        """Whether htmx requests a part of a page."""
         return self.request.headers.get("hx-request") == "true"
 
     @property
     def secure(self) -> bool:
-        """Whether the visitor has come by TLS, which may end at a proxy."""
+        """Whether the connection uses TLS, possibly terminated by a proxy."""
         headers = self.request.headers
         proto, origin = headers.get("x-forwarded-proto", ""), headers.get("origin", "")
         return "https" in (self.request.url.scheme, proto.lower()) or origin.lower().startswith("https://")
@@ -70,33 +80,33 @@ class Visit:
         return self.token is not None and self.token.may(scope)
 
     def experiment(self) -> Experiment:
-        """The experiment that the address names."""
+        """The experiment named in the path."""
         name = self.request.path_params["name"]
         if self.token is None or not self.token.knows(name):
-            raise Problem("forbidden", f"this token may not see experiment {name!r}")
+            raise Problem("forbidden", f"this token has no access to experiment {name!r}")
         return self.dashboard.experiments.get(name)
 
     def number(self, name: str) -> int | None:
-        """A whole number of the address, if there is one."""
+        """A whole number in the query string, or None."""
         text = self.request.query_params.get(name, "")
         return int(text) if text.isascii() and text.isdecimal() and len(text) <= 15 else None
 
     def text(self, template: str, **given: Any) -> str:
-        return rendered(
+        return render(
             template, visit=self, now=self.now, mark=form_mark(self.cookie), auth=self.dashboard.auth, **given
         )
 
     def page(self, template: str, code: int = 200, **given: Any) -> HTMLResponse:
-        return answer(self.text(template, **given), code)
+        return respond(self.text(template, **given), code)
 
     def go(self, address: str) -> Response:
-        """On to another page, once something is done."""
+        """Redirect to another page."""
         if self.partial:
             return Response(status_code=204, headers=HEADERS | {"HX-Redirect": address})
         return RedirectResponse(address, 303, HEADERS)
 
     def sign_in(self) -> Response:
-        """To the door, and back to the page afterwards."""
+        """Redirect to the sign-in page, which returns to this page."""
         url = self.request.url
         if self.partial:
             url = URL(self.request.headers.get("hx-current-url", "/"))

@@ -1,5 +1,4 @@
-"""The outermost layer: every call gets an id, a token if it needs one, a limit, a line in the log and its place in the
-metrics. Plain ASGI, since everything passes through it."""
+"""Outermost ASGI middleware: request ids, authentication, body limits, access log and metrics for every call."""
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable
@@ -19,14 +18,14 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 GUARDED = ("/v1/", "/ofrep/")
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
-HOT = frozenset({"current", "rewards"})  # are logged when they fail
-FORM, FORMS = 1 << 16, 1 << 22  # bytes of a page's form, and of all that are read at the same time
+HOT = frozenset({"current", "rewards"})  # frequent calls: logged only on errors, unless the level is debug
+FORM, FORMS = 1 << 16, 1 << 22  # maximum bytes of a page's form, and of all forms at the same time
 HEADERS = (b"authorization", b"content-length", b"content-type", b"host", b"x-request-id", b"if-none-match")
 PLAIN_ID = frozenset(b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.:")
 
 
 class Sender:
-    """Passes messages on and remembers the status; adds the headers that every answer has."""
+    """Forwards messages, records the status and adds the headers of every response."""
 
     __slots__ = ("id", "send", "status")
 
@@ -45,7 +44,7 @@ class Sender:
 
 
 class Middleware:
-    """Around everything else."""
+    """Wraps the whole application."""
 
     def __init__(self, inner: App, authenticator: Authenticator, settings: Settings, metrics: Metrics) -> None:
         self.inner = inner
@@ -53,7 +52,7 @@ class Middleware:
         self.settings = settings
         self.metrics = metrics
         self.bodies = BodyBudget(settings.body_limit, settings.bodies, settings.time_limit)
-        self.forms = BodyBudget(FORM, FORMS, settings.time_limit)  # anybody may send them: they take nobody else's room
+        self.forms = BodyBudget(FORM, FORMS, settings.time_limit)  # unauthenticated, so they have a budget of their own
         self.prefix = token_hex(4)
         self.numbers = count(1)
 
@@ -74,7 +73,7 @@ class Middleware:
         except Problem as problem:
             await self.refuse(scope, receive, answer, problem)
         except Exception:
-            LOG.exception("the call failed", extra={"request": scope["request_id"]})
+            LOG.exception("a call failed", extra={"request": scope["request_id"]})
             await self.refuse(scope, receive, answer, Problem("internal"))
         finally:
             self.note(scope, answer.status, perf_counter() - began)
@@ -112,5 +111,5 @@ class Middleware:
 
 
 def headers_of(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
-    """Those headers that the service looks at."""
+    """The headers that the service uses."""
     return {name: value for name, value in headers if name in HEADERS}

@@ -1,5 +1,4 @@
-"""Bodies of calls: read when they are asked for, at most as large as the limit, all there within the time limit, and
-together no more than there is room for."""
+"""Request bodies: read on demand, with limits of size, time and total memory."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -18,26 +17,26 @@ def refuse_other_media(content_type: bytes) -> None:
 
 
 def too_large(limit: int) -> Problem:
-    return Problem("too-large", f"a body may have {limit:,} bytes")
+    return Problem("too-large", f"a body may have at most {limit:,} bytes")
 
 
 class BodyBudget:
-    """What bodies may take: each of them, and all together."""
+    """Maximum bytes of one body and of all bodies together."""
 
     def __init__(self, limit: int, room: int, patience: float) -> None:
         self.limit = limit
         self.room = max(limit, room)
-        self.patience = patience  # seconds that a body may take to arrive
+        self.patience = patience  # seconds for a body to arrive
         self.held = 0
 
     def take(self, size: int) -> None:
         if self.held + size > self.room:
-            raise Problem("overloaded", f"the bodies of all calls have {self.room:,} bytes already")
+            raise Problem("overloaded", f"request bodies have reached the total limit of {self.room:,} bytes")
         self.held += size
 
 
 class Body:
-    """A `receive` that hands out the whole body at once, then whatever follows; who never asks leaves it unread."""
+    """An ASGI `receive` that returns the whole body as one message; it is read only when called."""
 
     __slots__ = ("json", "receive", "room", "scope", "size", "unread")
 
@@ -45,8 +44,8 @@ class Body:
         self.receive = receive
         self.scope = scope
         self.room = room
-        self.json = json  # whether it may be nothing else
-        self.size = 0  # bytes that are here
+        self.json = json  # whether the media type must be JSON
+        self.size = 0  # bytes received
         self.unread = True
 
     async def __call__(self) -> Message:
@@ -55,7 +54,7 @@ class Body:
         self.unread = False
         sent = self.scope["sent"]
         length = sent.get(b"content-length", b"")
-        if length.isdigit() and int(length[:18]) > self.room.limit:  # it need not be read
+        if length.isdigit() and int(length[:18]) > self.room.limit:  # refused without reading it
             raise too_large(self.room.limit)
         body = await (self.read() if self.scope.get("whole") else self.wait())
         if body and self.json:
@@ -63,12 +62,12 @@ class Body:
         return {"type": "http.request", "body": body, "more_body": False}
 
     async def wait(self) -> bytes:
-        """Read what is not all here yet; a timer costs more than all else here."""
+        """Read an incomplete body with a time limit; a complete one needs no timer, which costs the most."""
         try:
             async with asyncio.timeout(self.room.patience):
                 return await self.read()
         except TimeoutError as error:
-            raise Problem("too-slow", "the body did not arrive in time") from error
+            raise Problem("too-slow", "the body didn't arrive in time") from error
 
     async def read(self) -> bytes:
         parts: list[bytes] = []
@@ -87,6 +86,6 @@ class Body:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def leave(self) -> None:
-        """Make room: the call is over."""
+        """Release the budget at the end of the call."""
         self.room.held -= self.size
         self.size = 0

@@ -1,16 +1,15 @@
-// Makes a page that reads well by itself livelier: times in the reader's zone, countdowns, and parts that are asked for
-// again, which come back only if something has changed.
+// Enhances the pages: times in the reader's time zone, countdowns, and regular requests for the parts that change.
 "use strict";
 
-const EVERY = 4000; // milliseconds between questions
+const EVERY = 4000; // milliseconds between requests
 const UNITS = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
-const ahead = 1000 * Number(document.body.dataset.now) - Date.now(); // of the service's clock before ours
+const ahead = 1000 * Number(document.body.dataset.now) - Date.now(); // milliseconds that the service's clock is ahead of ours
 
 function serverNow() {
   return (Date.now() + ahead) / 1000;
 }
 
-function left(seconds) {
+function remaining(seconds) {
   let whole = Math.ceil(seconds);
   const parts = [];
   for (const [size, name] of UNITS) {
@@ -22,7 +21,7 @@ function left(seconds) {
 
 function countDown() {
   for (const place of document.querySelectorAll("[data-until]")) {
-    const text = left(Number(place.dataset.until) - serverNow());
+    const text = remaining(Number(place.dataset.until) - serverNow());
     if (place.textContent !== text) place.textContent = text;
   }
 }
@@ -44,8 +43,8 @@ function refresh() {
   if (document.visibilityState === "visible") document.body.dispatchEvent(new CustomEvent("refresh"));
 }
 
-function askAtTheEnd() {
-  // Steps end at known times: ask then, not a few seconds later.
+function refreshAtStepEnd() {
+  // Steps end at known times: request an update then.
   const ends = [...document.querySelectorAll("[data-until]")].map((place) => Number(place.dataset.until) - serverNow());
   const next = Math.min(...ends.filter((seconds) => seconds > 0), Infinity);
   if (next < EVERY / 1000) setTimeout(refresh, 1000 * next + 150);
@@ -57,45 +56,45 @@ document.addEventListener("toggle", (event) => {
   if (event.target.id && event.target.matches("details")) opened[event.target.open ? "add" : "delete"](event.target.id);
 }, true);
 
-// For those who listen: what is live, what is known and what is wrong, when that changes and not with every step.
-const SAID = { "#now .live strong": " is live. ", "#now .lede": " ", "#now .alarmed": "" };
+// Screen readers announce the variant, the result and the alarm when they change, not every step.
+const ANNOUNCED = { "#now .live strong": " is live. ", "#now .lede": " ", "#now .alarm-text": "" };
 const words = ([place, end]) => { const text = document.querySelector(place)?.textContent; return text ? text + end : ""; };
-const sentence = () => Object.entries(SAID).map(words).join("").trim();
-let told = document.getElementById("said") ? sentence() : "";
+const sentence = () => Object.entries(ANNOUNCED).map(words).join("").trim();
+let announced = document.getElementById("announcement") ? sentence() : "";
 
-function tell() {
-  const said = document.getElementById("said");
-  if (said && sentence() !== told) said.textContent = told = sentence();
+function announce() {
+  const place = document.getElementById("announcement");
+  if (place && sentence() !== announced) place.textContent = announced = sentence();
 }
 
-function settle(root) {
+function enhance(root) {
   localTimes(root);
   countDown();
-  tell();
+  announce();
   for (const id of opened) document.getElementById(id)?.setAttribute("open", "");
 }
 
-document.addEventListener("htmx:afterSwap", () => settle(document));
+document.addEventListener("htmx:afterSwap", () => enhance(document));
 document.addEventListener("htmx:oobAfterSwap", (event) => {
-  settle(document);
-  if (event.detail.target.id === "now") document.querySelector(".done")?.remove(); // something else has happened since
+  enhance(document);
+  if (event.detail.target.id === "now") document.querySelector(".notice")?.remove(); // outdated by the update
 });
 
-// How old the page is, and whether that is because the service is away
-const lost = document.getElementById("lost");
-document.addEventListener("htmx:sendError", () => { lost.hidden = false; });
+// When the page was last updated, and whether the service can't be reached
+const offline = document.getElementById("offline");
+document.addEventListener("htmx:sendError", () => { offline.hidden = false; });
 document.addEventListener("htmx:afterOnLoad", (event) => {
-  lost.hidden = event.detail.xhr.status < 500;
-  if (lost.hidden) document.getElementById("as-of").textContent = local(new Date(1000 * serverNow()));
+  offline.hidden = event.detail.xhr.status < 500;
+  if (offline.hidden) document.getElementById("as-of").textContent = local(new Date(1000 * serverNow()));
 });
 
-// The explanation of a step, on this page
+// The explanation of a step, within this page
 function explain(step) {
   const place = document.getElementById("explained");
   const from = document.getElementById("totals").dataset.steps;
   document.getElementById("explain-step").value = step;
   htmx.ajax("GET", from + step, { target: place, swap: "innerHTML" })
-    .then(() => document.getElementById("why").scrollIntoView({ block: "nearest" }));
+    .then(() => document.getElementById("explain-section").scrollIntoView({ block: "nearest" }));
 }
 document.addEventListener("explain", (event) => explain(event.detail));
 document.getElementById("explain")?.addEventListener("submit", (event) => {
@@ -104,20 +103,20 @@ document.getElementById("explain")?.addEventListener("submit", (event) => {
   if (/^\d+$/.test(step)) explain(step);
 });
 document.addEventListener("click", (event) => {
-  const lane = event.target.closest("svg.lane[data-first]");
-  if (!lane || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  const track = event.target.closest("svg.track[data-first]");
+  if (!track || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
-  const box = lane.getBoundingClientRect();
-  const first = Number(lane.dataset.first), last = Number(lane.dataset.last);
+  const box = track.getBoundingClientRect();
+  const first = Number(track.dataset.first), last = Number(track.dataset.last);
   const share = Math.min(Math.max((event.clientX - box.left) / box.width, 0), 0.999999);
   explain(first + Math.floor(share * (last - first + 1)));
 });
 
 if (new URLSearchParams(location.search).has("done")) history.replaceState(null, "", location.pathname);
 for (const place of document.querySelectorAll(".scripted")) place.hidden = false;
-settle(document);
+enhance(document);
 document.getElementById("zone").textContent = `Times are in ${Intl.DateTimeFormat().resolvedOptions().timeZone}.`;
 setInterval(countDown, 1000);
-setInterval(() => { refresh(); askAtTheEnd(); }, EVERY);
-askAtTheEnd();
+setInterval(() => { refresh(); refreshAtStepEnd(); }, EVERY);
+refreshAtStepEnd();
 document.addEventListener("visibilitychange", refresh);

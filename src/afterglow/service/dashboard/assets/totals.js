@@ -1,6 +1,5 @@
-// The chart of totals: a thin line for what came in, thick lines for the means of runs in their variant's colour, and
-// the variants as bands behind them. It takes the place of the sketch that the page has for readers without scripts,
-// and which goes on paper.
+// Interactive chart of totals: a thin line for the totals, thick lines for the averages of runs in their variant's
+// colour, and the variants as bands behind them. It replaces the static chart, which is kept for printing.
 "use strict";
 
 const place = document.getElementById("totals");
@@ -8,16 +7,16 @@ const plot = document.getElementById("plot");
 const NAMES = ["blue", "orange", "green", "pink", "sky", "red", "grey", "ink"];
 let chart = null;
 let data = null;
-let shown = "";
+let drawn = "";
 
 function colours() {
   const style = getComputedStyle(document.documentElement);
   const read = (name) => style.getPropertyValue(`--${name}`).trim();
-  return { ink: read("ink"), soft: read("soft"), rule: read("rule"), pale: read("pale"), arms: NAMES.map(read) };
+  return { ink: read("ink"), soft: read("soft"), rule: read("rule"), pale: read("pale"), variants: NAMES.map(read) };
 }
 
 function bands({ ctx, bbox, scales, valToPos }) {
-  // Behind everything: where each variant was held; fainter where the step was not learned from.
+  // Behind the lines: where each variant was served; fainter where steps are excluded.
   const look = colours();
   ctx.save();
   for (const [first, last, variant, role] of data.runs) {
@@ -25,7 +24,7 @@ function bands({ ctx, bbox, scales, valToPos }) {
     const to = valToPos(Math.min(last + 0.5, scales.x.max), "x", true);
     if (to <= from) continue;
     ctx.globalAlpha = role === "plan" || role === "shadow" ? 0.14 : 0.05;
-    ctx.fillStyle = look.arms[variant % 8];
+    ctx.fillStyle = look.variants[variant % 8];
     ctx.fillRect(from, bbox.top, to - from, bbox.height);
   }
   ctx.restore();
@@ -42,7 +41,7 @@ function means({ ctx, bbox, valToPos }) {
     const mean = data.means[first - data.steps[0]];
     if (mean === null) continue;
     const y = valToPos(mean, "y", true);
-    ctx.strokeStyle = look.arms[variant % 8];
+    ctx.strokeStyle = look.variants[variant % 8];
     ctx.beginPath();
     ctx.moveTo(valToPos(first - 0.5, "x", true), y);
     ctx.lineTo(valToPos(last + 0.5, "x", true), y);
@@ -79,10 +78,10 @@ function options() {
     series: [
       { label: "step", value: (_, step) => stepAndTime(step) },
       { label: "total", stroke: look.soft, width: 1, points: { size: 4 }, value: (_, value) => number(value) },
-      { label: "mean of the run", stroke: "transparent", points: { show: false }, value: (_, value) => number(value) },
+      { label: "average of the run", stroke: "transparent", points: { show: false }, value: (_, value) => number(value) },
       { label: "variant", stroke: "transparent", points: { show: false }, value: (_, value, series, at) => variantAt(at) },
     ],
-    cursor: { drag: { x: true, y: false }, bind: { dblclick: () => () => lookAt(whole()) } },
+    cursor: { drag: { x: true, y: false }, bind: { dblclick: () => () => zoomTo(whole()) } },
     hooks: { drawClear: [bands], draw: [means] },
   };
 }
@@ -95,30 +94,30 @@ function whole() {
   return { min: data.steps[0] - 0.5, max: data.steps.at(-1) + 0.5 };
 }
 
-function lookAt(range) {
+function zoomTo(range) {
   chart.setScale("x", range);
 }
 
-async function fetched() {
+async function fetchTotals() {
   try {
     const answer = await fetch(place.dataset.from, { headers: { Accept: "application/json" } });
-    return answer.ok && !answer.redirected ? await answer.text() : shown; // signed out
+    return answer.ok && !answer.redirected ? await answer.text() : drawn; // signed out
   } catch {
-    return shown; // the service is away, which the page tells
+    return drawn; // the service can't be reached: dashboard.js shows a message
   }
 }
 
 async function draw() {
-  const text = await fetched();
-  if (text === shown) return;
-  shown = text;
+  const text = await fetchTotals();
+  if (text === drawn) return;
+  drawn = text;
   const before = data && whole();
   data = JSON.parse(text);
-  if (data.totals.every((total) => total === null)) return; // the page says so
+  if (data.totals.every((total) => total === null)) return; // the page says that there are none
   if (!chart) return redraw();
-  const { min, max } = chart.scales.x; // whoever has looked closer stays there
+  const { min, max } = chart.scales.x; // keep the zoom
   chart.setData(columns(), false);
-  lookAt(min === before.min && max === before.max ? whole() : { min, max });
+  zoomTo(min === before.min && max === before.max ? whole() : { min, max });
 }
 
 function redraw() {
@@ -126,7 +125,7 @@ function redraw() {
   place.classList.add("drawn");
   plot.hidden = false;
   chart = new uPlot(options(), columns(), plot);
-  lookAt(whole());
+  zoomTo(whole());
   let pressed = null;
   chart.over.addEventListener("mousedown", (event) => { pressed = event.clientX; });
   chart.over.addEventListener("click", (event) => {
@@ -138,7 +137,7 @@ function redraw() {
 
 if (place) {
   draw();
-  document.addEventListener("htmx:oobAfterSwap", (event) => { if (event.detail.target.id === "held") draw(); });
+  document.addEventListener("htmx:oobAfterSwap", (event) => { if (event.detail.target.id === "timeline") draw(); });
   new ResizeObserver(() => { if (chart && chart.width !== place.clientWidth) chart.setSize({ width: place.clientWidth, height: chart.height }); }).observe(place);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { if (chart) redraw(); });
 }

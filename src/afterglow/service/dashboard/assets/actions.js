@@ -1,18 +1,18 @@
-// Orders in a dialog: the links to their forms become buttons that open it.
+// Opens the forms of actions in a dialog.
 "use strict";
 
 const dialog = document.getElementById("dialog");
-let opener = ""; // the button, by its name: the element itself comes anew with every change
+let opener = ""; // id of the button; the element itself is replaced with every update
 
 function buttons() {
-  for (const link of document.querySelectorAll(".orders .button")) {
+  for (const link of document.querySelectorAll(".action-buttons .button")) {
     link.setAttribute("role", "button");
     link.setAttribute("aria-haspopup", "dialog");
   }
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.key !== " " || !event.target.matches?.(".orders .button")) return;
+  if (event.key !== " " || !event.target.matches?.(".action-buttons .button")) return;
   event.preventDefault(); // a link would scroll
   event.target.click();
 });

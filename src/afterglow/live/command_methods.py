@@ -1,0 +1,57 @@
+"""Methods of an experiment for the commands of operators, typed.
+
+Written by docs/tables/commands.py from live/domain/command_table.py: change that and run it.
+"""
+
+from abc import ABC, abstractmethod
+
+
+class CommandMethods(ABC):
+    """Commands of operators. The reference says when each takes effect."""
+
+    @abstractmethod
+    def command(self, name: str, /, **arguments: object) -> None: ...
+
+    def start(self) -> None:
+        """Start an experiment that was created with `start=False`, or schedule it if its `starts` is in the future."""
+        self.command("start")
+
+    def go_live(self, reason: str) -> None:
+        """Leave shadow mode: serve what is planned."""
+        self.command("go_live", reason=reason)
+
+    def pin(self, variant: str, reason: str) -> None:
+        """Serve one variant, whatever the plan, until `unpin`."""
+        self.command("pin", variant=variant, reason=reason)
+
+    def unpin(self, reason: str) -> None:
+        """End a pin: serve what is planned."""
+        self.command("unpin", reason=reason)
+
+    def pause(self, reason: str) -> None:
+        """Serve the control and learn nothing until `resume`."""
+        self.command("pause", reason=reason)
+
+    def resume(self, reason: str) -> None:
+        """End a pause."""
+        self.command("resume", reason=reason)
+
+    def void(self, step: int, reason: str, last: int | None = None) -> None:
+        """Exclude a step, or all steps up to `last`, even if it was learned long ago.
+
+        A step of the current hold makes the hold longer. Otherwise the policy goes back to what it knows
+        without these steps.
+        """
+        self.command("void", step=step, reason=reason, last=last)
+
+    def disable(self, variant: str, reason: str) -> None:
+        """Stop serving a variant; the policy starts again with the others."""
+        self.command("disable", variant=variant, reason=reason)
+
+    def enable(self, variant: str, reason: str) -> None:
+        """Re-enable a variant; the policy starts again with it."""
+        self.command("enable", variant=variant, reason=reason)
+
+    def stop(self, reason: str, keep: str | None = None) -> None:
+        """End the experiment now, or cancel it before its start, and serve `keep` permanently."""
+        self.command("stop", reason=reason, keep=keep)

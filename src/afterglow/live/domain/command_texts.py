@@ -1,0 +1,82 @@
+"""What a command will do, as its form says before it is confirmed.
+
+Texts have placeholders, which the page fills: `{when}` (the step with which it takes effect, and its time), `{starts}`
+(now, or the start time), `{control}`, `{pinned}`, `{step}` and `{steps}` (how many there are in all).
+"""
+
+from afterglow.live.domain.spec import Spec
+from afterglow.live.domain.state import WAITING
+from afterglow.live.domain.status import Status
+
+
+def washout(spec: Spec) -> str:
+    """What is not learned because of steps outside the plan."""
+    if spec.window == 1:
+        return "Steps outside the plan are not learned from."
+    after = "the step" if spec.window == 2 else f"the {spec.window - 1:,} steps"
+    return f"Steps outside the plan are not learned from, nor {after} after them, in which their effects may arrive."
+
+
+def start(spec: Spec, status: Status) -> str:
+    ends = "From then on steps end on a schedule." if spec.step_ms else "It ends when a program closes it."
+    return f"Step 0 begins {{starts}}. {ends}"
+
+
+def pin(spec: Spec, status: Status) -> str:
+    return (
+        "{when} everyone gets the variant that you choose, whatever the plan says, until it is unpinned. "
+        f"{washout(spec)} Pinning the planned variant costs nothing."
+    )
+
+
+def unpin(spec: Spec, status: Status) -> str:
+    served = "what is planned" if status.phase != "paused" else "the control, {control}, because it is paused,"
+    return f"{{when}} everyone gets {served} instead of {{pinned}}. {washout(spec)}"
+
+
+def pause(spec: Spec, status: Status) -> str:
+    served = "everyone gets the control, {control}, until the experiment is resumed."
+    if status.pinned is not None:
+        served = "nothing is learned until the experiment is resumed; {pinned} is still served, because it is pinned."
+    ends = " The steps continue and count towards the horizon." if spec.horizon else ""
+    return f"{{when}} {served} {washout(spec)}{ends}"
+
+
+def resume(spec: Spec, status: Status) -> str:
+    served = "everyone gets what is planned."
+    if status.pinned is not None:
+        served = "the experiment continues, but {pinned} is still served, because it is pinned."
+    return f"{{when}} {served} {washout(spec)}"
+
+
+def disable(spec: Spec, status: Status) -> str:
+    return (
+        "{when} the variant is no longer served, and the policy starts again with the others. The estimates keep what "
+        "is known about all variants."
+    )
+
+
+def enable(spec: Spec, status: Status) -> str:
+    return "{when} the variant may be served again, and the policy starts again with it."
+
+
+def go_live(spec: Spec, status: Status) -> str:
+    return "{when} everyone gets what is planned instead of the control, {control}; the policy starts again."
+
+
+def void(spec: Spec, status: Status) -> str:
+    return (
+        "Takes effect immediately: these steps are not learned from. If the policy has learned them already, it goes "
+        "back to what it knows without them; later steps count where it would have served the same variant. The totals "
+        "stay visible, and the intervals get wider. This can't be undone."
+    )
+
+
+def stop(spec: Spec, status: Status) -> str:
+    if status.phase in WAITING:
+        return "Immediate and permanent: the experiment is cancelled, and everyone gets the variant that you keep."
+    of_all = " of {steps}" if spec.horizon else ""
+    return (
+        f"Immediate and permanent: the experiment ends in step {{step}}{of_all}, the current step is not learned from, "
+        "and everyone gets the variant that you keep. A stopped experiment can't be resumed."
+    )

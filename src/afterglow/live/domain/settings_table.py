@@ -1,0 +1,121 @@
+"""Settings of an experiment, declared once: names, limits, defaults and texts for Python, HTTP, the form and the docs.
+
+All are arguments of `Experiments.create`. What else is given there belongs to the policy.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from afterglow.errors import BadValue, argument
+from afterglow.live.domain import limits
+from afterglow.live.domain.amounts import MOST
+from afterglow.live.domain.arguments import Argument, Kind
+
+SETTINGS = (
+    Argument(
+        "name", Kind.NAME, "Letters, digits, `-` and `_`. Used in URLs.", example="shipping",
+        label="Name", hint="Letters, digits, - and _. Used in URLs and as the key of the OpenFeature flag.",
+    ),
+    Argument(
+        "variants", Kind.VARIANTS, "Names of the variants, at least two.", most=limits.VARIANTS,
+        example=["49", "59", "69"],
+        label="Variants", hint="One per line. Your program receives these names.",
+    ),
+    Argument(
+        "step_seconds", Kind.NUMBER,
+        "Length of a step in seconds. Without it, a program closes each step.", None,
+        least=limits.SHORTEST, most=limits.LONGEST, note="up to 366 days",
+        label="Length of a step",
+        hint="Everyone gets the same variant during a step. Choose the period for which you already know a total: "
+        "an hour, a shift, a day.",
+    ),
+    Argument(
+        "window", Kind.WHOLE, "Number of steps over which the effect of one step can last, that step included.",
+        least=1, most=limits.WINDOW, note="1 = paid at once", example=24,
+        label="Window, in steps",
+        hint="How long the effect of one step can last, that step included. With steps of an hour, 24 means one day. "
+        "Include delays in reporting. If unsure, choose longer.",
+    ),
+    Argument(
+        "horizon", Kind.WHOLE, "Number of steps in all, excluded steps included. Without it, there is no end.", None,
+        least=1, most=limits.HORIZON,
+        label="Horizon, in steps",
+        hint="Total number of steps. Empty for no end, if the policy allows it.",
+    ),
+    Argument(
+        "reward_max", Kind.NUMBER, "Maximum value of one step's decision, over all the steps in which it arrives.",
+        1.0, above=0, most=MOST, note="all that one step's decision can bring, whenever it arrives", initial="",
+        label="Maximum value of one step's decision",
+        hint="In your unit, over all the steps in which it arrives: for example, the margin of your best hour. Too "
+        "small raises an alarm, too large makes intervals wide.",
+    ),
+    Argument(
+        "policy", Kind.POLICY, "Name of the policy, one that can run on totals.", "trim-ucb",
+        label="Policy", advanced=True,
+        hint="Chooses which variant to serve and for how long. trim-ucb is valid however effects arrive; lean-ucb "
+        "suits short experiments. Run afterglow plan to compare them for your figures.",
+    ),
+    Argument(
+        "options", Kind.OPTIONS, "Settings of the policy, by name.", {},
+        label="Settings of the policy", advanced=True, hint="name = value, one per line. Usually empty.",
+    ),
+    Argument(
+        "control", Kind.VARIANT,
+        "Variant served before the start, while paused, in shadow mode and after `stop`.", None,
+        shown_default="the first", label="Control", advanced=True,
+        hint="The variant served before the start and while paused. Empty for the first.",
+    ),
+    Argument(
+        "season", Kind.WHOLE, "Length of a cycle in steps. Whole cycles of each hold are counted. 1: none.", 1,
+        least=1, most=limits.SEASON, note="1 = none",
+        label="Season, in steps", advanced=True,
+        hint="Length of a daily or weekly cycle: 24 for steps of an hour. 1 for none.",
+    ),
+    Argument(
+        "confidence", Kind.NUMBER, "Probability that all intervals hold, at all steps.", 0.95, above=0, below=1,
+        label="Confidence", advanced=True, hint="Probability that all intervals hold, at all steps.",
+    ),
+    Argument(
+        "seed", Kind.WHOLE, "Seed of policies that draw random numbers.", 0, least=0, most=limits.EXACT,
+        label="Seed", advanced=True, hint="For policies that draw random numbers.",
+    ),
+    Argument(
+        "heartbeat", Kind.FLAG, "Exclude steps in which nothing was reported, instead of counting them as 0.", False,
+        label="Exclude steps in which nothing was reported, instead of counting them as 0", advanced=True,
+    ),
+    Argument(
+        "shadow", Kind.FLAG, "Shadow mode: log the plan and serve the control, until `go_live`.", False,
+        label="Shadow mode: log the plan and serve the control until Go live", advanced=True,
+    ),
+    Argument(
+        "remember", Kind.WHOLE, "Number of steps for which reward keys are kept after their step has closed.", 1,
+        least=0, most=limits.REMEMBER, label="Keep reward keys, in steps", advanced=True,
+        hint="How many steps after its own a reward that is sent again is recognized.",
+    ),
+    Argument(
+        "start", Kind.FLAG, "Start at once. Otherwise the experiment is a draft until `start`.", True, label="Start",
+    ),
+    Argument(
+        "starts", Kind.TIME,
+        "Time from which steps on a schedule are counted: seconds since 1970 in Python, RFC 3339 in HTTP. "
+        "In the past: step 0 is the current slot, so a full hour makes steps of an hour begin on the hour. In the "
+        "future: the control is served and rewards are refused until then.", None,
+        least=0, most=limits.LATEST, note="seconds since 1970, until 2200", shown_default="now", label="Start time",
+    ),
+)  # fmt: skip
+BY_NAME = {one.name: one for one in SETTINGS}
+
+
+def split(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings with all options of the policy in `options`; options may be given beside it as a shorthand."""
+    own = {name: value for name, value in settings.items() if name in BY_NAME}
+    beside = {name: value for name, value in settings.items() if name not in BY_NAME}
+    options = BY_NAME["options"].read(own.get("options") or {})
+    for name in options:
+        if name in BY_NAME:
+            raise BadValue(
+                f"{argument('options')} has the settings of the policy, got {name!r}; give it beside options"
+            )
+        if name in beside:
+            raise BadValue(f"{argument('options')} has {name!r}, which is given beside it too; give it once")
+    return own | {"options": options | beside}
