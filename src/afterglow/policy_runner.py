@@ -56,7 +56,9 @@ class PolicyRunner:
         if not whole or not 0 <= arm < self.arms or not 0 <= split <= steps or steps < 1:
             raise BadValue(
                 f"next_hold of {self.policy.name} must return whole numbers (arm below {self.arms}, "
-                f"steps of at least 1, split from 0 to steps), got ({arm!r}, {steps!r}, {split!r})"
+                f"steps of at least 1, split from 0 to steps), got ({arm!r}, {steps!r}, {split!r})",
+                kind="bad-hold",
+                field="policy",
             )
         return arm, steps, split
 

@@ -127,18 +127,18 @@ def test_a_shop_that_is_closed_on_sundays_has_a_plan(
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        (["--gap", "much"], "gap must be a number, got 'much'"),
-        (["--gap", "50"], "gap must be a share, such as 0.05 or 5%, got 50; did you mean 50%?"),
-        (["--gap", "0,05"], "gap must be a number, got '0,05'; the decimal sign is a point"),
+        (["--gap", "much"], "--gap must be a number, got 'much'"),
+        (["--gap", "50"], "--gap must be a share, such as 0.05 or 5%, got 50; did you mean 50%?"),
+        (["--gap", "0,05"], "--gap must be a number, got '0,05'; the decimal sign is a point"),
         (["--gap", "5%", "--horizon", "1.000"], "without thousands signs, got '1.000'; write 1000"),
         (["--gap", "5%", "--mean", "1300"], "must stay below reward_max, the most that one pull can bring, which is 1"),
         (["--gap", "5%", "--window", "900"], "window must be at most the horizon, got a window of 900 and 400 steps"),
-        (["--gap", "0"], "gap must be a number above 0 (relative to the mean, 0.05 = 5 %), got 0.0"),
-        (["--gap", "0.1", "--arms", "1"], "arms must be a whole number of at least 2, got 1"),
+        (["--gap", "0"], "--gap must be a number above 0 (relative to the mean, 0.05 = 5 %), got 0.0"),
+        (["--gap", "0.1", "--arms", "1"], "--arms must be a whole number of at least 2, got 1"),
         (["--gap", "0.1", "--history", "none.csv"], "none.csv"),
         ([], "afterglow plan needs --gap"),
         (["--gap", "0.1", "--zone", "UTC"], "--zone says how to read a history, and there is no file of one; give --h"),
-        (["--gap", "0.1", "--swing", "0.3"], "swing is the height of a cycle, and there is none; give --season, or "),
+        (["--gap", "0.1", "--swing", "0.3"], "--swing is the height of a cycle, and there is none; give --season, or "),
     ],
 )
 def test_a_wrong_call_exits_with_a_sentence(

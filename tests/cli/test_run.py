@@ -91,7 +91,7 @@ def test_a_changed_study_exits_2_and_names_what_differs(here: Path, capsys: pyte
         (["run"], "afterglow run needs STUDY.toml"),
         (["run", "nowhere.toml"], "nowhere.toml can't be read: no such file"),
         (["run", "s.toml", "--threads", "2", "--dask", "tcp://x:1"], "give --threads or --dask, not both"),
-        (["run", "s.toml", "--threads", "none"], "threads must be a whole number of at least 1"),
+        (["run", "s.toml", "--threads", "none"], "--threads must be a whole number of at least 1"),
     ],
 )
 def test_a_wrong_call_exits_2_with_one_sentence(

@@ -23,11 +23,13 @@ from afterglow.cli import (
     token,
     verify,
 )
-from afterglow.cli.exit_codes import verdict
+from afterglow.cli.exit_codes import Command, Group, verdict
 from afterglow.cli.messages import one_line, shown
+from afterglow.cli.option_names import command_in, words_of
 
 app = typer.Typer(
     name="afterglow",
+    cls=Group,
     add_completion=False,
     no_args_is_help=False,
     suggest_commands=False,
@@ -51,7 +53,7 @@ COMMANDS = {
     "serve": serve,
 }
 for name, module in COMMANDS.items():
-    app.command(name)(module.command)
+    app.command(name, cls=Command)(module.command)
 app.add_typer(token.app, name="token")
 
 
@@ -74,11 +76,13 @@ def commands() -> Any:
 
 def call(arguments: Sequence[str]) -> int:
     """Run one command; its exit code."""
-    with shown():
+    made = commands()
+    called = command_in(made, arguments)
+    with shown(), words_of(called):
         try:
-            code = commands().main(args=list(arguments), prog_name="afterglow", standalone_mode=False)
+            code = made.main(args=list(arguments), prog_name="afterglow", standalone_mode=False)
         except Exception as failure:
-            known = verdict(failure)
+            known = verdict(failure, called)
             if known is None:
                 raise
             sentence, code = known

@@ -39,7 +39,7 @@ def command(
         count("arms", arms, 2),
         count("horizon", horizon),
         count("window", window),
-        numbers("gap", gaps) if gaps is not None else None,
+        numbers("gaps", gaps) if gaps is not None else None,
         assignments(named(policy), settings or []),
     )
     if json:

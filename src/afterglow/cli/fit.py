@@ -55,13 +55,14 @@ def command(
     most = None if reward_max is None else number("reward_max", number_of(reward_max), above=0.0)
 
     from afterglow.cli.messages import one_line  # noqa: PLC0415
+    from afterglow.cli.option_names import worded  # noqa: PLC0415
     from afterglow.lab.fit.fitting import fit  # noqa: PLC0415
     from afterglow.lab.reading.tables import read_steps  # noqa: PLC0415
 
     read = read_steps(Path(data), step=step, arm=arm, column=column, zone=zone, decimal=decimal)
     found = fit(read, steps, most, season=cycle, against=against)
     for note in found.notes:
-        one_line(f"note: {note}")
+        one_line(f"note: {worded(note)}")
     if json:
         from afterglow.cli.output import print_json  # noqa: PLC0415
 

@@ -50,7 +50,8 @@ def command(
         with file.open("x", encoding="utf-8") as made:
             made.write(EXAMPLE.format(name=json.dumps(name_for(file), ensure_ascii=False)))
     except FileExistsError:
-        raise BadValue(f"{file} is there already; give another name or remove it") from None
+        sentence = f"{file} exists already; give another name or remove it"
+        raise BadValue(sentence, kind="file-exists", field="file") from None
     one_line(f"wrote {file}; play it with `afterglow run {quote(str(file))}`")
 
 

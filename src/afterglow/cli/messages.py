@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from afterglow.cli.wording import spoken
+from afterglow.cli.option_names import worded
 from afterglow.errors import AfterglowWarning
 
 
 def one_line(text: str) -> None:
-    """A sentence on stderr, whatever line breaks it came with, in the words of the command line."""
-    print(" ".join(spoken(text).split()), file=sys.stderr, flush=True)
+    """A sentence on stderr, without its line breaks."""
+    print(" ".join(text.split()), file=sys.stderr, flush=True)
 
 
 class Once(logging.Handler):
@@ -38,8 +38,8 @@ def shown() -> Iterator[None]:
     once, log = Once(), logging.getLogger("afterglow")
     before = log.level
 
-    def warn(message: Any, *_: Any, **__: Any) -> None:
-        once.say(f"warning: {message}")
+    def warn(message: Warning, *_: Any, **__: Any) -> None:
+        once.say(f"warning: {worded(message.args[0])}")
 
     log.addHandler(once)
     log.setLevel(logging.INFO)

@@ -7,7 +7,7 @@ from typer import Option
 
 from afterglow.cli import options
 from afterglow.cli.values import count, number_of
-from afterglow.errors import BadValue
+from afterglow.errors import BadValue, argument
 
 Gap = Annotated[str, Option(metavar="G", help="How much better the best arm is, relative to the mean: 0.05 or 5%.")]
 Mean = Annotated[str | None, Option(metavar="M", help="Mean total of a step today; half of --reward-max unless set.")]
@@ -96,7 +96,8 @@ def share(name: str, text: str) -> float:
     percent = plain.endswith("%")
     value = amount_of(name, plain.removesuffix("%").strip()) or 0.0
     if value >= 1 and not percent:
-        raise BadValue(f"{name} must be a share, such as 0.05 or 5%, got {plain}; did you mean {plain}%?")
+        rule = "must be a share, such as 0.05 or 5%"
+        raise BadValue(f"{argument(name)} {rule}, got {plain}; did you mean {plain}%?")
     return value / (100 if percent else 1)
 
 
@@ -106,5 +107,5 @@ def amount_of(name: str, text: str | None) -> float | None:
     value = number_of(text.strip())
     if isinstance(value, str):
         way_out = "; the decimal sign is a point, and there are no thousands signs" if "," in value else ""
-        raise BadValue(f"{name} must be a number, got {text!r}{way_out}")
+        raise BadValue(f"{argument(name)} must be a number, got {text!r}{way_out}")
     return float(value)

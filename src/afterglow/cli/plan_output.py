@@ -5,8 +5,8 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
+from afterglow.cli.option_names import worded
 from afterglow.cli.output import amount, console
-from afterglow.cli.wording import spoken
 from afterglow.lab.plan.answer import Plan
 from afterglow.lab.plan.text import out_words
 from afterglow.lab.rendering.durations import lasting, steps_lasting
@@ -28,7 +28,7 @@ def show(plan: Plan) -> None:
     screen.print()
     screen.print(compared(plan))
     for note in plan.notes:
-        screen.print(f"[dim]note: {escape(spoken(note))}[/dim]")
+        screen.print(f"[dim]note: {escape(worded(note))}[/dim]")
     screen.print(f"[dim]{plan.runs:,} runs a candidate, seed {plan.seed}; ± is a 95 % interval[/dim]")
 
 

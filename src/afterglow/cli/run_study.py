@@ -29,7 +29,7 @@ def command(
 ) -> None:
     """Play a study, or what is missing of it. Stop it as you like: run again, it goes on."""
     if threads is not None and dask is not None:
-        raise BadValue("give --threads or --dask, not both; a Dask worker has threads of its own")
+        raise BadValue("give --threads or --dask, not both; a Dask worker has threads of its own", field="dask")
     workers = None if threads is None else count("threads", threads)
     number = None if seed is None else count("seed", seed, 0)
 

@@ -68,15 +68,15 @@ def world_of(
     """The world that the options describe."""
     given = [name for name, value in (("--means", means), ("--arm", arm), ("--world", world)) if value]
     if len(given) != 1:
-        said = " and ".join(given) or "none"
-        raise BadValue(f"give one of --means 0.9,0.8, --arm REWARD --arm REWARD, --world FILE.toml, got {said}")
+        ways = "--means 0.9,0.8, --arm REWARD --arm REWARD, --world FILE.toml"
+        raise BadValue(f"give one of {ways}, got {' and '.join(given) or 'none'}", field="means")
     steps = None if window is None else count("window", window)
     if world:
         from afterglow.worlds.files import read_world  # noqa: PLC0415
 
         return with_baseline(read_world(world, steps, spread), baseline)
     if steps is None:
-        raise BadValue("give --window, the steps over which one pull pays (1 = paid at once)")
+        raise BadValue("give --window, the steps over which one pull pays (1 = paid at once)", field="window")
     from afterglow.worlds.world import World  # noqa: PLC0415
 
     return World.of(arm or bernoulli(means or ""), steps, spread or "uniform", baseline)
@@ -95,7 +95,8 @@ def bernoulli(text: str) -> list[float]:
     for part in text.split(","):
         mean = number_of(part.strip())
         if isinstance(mean, str):
-            raise BadValue(f"--means takes numbers, got {mean!r}; write other rewards as --arm beta:2,3 --arm 0.8")
+            sentence = f"--means takes numbers, got {mean!r}; write other rewards as --arm beta:2,3 --arm 0.8"
+            raise BadValue(sentence, field="means")
         found.append(float(mean))
     return found
 

@@ -12,6 +12,7 @@ import typer
 from typer import Argument, Option
 
 from afterglow.cli.database_options import Json
+from afterglow.cli.exit_codes import Command, Group
 from afterglow.cli.messages import one_line
 from afterglow.cli.serve import Config, Db
 from afterglow.errors import UnknownName
@@ -20,7 +21,7 @@ from afterglow.live.store.access import Access, TokenRow
 from afterglow.service.auth.tokens import lifetime, new_token
 from afterglow.service.settings import Settings, settings_from
 
-app = typer.Typer(help="Tokens of the service: create, list, revoke.", no_args_is_help=True)
+app = typer.Typer(cls=Group, help="Tokens of the service: create, list, revoke.", no_args_is_help=True)
 
 
 @contextmanager
@@ -34,7 +35,7 @@ def kept(db: str | None, config: Any) -> Iterator[Access]:
         found.close()
 
 
-@app.command("create")
+@app.command("create", cls=Command)
 def create(
     scope: Annotated[list[str], Option("--scope", metavar="SCOPE", help="read, decide, report, operate or admin.")],
     experiment: Annotated[
@@ -54,7 +55,7 @@ def create(
     one_line(f"token {row.id} with {row.scopes.replace(' ', ', ')}; it is not shown again")
 
 
-@app.command("list")
+@app.command("list", cls=Command)
 def list_(db: Db = None, config: Config = None, json: Json = False) -> None:
     """Show all tokens, without their secrets."""
     with kept(db, config) as tokens:
@@ -70,7 +71,7 @@ def list_(db: Db = None, config: Config = None, json: Json = False) -> None:
         print(f"{row['id']}  {row['state']:<8} {', '.join(row['scopes'])}; {names}{until}  {row['label']}".rstrip())
 
 
-@app.command("revoke")
+@app.command("revoke", cls=Command)
 def revoke(
     token: Annotated[str, Argument(metavar="ID", help="As `afterglow token list` shows it.")],
     db: Db = None,
@@ -80,7 +81,8 @@ def revoke(
     with kept(db, config) as tokens:
         if not tokens.revoke_token(token, round(1000 * time.time())):
             known = [row.id for row in tokens.tokens() if row.revoked is None]
-            raise UnknownName("valid token", token, known, "`afterglow token list` shows them")
+            way_out = "`afterglow token list` shows them"
+            raise UnknownName("valid token", token, known, way_out, kind="unknown-token", field="token")
     one_line(f"token {token} is revoked; a running service refuses it within two seconds")
 
 

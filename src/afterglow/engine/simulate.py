@@ -16,7 +16,7 @@ from afterglow.engine.machinery import machinery
 from afterglow.engine.outcome import Outcome
 from afterglow.engine.tiers import HOLD, SKIP, STEP
 from afterglow.engine.work import share_out
-from afterglow.errors import BadValue
+from afterglow.errors import BadValue, argument
 from afterglow.policies.policy import Policy
 from afterglow.policies.registry import is_ours, named
 from afterglow.policies.season import seasonal
@@ -53,12 +53,16 @@ def simulate(
     With a `season` the counted parts of its holds last whole seasons.
     """
     base: object = named(policy) if isinstance(policy, str) else policy
-    if not isinstance(base, Policy) or not isinstance(world, World):
-        raise BadValue(f"simulate takes a policy or its name, and a World, got {base!r} and {world!r}")
+    if not isinstance(base, Policy):
+        raise BadValue(f"{argument('policy')} must be a Policy or the name of one, got {base!r}")
+    if not isinstance(world, World):
+        raise BadValue(f"{argument('world')} must be a World, got {world!r}; World.of(rewards, window) makes one")
     policy = seasonal(base, season)
     steps = whole("horizon", horizon, 1)
     if steps > LONGEST:
-        raise BadValue(f"horizon must be at most {LONGEST:.0e}, got {steps:.3g}; sums would lose single rewards")
+        raise BadValue(
+            f"{argument('horizon')} must be at most {LONGEST:.0e}, got {steps:.3g}; sums would lose single rewards"
+        )
     runs, first, seed = whole("runs", runs, 1), whole("first", first, 0), any_seed(seed)
     marks = checked_marks(checkpoints, steps)
     window = world.window if told_window is None else told_window
@@ -83,8 +87,8 @@ def tier_for(engine: str, policy: Policy[Any, Any], world: World) -> str:
     choice("engine", engine, ["auto", *TIERS])
     if world.spread.memory and engine not in ("auto", "step"):
         raise BadValue(
-            f"engine {engine} can't run spread {world.spread.text}: it keeps memory between pulls, so it must see "
-            "every pull; use engine step"
+            f"{argument('engine')} {engine} can't run spread {world.spread.text}: it keeps memory between pulls, so it "
+            f"must see every pull; use {argument('engine', 'step')}"
         )
     if engine != "auto":
         return engine
@@ -93,15 +97,17 @@ def tier_for(engine: str, policy: Policy[Any, Any], world: World) -> str:
 
 def checked_marks(checkpoints: Sequence[int], horizon: int) -> NDArray[np.int64]:
     """Checkpoints as whole numbers, increasing, within the horizon."""
-    marks = [whole("checkpoint", mark, 1) for mark in checkpoints]
+    marks = [whole("checkpoints", mark, 1, "each of them") for mark in checkpoints]
     if marks != sorted(set(marks)) or (marks and marks[-1] > horizon):
-        raise BadValue(f"checkpoints must increase and lie within the horizon of {horizon:,}, got {marks}")
+        raise BadValue(
+            f"{argument('checkpoints')} must increase and lie within the horizon of {horizon:,}, got {marks}"
+        )
     return np.array(marks, np.int64)
 
 
 def log_marks(horizon: int, count: int) -> list[int]:
     """Up to `count` checkpoints, evenly spaced in the logarithm, the horizon last."""
-    count = whole("number of checkpoints", count, 1)
+    count = whole("count", count, 1)
     if count == 1:
         return [horizon]
     return sorted({int(round(mark)) for mark in np.geomspace(min(10, horizon), horizon, count)} | {horizon})

@@ -72,7 +72,8 @@ def configure(arms: int, window: int, C: float = 0.5) -> Settings:
     if arms * bins > UNKNOWNS:
         raise BadValue(
             f"lag-ridge-ucb must not have more than {UNKNOWNS:,} unknowns, {arms:,} arms x {bins} lag bins are "
-            f"{arms * bins:,}; take at most {UNKNOWNS // bins:,} arms or use washout-ucb"
+            f"{arms * bins:,}; take at most {UNKNOWNS // bins:,} arms or use washout-ucb",
+            field="arms",
         )
     return Settings(arms, window, C, bins, edges, -(-window // 4), 4 * window)
 

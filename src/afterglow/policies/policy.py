@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from afterglow.errors import BadValue, UnknownName
+from afterglow.errors import BadValue, UnknownName, argument
 
 SettingsT = TypeVar("SettingsT")
 StateT = TypeVar("StateT")
@@ -61,7 +61,9 @@ class Policy(Generic[SettingsT, StateT]):
 
     def unknown(self, option: str, others: Sequence[str] = ()) -> UnknownName:
         """The error for an option that it doesn't take; `others` are names that may have been meant too."""
-        return UnknownName(f"setting of {self.name}", option, [*self.options(), *others], self.takes())
+        known = [*self.options(), *others]
+        what = f"setting of {self.name}"
+        return UnknownName(what, option, known, self.takes(), kind="unknown-setting", field=option)
 
     def needs(self) -> list[str]:
         """What must be known to run it: required parameters other than the number of arms."""
@@ -82,8 +84,8 @@ class Policy(Generic[SettingsT, StateT]):
         missing = [name for name in self.needs() if name not in given]
         if missing:
             give = f"give {'it' if len(missing) == 1 else 'them'}"
-            how = [f"{name}=5 (on the command line --set {name}=5)" for name in missing if name not in PLACE]
-            raise BadValue(
-                f"{self.name} needs {' and '.join(missing)}; {give}{', for instance ' * bool(how)}{' '.join(how)}"
-            )
+            how = [argument(name, 5) for name in missing if name not in PLACE]
+            needed = " and ".join(argument(name) for name in missing)
+            sentence = f"{self.name} needs {needed}; {give}{', for instance ' * bool(how)}{' '.join(how)}"
+            raise BadValue(sentence, kind="missing-setting", field=missing[0])
         return (self.configure or self.Settings)(**given)

@@ -5,7 +5,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from afterglow.errors import BadValue, UnknownName
+from afterglow.errors import BadValue, UnknownName, argument
 from afterglow.policies.policy import Policy
 
 WHERE = {
@@ -52,11 +52,14 @@ def playable(policy: object) -> Policy[Any, Any]:
     """The policy, if it can run on totals alone."""
     found = named(policy) if isinstance(policy, str) else policy
     if not isinstance(found, Policy):
-        raise BadValue(f"policy must be a name or a Policy, got {policy!r}; `afterglow policies` lists the names")
+        named_ = argument("policy")
+        raise BadValue(f"{named_} must be a name or a Policy, got {policy!r}; `afterglow policies` lists the names")
     if found.privileged:
         raise BadValue(
             f"{found.name} is told each pull's own reward, which pooled totals don't show, so it runs in simulations "
-            "only; choose another, such as trim-ucb"
+            "only; choose another, such as trim-ucb",
+            kind="simulation-only",
+            field="policy",
         )
     return found
 

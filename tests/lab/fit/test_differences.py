@@ -74,7 +74,7 @@ def test_a_cycle_that_nobody_told_is_noted() -> None:
     steps = shop(2, steps=1344)
     daily = 200 * np.sin(np.arange(1344) * np.pi / 12)
     found = fit(replace(steps, total=(np.array(steps.total) + daily).tolist()), WINDOW)
-    assert any("totals follow a cycle of" in note and "(--season" in note for note in found.notes)
+    assert any("totals follow a cycle of" in note and "; with season=" in note for note in found.notes)
     plain = fit(shop(2, steps=1344, cycle=0.0), WINDOW)
     assert not any("cycle" in note for note in plain.notes)
 

@@ -75,7 +75,7 @@ def test_a_hopeless_plan_is_called_hopeless_with_what_would_help(hopeless: Plan)
     assert any(line.startswith("fewer arms: 2") for line in hopeless.advice)
     assert any(line.startswith("a shorter window: 3") for line in hopeless.advice)
     assert hopeless.notes == [
-        "the noise is taken as the largest possible, that of yes/no rewards; give --noise or --history"
+        "the noise is taken as the largest possible, that of yes/no rewards; give noise or history"
     ]
 
 
@@ -273,15 +273,15 @@ def test_verdicts_are_measured_from_guessing_to_knowing(found: float, arms: int,
         ({"mean": -1}, "mean must be a number above 0, got -1"),
         ({"window": 2_000}, "window must be at most the horizon, got a window of 2,000 and 1,000 steps in all"),
         ({"noise": 0.6}, "noise must be at most 0.49, the most that rewards from 0 to 1 with this mean can have"),
-        ({"gap": 2}, "which is 1 unless it is set, got 1.2; say --reward-max 2.5 or what it is"),
-        ({"history": [5.0] * 60}, "a history tells mean and noise; leave --mean and --noise out, or the history"),
+        ({"gap": 2}, "which is 1 unless it is set, got 1.2; give reward_max=2.5 or what it is"),
+        ({"history": [5.0] * 60}, "a history gives mean and noise; leave mean and noise out, or the history"),
         ({"history": [5.0] * 60, "mean": None, "noise": None, "swing": 0.3},
-         "a history tells the cycle's height; leave --swing out, or the history"),
+         "a history gives the cycle's height; leave swing out, or the history"),
         ({"history": [500.0] * 60, "mean": None, "noise": None, "reward_max": 590},
          "reward_max must be at least 600.1 for a history of level 500 and this gap, got 590; make it larger or leave"),
-        ({"reading": {"column": "sales"}}, "--column says how to read a history, and there is no file of one; give"),
+        ({"reading": {"column": "sales"}}, "column says how to read a history, and there is no file of one; give"),
         ({"reading": {"colour": "red"}}, "no reading named 'colour'"),
-        ({"swing": 0.3}, "swing is the height of a cycle, and there is none; give --season, or leave --swing out"),
+        ({"swing": 0.3}, "swing is the height of a cycle, and there is none; give season, or leave swing out"),
         ({"swing": 2}, "swing must be a number of at least 0 and at most 0.9"),
         ({"spread": "sideways"}, "no spread named 'sideways'"),
     ],

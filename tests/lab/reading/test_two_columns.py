@@ -90,7 +90,7 @@ def test_rows_are_taken_as_steps_only_with_a_note_and_never_where_times_are_seen
     with pytest.raises(BadFormat, match=r"'wann' has times that can't be read, such as '3. Feb'; write them as 2026"):
         read_steps("wann,arm,total\n3. Feb,A,1\n4. Feb,B,2\n")
     with pytest.raises(
-        BadFormat, match=r"several columns of times \(von, bis\); say which, such as step='von' \(--step"
+        BadFormat, match=r"several columns of times \(von, bis\); say which, such as step='von'"
     ):
         read_steps("von,bis,arm,total\n2026-01-01,2026-01-02,A,1\n2026-01-02,2026-01-03,B,2\n")
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from afterglow.checks import number, whole
-from afterglow.errors import BadValue, UnknownName
+from afterglow.errors import BadValue, Sentence, UnknownName, argument
 from afterglow.lab.fit.proved import most_of_a_pull, proved
 from afterglow.lab.fit.recorded import Recorded
 from afterglow.lab.fit.regression import LagExcess, Regressed, levelled, regression
@@ -102,7 +102,8 @@ def fit(
     check = check_window(recorded, told, confidence)
     used = told or check.suggested or check.window
     if len(recorded) < 4 * used:
-        raise BadValue(f"a fit needs at least four windows, {4 * used:,} steps, the table has {len(recorded):,}")
+        sentence = f"a fit needs at least four windows, {4 * used:,} steps, the table has {len(recorded):,}"
+        raise BadValue(sentence, kind="too-few-steps", field="window")
     ceiling = most_of_a_pull(recorded, reward_max, notes)
     alarm, bounds = proved(recorded, used, ceiling, confidence, notes)
     found = regression(recorded, used, confidence)
@@ -118,14 +119,18 @@ def fit(
 def check_size(recorded: Recorded, against: str | None) -> None:
     """Refuse what can't be fitted."""
     if np.isnan(recorded.total).all():
-        raise BadValue(f"a fit needs totals, the {len(recorded):,} steps of the table have none")
+        sentence = f"a fit needs totals, the {len(recorded):,} steps of the table have none"
+        raise BadValue(sentence, kind="too-few-steps", field="source")
     if recorded.season > 1 and len(recorded) < CYCLES * recorded.season:
         raise BadValue(
             f"a season of {recorded.season:,} steps needs three cycles, {CYCLES * recorded.season:,} steps, the table "
-            f"has {len(recorded):,}"
+            f"has {len(recorded):,}",
+            kind="too-few-steps",
+            field="season",
         )
     if against is not None and against not in recorded.names:
-        raise UnknownName("arm", against, recorded.names, f"the arms are {', '.join(recorded.names)}")
+        known = ", ".join(recorded.names)
+        raise UnknownName("arm", against, recorded.names, f"the arms are {known}", field="against")
 
 
 def means_of(recorded: Recorded, found: Regressed, bounds: list[tuple[float, float] | None]) -> list[ArmMean]:
@@ -179,6 +184,5 @@ def unseen_season(recorded: Recorded, found: Regressed) -> list[str]:
     if cycle in (1, recorded.season):
         return []
     told = f"beyond the season of {recorded.season:,} " if recorded.season > 1 else ""
-    return [
-        f"{told}totals follow a cycle of {cycle:,} steps; with season={cycle} (--season {cycle}) a fit allows for it"
-    ]
+    allowed = argument("season", cycle)
+    return [Sentence(f"{told}totals follow a cycle of {cycle:,} steps; with {allowed} a fit allows for it")]

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from afterglow.checks import ROUNDING, number
+from afterglow.errors import Sentence, argument
 from afterglow.estimation import estimates
 from afterglow.estimation.bounds_with_gaps import BoundsWithGaps
 from afterglow.lab.fit.recorded import Recorded
@@ -19,8 +20,10 @@ def most_of_a_pull(recorded: Recorded, reward_max: float | None, notes: list[str
         return 1.0
     if recorded.season == 1:
         notes.append(
-            f"the most that one pull can bring is not told; {largest:,.4g}, the largest total, is taken, and the "
-            "proved bounds rest on it; say reward_max=M (--reward-max M) if you know better"
+            Sentence(
+                f"{argument('reward_max')}, the most that one pull can bring, is not given; {largest:,.4g}, the "
+                "largest total, is taken, and the proved bounds rest on it"
+            )
         )
     return largest
 

@@ -33,10 +33,12 @@ class Recorded:
         """The rows put on their line."""
         names = tuple(sorted(set(steps.arm), key=natural))
         if len(names) < 2:
-            raise BadValue(f"a fit needs at least two arms, the table has {', '.join(map(repr, names)) or 'none'}")
+            sentence = f"a fit needs at least two arms, the table has {', '.join(map(repr, names)) or 'none'}"
+            raise BadValue(sentence, kind="too-few-arms", field="source")
         line = np.array(steps.step) - min(steps.step)
         if int(line.max()) >= MOST_STEPS:
-            raise BadValue(f"a fit takes at most {MOST_STEPS:,} steps, the table has {int(line.max()) + 1:,}")
+            sentence = f"a fit takes at most {MOST_STEPS:,} steps, the table has {int(line.max()) + 1:,}"
+            raise BadValue(sentence, kind="too-many-steps", field="source")
         arm = np.full(int(line.max()) + 1, -1)
         total = np.full(len(arm), np.nan)
         arm[line] = [names.index(name) for name in steps.arm]

@@ -97,7 +97,9 @@ def regression(recorded: Recorded, window: int, confidence: float) -> Regressed:
         cycle = f" and a season of {recorded.season:,}" if recorded.season > 1 else ""
         raise BadValue(
             f"a fit of {len(recorded.names)} arms x {len(bins)} groups of lags{cycle} needs {least:,} steps with a "
-            f"known past, the table has {int(rows.sum()):,}; shorten the window of {window:,} or fill the gaps"
+            f"known past, the table has {int(rows.sum()):,}; shorten the window of {window:,} or fill the gaps",
+            kind="too-few-steps",
+            field="window",
         )
     level = float(np.mean(recorded.total[rows])) or 1.0
     scaled, places = recorded.total[rows] / level, np.flatnonzero(rows)

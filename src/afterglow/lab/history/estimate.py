@@ -77,7 +77,8 @@ def estimate(
     values = np.array(totals, float)
     known = np.isfinite(values)
     if known.sum() < FEWEST:
-        raise BadValue(f"a history needs at least {FEWEST} totals to estimate noise from, got {int(known.sum())}")
+        sentence = f"a history needs at least {FEWEST} totals to estimate noise from, got {int(known.sum())}"
+        raise BadValue(sentence, field="history")
     cycles = found_cycles(values, step_seconds) if season is None else given_cycle(values, season, step_seconds)
     parts = taken_apart(values, cycles.season)
     means, rest = parts.means, parts.rest
@@ -101,7 +102,8 @@ def given_cycle(values: Numbers, season: int, step_seconds: float | None) -> Cyc
     period = whole("season", season, 1, "1 = none")
     if period > 1 and values.size < 2 * period:
         raise BadValue(
-            f"a season of {period:,} steps needs a history of two, {2 * period:,} totals, got {values.size:,}"
+            f"a season of {period:,} steps needs a history of two, {2 * period:,} totals, got {values.size:,}",
+            field="season",
         )
     return Cycles(period, inner_cycle(values, period, step_seconds), 1)
 

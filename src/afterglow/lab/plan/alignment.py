@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from afterglow.errors import BadValue
+from afterglow.errors import TOO_SHORT, BadValue
 from afterglow.lab.plan.rule import SURE, Rule, decide
 from afterglow.lab.plan.scenario import Scenario
 from afterglow.lab.plan.trials import Effort, Trial, candidates, fitted, trial
@@ -82,7 +82,7 @@ def played(scenario: Scenario, known: bool, effort: Effort, notes: list[str]) ->
         try:
             found.append(trial(candidate, scenario, effort))
         except BadValue as problem:
-            if not str(problem).startswith((candidate.name, "season")):
+            if problem.kind != TOO_SHORT:
                 raise
             notes.append(f"{candidate.name} was left out: {problem}")
     return found

@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from afterglow.checks import choice, whole
-from afterglow.errors import BadFormat, BadValue
+from afterglow.errors import BadFormat, BadValue, Sentence, argument
 from afterglow.lab.history.estimate import History, estimate
 from afterglow.lab.reading.tables import Totals, read_totals
 from afterglow.lab.rendering.durations import MONTH, lasting
@@ -40,8 +40,9 @@ def source_of(history: Past | None, reading: Mapping[str, str] | None) -> dict[s
     if isinstance(history, str | Path):
         return {"file": str(history), **(reading or {})}
     if reading:
-        said = ", ".join(f"--{name}" for name in reading)
-        raise BadValue(f"{said} says how to read a history, and there is no file of one; give --history")
+        options = ", ".join(argument(name) for name in reading)
+        given = argument("history")
+        raise BadValue(f"{options} says how to read a history, and there is no file of one; give {given}")
     return None
 
 
@@ -55,7 +56,8 @@ def told(past: Past, season: int | None, window: int, reading: Mapping[str, str]
     history = estimate(table.values, season, window, seconds)
     if not history.level > 0:
         raise BadValue(
-            f"a history must have totals above 0 on average, got {history.level:g}; shift or choose another unit"
+            f"a history must have totals above 0 on average, got {history.level:g}; shift or choose another unit",
+            field="history",
         )
     calm = without(table.values, history, window, seconds)
     notes = [*table.notes, *remarks(history), *longer_cycle(table.values, history, window)]
@@ -68,7 +70,9 @@ def refuse_rows_of_other_steps(table: Totals) -> None:
         raise BadFormat(
             f"a history needs one row for each step, and {table.added:,} of {len(table.values):,} steps "
             f"({span(table)}) have several; give each row its own time, such as a column with the hour, or add rows "
-            "up before"
+            "up before",
+            kind="several-rows-per-step",
+            field="history",
         )
 
 
@@ -131,11 +135,13 @@ def stretches(places: Sequence[int], times: Sequence[datetime] | None) -> list[s
 
 def remarks(history: History) -> list[str]:
     """What a reader should know of the estimates."""
-    notes = []
+    notes: list[str] = []
     if history.empty:
         notes.append(
-            f"{history.empty:,} of {history.season:,} phases of the cycle have no total at all and are taken to be "
-            "like the mean of the others; if nothing comes in then, say --missing zero"
+            Sentence(
+                f"{history.empty:,} of {history.season:,} phases of the cycle have no total at all and are taken to be "
+                f"like the mean of the others; if nothing comes in then, give {argument('missing', 'zero')}"
+            )
         )
     if abs(history.trend) > 0.1 * history.level:
         notes.append(
@@ -153,6 +159,9 @@ def longer_cycle(values: Sequence[float], history: History, window: int) -> list
     if noise > WORTH * history.pull_noise:
         return []
     return [
-        f"a cycle of {history.maybe:,} steps would lower the noise of one pull from {amount(history.pull_noise)} to "
-        f"{amount(noise)}, and the history is too short to be sure of it; try --season {history.maybe}"
+        Sentence(
+            f"a cycle of {history.maybe:,} steps would lower the noise of one pull from {amount(history.pull_noise)} "
+            f"to {amount(noise)}, and the history is too short to be sure of it; try "
+            f"{argument('season', history.maybe)}"
+        )
     ]

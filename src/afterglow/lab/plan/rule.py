@@ -12,7 +12,7 @@ with estimated variance, more for lean-ucb.
 import math
 from dataclasses import dataclass
 
-from afterglow.errors import BadValue
+from afterglow.errors import TOO_SHORT, BadValue
 from afterglow.lab.plan.scenario import Scenario
 from afterglow.lab.plan.trials import Trial
 
@@ -39,7 +39,9 @@ def decide(scenario: Scenario, trials: list[Trial]) -> tuple[Trial, Rule]:
     if not usable:
         raise BadValue(
             f"no policy can be played with {scenario.arms:,} arms, a window of {scenario.window:,} and a season of "
-            f"{scenario.align:,} in {scenario.horizon:,} steps; lengthen the horizon"
+            f"{scenario.align:,} in {scenario.horizon:,} steps; lengthen the horizon",
+            kind=TOO_SHORT,
+            field="horizon",
         )
     chosen = choose(usable)
     rule = rule_of(scenario, chosen, usable)

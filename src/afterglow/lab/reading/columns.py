@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
-from afterglow.errors import BadFormat, UnknownName
+from afterglow.errors import BadFormat, Sentence, UnknownName
 from afterglow.lab.reading.calendar import join_date, join_hours
 from afterglow.lab.reading.clock import join_clock
 from afterglow.lab.reading.numbers import apart, decimal_sign, is_missing, is_whole, value
@@ -173,7 +173,7 @@ def number_column(found: Table, role: str, decimal: str | None) -> list[float]:
     texts = found.cells(role)
     sign, note = (decimal, None) if decimal else decimal_sign(texts, found.grid.separator)
     if note:
-        found.notes.append(f"column {found.header[found.places[role]]!r}: {note}")
+        found.notes.append(Sentence(f"column {found.header[found.places[role]]!r}: {note}"))
     numbers = []
     percent = {part.percent for text in texts if (part := apart(text))}
     for row, text in enumerate(texts):

@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from shlex import quote
 
-from afterglow.errors import BadFormat
+from afterglow.errors import BadFormat, argument
 from afterglow.lab.reading.clock import clock
 from afterglow.lab.reading.columns import Table, column, counts_up, mostly_times
 from afterglow.lab.reading.numbers import apart, is_missing
@@ -13,6 +12,7 @@ from afterglow.lab.reading.times import moment
 
 DATELIKE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d*|\d{1,2}:\d{2}|\d{1,2}\.? [A-Za-z]{3,9}")
 OPTIONS = {"total": "column", "step": "step", "arm": "arm"}  # what names a role's column
+UNCLEAR = "unclear-column"  # kind of error
 
 
 def guess_totals(found: Table) -> None:
@@ -68,7 +68,9 @@ def guess_step(found: Table) -> None:
     if len(timed) > 1:
         several = ", ".join(found.header[n] for n in timed)
         raise BadFormat(
-            f"{found.grid.name} has several columns of times ({several}); {way_out('step', found.header[timed[0]])}"
+            f"{found.grid.name} has several columns of times ({several}); {way_out('step', found.header[timed[0]])}",
+            kind=UNCLEAR,
+            field="step",
         )
     if timed:
         found.places["step"] = timed[0]
@@ -78,7 +80,10 @@ def guess_step(found: Table) -> None:
         if 2 * len(odd) > len(found.grid.rows):
             raise BadFormat(
                 f"{found.grid.name} has no column for the step, and {found.header[place]!r} has times that can't be "
-                f"read, such as {odd[0]!r}; write them as 2026-02-23 13:00, or name the step's column (--step NAME)"
+                f"read, such as {odd[0]!r}; write them as 2026-02-23 13:00, or name the step's column with "
+                f"{argument('step')}",
+                kind=UNCLEAR,
+                field="step",
             )
     if {"arm", "total"} <= set(found.places) and len(found.free) == 1 and numbers_rows(column(found, found.free[0])):
         found.places["step"] = found.free[0]
@@ -103,17 +108,18 @@ def unclear(found: Table, role: str, free: Sequence[int]) -> BadFormat:
     if role == "total" and len(free) > 1:
         could = ", ".join(found.header[n] for n in free)
         several = f"{found.grid.name} has several columns that could be the total ({could})"
-        return BadFormat(f"{several}; {way_out(role, found.header[free[0]])}")
+        return BadFormat(f"{several}; {way_out(role, found.header[free[0]])}", kind=UNCLEAR, field=OPTIONS[role])
     return BadFormat(
         f"{found.grid.name} has no column for the {role}; it has {listed}; call one of them {role!r}, or "
-        f"{way_out(role, found.header[0])}"
+        f"{way_out(role, found.header[0])}",
+        kind=UNCLEAR,
+        field=OPTIONS[role],
     )
 
 
 def way_out(role: str, name: str) -> str:
-    """How to name a column, in Python and on the command line."""
-    option = OPTIONS[role]
-    return f"say which, such as {option}={name!r} (--{option} {quote(name)})"
+    """How to name a column."""
+    return f"say which, such as {argument(OPTIONS[role], name)}"
 
 
 def finest_times(found: Table, role: str) -> None:

@@ -17,7 +17,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 from afterglow.checks import choice
-from afterglow.errors import BadFormat, BadValue
+from afterglow.errors import BadFormat, BadValue, Sentence, argument
 from afterglow.lab.reading.columns import Table, column, number_column, table, time_column
 from afterglow.lab.reading.guess import guess_steps, guess_totals, mostly_numbers
 from afterglow.lab.reading.steps import RowOrder, by_number, by_time
@@ -136,7 +136,7 @@ def one_arm_a_step(found: Table, order: RowOrder, names: Sequence[str]) -> None:
 
 def checked_decimal(decimal: str | None) -> str | None:
     if decimal not in (None, ".", ","):
-        raise BadValue(f"decimal must be '.' or ',', got {decimal!r}")
+        raise BadValue(f"{argument('decimal')} must be '.' or ',', got {decimal!r}")
     return decimal
 
 
@@ -194,7 +194,8 @@ def totals(
     if times and all(time.tzinfo is None for time in times):
         found.notes.append("times have no zone; taken as they are written")
         if (added or gaps) and isinstance(length, timedelta) and length < timedelta(days=1):
-            found.notes.append("if clocks were changed in between, name their zone, such as --zone Europe/Berlin")
+            zone = argument("zone", "Europe/Berlin")
+            found.notes.append(Sentence(f"if clocks were changed in between, name their zone, such as {zone}"))
     others = tuple(found.header[place] for place in found.free if mostly_numbers(column(found, place)))
     chosen = found.header[found.places["total"]]
     return Totals(values, times, length, found.notes, chosen, others, added)

@@ -62,7 +62,8 @@ def read(source: Source) -> tuple[str, str, list[str]]:
     try:
         return Path(source).name, *decode(Path(source).read_bytes(), str(source))
     except OSError as problem:
-        raise BadValue(f"{source} can't be read: {(problem.strerror or str(problem)).lower()}") from None
+        reason = (problem.strerror or str(problem)).lower()
+        raise BadValue(f"{source} can't be read: {reason}", kind="unreadable-file", field="source") from None
 
 
 def decode(data: bytes, name: str) -> tuple[str, list[str]]:

@@ -76,7 +76,8 @@ def labelled(gallery: Gallery) -> dict[str, Figure]:
 def drawn(results: Results) -> Gallery:
     scenes = Groups(results)
     if not scenes.all:
-        raise BadValue(f"{results.folder} has no finished run yet; let `afterglow run` go on for a while")
+        sentence = f"{results.folder} has no finished run yet; let `afterglow run` go on for a while"
+        raise BadValue(sentence, kind="no-results", field="results")
     return Gallery(scenes)
 
 

@@ -28,7 +28,11 @@ LIBRARIES = (*(get_paths()[key] for key in ("stdlib", "platstdlib", "purelib", "
 
 
 class Unknown(TypeError):
-    """Something whose content can't be told, such as a lock or an open file."""
+    """Something without known content, such as a lock or an open file; `placed` says that the function is named."""
+
+    def __init__(self, what: str, placed: bool = False) -> None:
+        super().__init__(what)
+        self.placed = placed
 
 
 def content(*parts: Any) -> str:
@@ -89,8 +93,9 @@ class Content:
             try:
                 found.append((name, self.of(value)))
             except Unknown as problem:
-                said = str(problem)
-                raise Unknown(said if " reads " in said else f"{function.__name__} reads {name}, {said}") from None
+                if problem.placed:
+                    raise
+                raise Unknown(f"{function.__name__} reads {name}, {problem}", placed=True) from None
         return repr((self.of(function.__code__), defaults, found))
 
     def of_class(self, kind: type) -> str:

@@ -45,7 +45,7 @@ class StudyDefinition:
         only(path, "key", found, known)
         for key in ("policies", "worlds", "horizon"):
             if key not in found:
-                raise BadValue(f"{path} has no {key}; `afterglow init` writes an example")
+                raise BadValue(f"{path} has no {key}; `afterglow init` writes an example", field=key)
         own = {"name": Path(path).stem} | found | ({} if seed is None else {"seed": seed})
         return cls(**own, source=str(path))
 
@@ -70,7 +70,7 @@ class StudyDefinition:
             marks = check.checkpoints(self.checkpoints)
             made = grid_of(entries, worlds, axes, marks, self.refused == "leave out")
             if not made.cells:
-                raise BadValue("the study has no cell that its policies accept")
+                raise BadValue("the study has no cell that its policies accept", kind="no-cells", field="policies")
             return made
 
     @property

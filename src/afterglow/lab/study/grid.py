@@ -106,7 +106,7 @@ class Grid:
         except BadValue as problem:
             if not leave_out:
                 way_out = 'take it out of the study, or set refused = "leave out"'
-                raise BadValue(f"{cell.title}: {problem}; {way_out}") from None
+                raise BadValue(f"{cell.title}: {problem}; {way_out}", kind=problem.kind, field="policies") from None
             self.left_out.append(f"{cell.title}: {problem}")
         else:
             self.cells.append(cell)

@@ -6,7 +6,7 @@ from dataclasses import fields
 from hashlib import sha256
 from typing import Any
 
-from afterglow.errors import AfterglowWarning, BadValue
+from afterglow.errors import AfterglowWarning, BadValue, argument
 from afterglow.lab.study.code_digest import Unknown, content
 from afterglow.lab.study.definition import StudyDefinition
 from afterglow.lab.versions import versions
@@ -15,6 +15,7 @@ from afterglow.policies.registry import is_ours
 
 WORDS = ("summary", "guarantee", "source")  # about a policy, not of it
 NO_DIGEST = "unknown: "
+OTHER = "other-results"  # kind of error: a folder has results of another study
 
 
 def identity(study: StudyDefinition) -> dict[str, Any]:
@@ -82,9 +83,10 @@ def differences(old: Any, new: Any, key: str = "") -> Iterator[tuple[str, Any, A
 
 def refuse_other(folder: Any, old: dict[str, Any], new: dict[str, Any]) -> None:
     """Refuse to add to results of another study, naming what differs."""
-    way_out = "give another folder with --out, or remove it"
+    way_out = f"give another folder with {argument('out')}, or remove it"
     if "settings" not in old:
-        raise BadValue(f"{folder} has results of an earlier Afterglow, which noted less about the code; {way_out}")
+        sentence = f"{folder} has results of an earlier Afterglow, which noted less about the code"
+        raise BadValue(sentence, kind=OTHER, field="out", way_out=way_out)
     found = [*differences(old["study"], new["study"])]
     if not found:
         found += [(f"setting {key}", *values) for key, *values in differences(old["settings"], new["settings"])]
@@ -93,10 +95,9 @@ def refuse_other(folder: Any, old: dict[str, Any], new: dict[str, Any]) -> None:
     found += [(f"version of {key}", *values) for key, *values in differences(old["versions"], new["versions"])]
     if found:
         said = "; ".join(f"{key} was {was!r} and is {now!r}" for key, was, now in found)
-        raise BadValue(f"{folder} has results of another study: {said}; {way_out}")
+        raise BadValue(f"{folder} has results of another study: {said}", kind=OTHER, field="out", way_out=way_out)
     for label, text in new["code"].items():
         if text.startswith(NO_DIGEST):
             reason = text.removeprefix(NO_DIGEST)
-            raise BadValue(
-                f"{folder} has results, perhaps of other code of {label}: {reason}, can't be compared; {way_out}"
-            )
+            sentence = f"{folder} has results, perhaps of other code of {label}: {reason}, can't be compared"
+            raise BadValue(sentence, kind=OTHER, field="out", way_out=way_out)

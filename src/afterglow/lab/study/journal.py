@@ -16,7 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from afterglow.errors import BadFormat, OutOfTurn
+from afterglow.errors import BadFormat, OutOfTurn, argument
 
 try:
     import fcntl
@@ -89,7 +89,8 @@ def described(path: Path) -> dict[str, Any]:
             found: dict[str, Any] = json.loads(pa.ipc.open_stream(file).schema.metadata[KEY])
             return found
     except (pa.ArrowException, OSError, TypeError, KeyError, ValueError):
-        raise BadFormat(f"{path} is not a journal of results; remove it, or give another folder with --out") from None
+        way_out = f"remove it, or give another folder with {argument('out')}"
+        raise BadFormat(f"{path} is not a journal of results; {way_out}", field="out") from None
 
 
 class Journal:
@@ -112,9 +113,8 @@ class Journal:
         try:
             fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise OutOfTurn(
-                f"{self.path.parent} is in use by another run; wait for it, or give another --out"
-            ) from None
+            way_out = f"wait for it, or give another {argument('out')}"
+            raise OutOfTurn(f"{self.path.parent} is in use by another run; {way_out}", field="out") from None
 
     def recover(self, head: bytes) -> list[Stretch]:
         """What the file holds, after taking away what isn't whole."""

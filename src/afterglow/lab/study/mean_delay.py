@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from afterglow.errors import BadValue
+from afterglow.errors import BadValue, argument
 from afterglow.policies.policy import Policy
 from afterglow.worlds.spreads import Numbers, fixed_rows
 from afterglow.worlds.spreads import lag_law as random_lag
@@ -36,7 +36,9 @@ def lag_law(world: World) -> Numbers | None:
     """The share of a reward that each lag gets on average; None where there is no such law."""
     text, window = world.spread.text, world.window
     if world.spread.function is not None:
-        raise BadValue(f"the mean delay of spread {text} is not known; give mean_delay and delay_variance as numbers")
+        known = " and ".join(argument(name) for name in KNOWN)
+        sentence = f"the mean delay of spread {text} is not known; give {known} as numbers"
+        raise BadValue(sentence, kind="missing-setting", field="mean_delay")
     name, _, rest = text.partition(":")
     if name in ("hoard", "chameleon"):
         return None

@@ -90,7 +90,8 @@ def played(piece: Piece, stopped: Callable[[], bool] | None) -> Any:
 def play_elsewhere(pieces: list[Piece], budget: float, expected: dict[str, str]) -> Played:
     """The same on another machine, which must have the same versions to get the same numbers."""
     for name, here, there in differences(expected, versions()):
-        raise BadValue(f"a worker has {name} {there}, this machine {here}; numbers would differ, install the same")
+        sentence = f"a worker has {name} {there}, this machine {here}; numbers would differ, install the same"
+        raise BadValue(sentence, kind="other-versions", field="dask")
     return play([replace(piece, cell=opened(piece.cell)) for piece in pieces], budget)
 
 

@@ -21,7 +21,7 @@ def policy_in(path: Path) -> Policy[Any, Any]:
     found = getattr(load(path), "policy", None)
     if not isinstance(found, Policy):
         said = "nothing is called that" if found is None else f"it is {found!r}"
-        raise BadValue(f"{path} must name an afterglow.Policy `policy`, {said}")
+        raise BadValue(f"{path} must name an afterglow.Policy `policy`, {said}", kind="bad-file", field="policy")
     return found
 
 
@@ -37,10 +37,11 @@ def file_of(policy: Policy[Any, Any]) -> str:
 def load(path: Path) -> ModuleType:
     """A file as a module; it may import what lies beside it."""
     if not path.is_file():
-        raise BadValue(f"no file {str(path)!r}; give the path of a Python file with a `policy`")
+        sentence = f"no file {str(path)!r}; give the path of a Python file with a `policy`"
+        raise BadValue(sentence, kind="unreadable-file", field="policy")
     spec = spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
-        raise BadValue(f"{path} can't be loaded as Python")
+        raise BadValue(f"{path} can't be loaded as Python", kind="bad-file", field="policy")
     module = module_from_spec(spec)
     taken = sys.modules.get(path.stem)
     sys.modules[path.stem] = module  # dataclasses look their module up

@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from afterglow.checks import choice
-from afterglow.errors import BadFormat, BadValue, UnknownName
+from afterglow.errors import BadFormat, BadValue, UnknownName, argument
 from afterglow.lab.statistics import Band, Numbers, band_of_mean, band_of_runs
 from afterglow.lab.study import summaries
 from afterglow.lab.study.folder import JOURNAL, QUESTION, finished
@@ -45,10 +45,13 @@ class Results:
         journal = self.folder / JOURNAL
         if not self.complete and not journal.exists():
             raise BadValue(
-                f"{folder} has no results; `afterglow run STUDY.toml --out {quote(str(folder))}` writes some"
+                f"{folder} has no results; `afterglow run STUDY.toml --out {quote(str(folder))}` writes some",
+                kind="no-results",
+                field="folder",
             )
         if not (self.folder / "cells.parquet").exists():
-            raise BadValue(f"nothing of {folder} is played yet; let `afterglow run` go on for a while")
+            sentence = f"nothing of {folder} is played yet; let `afterglow run` go on for a while"
+            raise BadValue(sentence, kind="no-results", field="folder")
         said = table_metadata(self.folder / "runs.parquet") if self.complete else described(journal)
         asked = self.folder / QUESTION
         self.question = asked.read_text(encoding="utf-8").strip() if asked.exists() else ""
@@ -120,7 +123,8 @@ class Results:
     def runs_of(self, cell: int) -> dict[str, Any]:
         """The runs of a cell, one array for each column, in the order of the runs."""
         if cell not in self._columns:
-            raise BadValue(f"cell must be one that has runs, got {cell}; the study has {len(self.cells)}")
+            named = argument("cell")
+            raise BadValue(f"{named} must be one that has runs, got {cell}; the study has {len(self.cells)}")
         return self._columns[cell]
 
     def curves_of(self, cell: int) -> tuple[Numbers, Numbers, Numbers]:
@@ -144,11 +148,12 @@ class Results:
         known = (*PLACE, "runs")
         for name in place:
             if name not in known:
-                raise UnknownName("column", name, known, f"cells have {', '.join(known)}")
+                raise UnknownName("column", name, known, f"cells have {', '.join(known)}", field=name)
         found = [row for row in self.played() if all(row[name] == value for name, value in place.items())]
         if not found:
             said = ", ".join(f"{name} = {value!r}" for name, value in place.items())
-            raise BadValue(f"no cell with runs has {said or 'anything yet'}; the labels are {', '.join(self.labels)}")
+            sentence = f"no cell with runs has {said or 'anything yet'}; the labels are {', '.join(self.labels)}"
+            raise BadValue(sentence, kind="no-results", field=next(iter(place), ""))
         return found
 
     def longest(self, cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -167,9 +172,10 @@ class Results:
 
         Where they differ in their number of runs, it is those that both have.
         """
-        for label in (a, b):
+        for field, label in (("a", a), ("b", b)):
             if label not in self.labels:
-                raise UnknownName("policy", label, self.labels, f"the study has {', '.join(self.labels)}")
+                known = ", ".join(self.labels)
+                raise UnknownName("policy", label, self.labels, f"the study has {known}", field=field)
         first, second = (self.longest(self.chosen({"label": label} | place)) for label in (a, b))
         return summaries.paired(self, first, second, level)
 

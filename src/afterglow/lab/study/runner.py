@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from afterglow.checks import whole
 from afterglow.engine.work import processors
-from afterglow.errors import AfterglowWarning, BadValue
+from afterglow.errors import AfterglowWarning, BadValue, argument
 from afterglow.lab.study.definition import StudyDefinition
 from afterglow.lab.study.folder import JOURNAL, QUESTION, finished
 from afterglow.lab.study.identity import identity, refuse_other
@@ -70,7 +70,8 @@ def run(
 ) -> None:
     """Play all that the folder doesn't have yet, then write the tables."""
     if threads is not None and dask is not None:
-        raise BadValue("give threads or the address of a Dask scheduler, not both; workers have their own threads")
+        threads_, dask_ = argument("threads"), argument("dask")
+        raise BadValue(f"give {threads_} or {dask_}, not both; Dask workers have their own threads", field="dask")
     said = identity(study)
     journal = folder / JOURNAL
     refuse_other_results(folder, said)

@@ -32,7 +32,11 @@ class SqliteAccess(TableAccess):
         self.process = os.getpid()
         self.read_only = read_only
         if read_only and not self.path.exists():
-            raise BadValue(f"{path} doesn't exist, so there is nothing to read; open it without read_only to create it")
+            sentence, way_out = (
+                f"{path} doesn't exist, so there is nothing to read",
+                "open it without read_only to create it",
+            )
+            raise BadValue(sentence, kind="no-database", way_out=way_out)
         refuse_other_names(self.path)
         self.base = connect(self.path, read_only)
         try:
@@ -47,7 +51,8 @@ class SqliteAccess(TableAccess):
     def session(self, change: bool) -> Iterator[SqliteSession]:
         with self.turn:
             if self.read_only and change:
-                raise OutOfTurn(f"{self.path} was opened to read only; open it without read_only to change it")
+                way_out = "open it without read_only to change it"
+                raise OutOfTurn(f"{self.path} was opened to read only", kind="read-only", way_out=way_out)
             if self.process != os.getpid():
                 raise OutOfTurn(
                     f"{self.path} was opened by process {self.process}, which forked; open it in each process"
