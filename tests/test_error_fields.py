@@ -8,21 +8,24 @@ import pytest
 from afterglow import Agent, Study, World, fit, plan, simulate
 from afterglow.errors import AfterglowError
 
-PLAN = {"arms": 2, "window": 4, "horizon": 400, "gap": 0.2, "mean": 0.5, "noise": 0.1, "runs": 20}
-STUDY = {"policies": ["trim-ucb"], "worlds": [{"rewards": [0.9, 0.5], "window": 4}], "horizon": 1000}
+PLAN: dict[str, Any] = {"arms": 2, "window": 4, "horizon": 400, "gap": 0.2, "mean": 0.5, "noise": 0.1, "runs": 20}
+STUDY: dict[str, Any] = {"policies": ["trim-ucb"], "worlds": [{"rewards": [0.9, 0.5], "window": 4}], "horizon": 1000}
 STEPS = "step,arm,total\n" + "".join(f"{step},{'AB'[step // 4 % 2]},{step % 3}\n" for step in range(40))
 
 
 def agent(**given: Any) -> object:
-    return Agent(**{"arms": ["A", "B"], "window": 4} | given)
+    arguments: dict[str, Any] = {"arms": ["A", "B"], "window": 4}
+    return Agent(**arguments | given)
 
 
 def simulated(**given: Any) -> object:
-    return simulate(**{"policy": "ucb1", "world": World.of([0.9, 0.5], 4), "horizon": 100} | given)
+    arguments: dict[str, Any] = {"policy": "ucb1", "world": World.of([0.9, 0.5], 4), "horizon": 100}
+    return simulate(**arguments | given)
 
 
 def world(**given: Any) -> object:
-    return World.of(**{"rewards": [0.9, 0.5], "window": 4} | given)
+    arguments: dict[str, Any] = {"rewards": [0.9, 0.5], "window": 4}
+    return World.of(**arguments | given)
 
 
 def study(**given: Any) -> object:
@@ -34,7 +37,8 @@ def planned(**given: Any) -> object:
 
 
 def fitted(**given: Any) -> object:
-    return fit(**{"source": STEPS, "window": 2} | given)
+    arguments: dict[str, Any] = {"source": STEPS, "window": 2}
+    return fit(**arguments | given)
 
 
 @pytest.mark.parametrize(
@@ -53,6 +57,17 @@ def fitted(**given: Any) -> object:
         (agent, {"policy": "attributed-ucb"}, "simulation-only", "policy"),
         (agent, {"policy": "phased-ucb"}, "missing-setting", "horizon"),
         (agent, {"levl": "strict"}, "unknown-setting", "levl"),
+        (agent, {"options": {"levl": "strict"}}, "unknown-setting", "levl"),
+        (agent, {"options": {"level": "plus"}, "level": "plus"}, "bad-value", "level"),
+        (agent, {"options": ["level"]}, "bad-value", "options"),
+        (simulated, {"options": "C"}, "bad-value", "options"),
+        (study, {"policies": [{"policy": "trim-ucb", "options": {"levl": "plus"}}]}, "unknown-setting", "policies"),
+        (
+            study,
+            {"policies": [{"policy": "trim-ucb", "level": "plus", "options": {"level": "plus"}}]},
+            "bad-value",
+            "policies",
+        ),
         (agent, {"level": "stricter"}, "unknown-level", "level"),
         (agent, {"endgame": 4}, "bad-value", "endgame"),
         (agent, {"variance": 2}, "bad-value", "variance"),
@@ -114,8 +129,10 @@ def fitted(**given: Any) -> object:
         (fitted, {"reward_max": 0}, "bad-value", "reward_max"),
         (fitted, {"against": "C"}, "unknown-arm", "against"),
         (fitted, {"source": "step,arm,total\n0,A,1\n1,A,2\n"}, "too-few-arms", "source"),
+        (fitted, {"reading": {"arm": "x"}}, "unknown-reading", "reading"),
+        (fitted, {"reading": {"arm_column": "x"}}, "unknown-column", "arm_column"),
         (fitted, {"source": "nowhere.csv"}, "unreadable-file", "source"),
-        (fitted, {"source": "a,b,c,d\n1,2,3,4\n3,4,5,6\n5,7,8,9\n"}, "unclear-column", "arm"),
+        (fitted, {"source": "a,b,c,d\n1,2,3,4\n3,4,5,6\n5,7,8,9\n"}, "unclear-column", "arm_column"),
     ],
 )
 def test_a_wrong_argument_is_named(call: Callable[..., object], given: dict[str, Any], kind: str, field: str) -> None:

@@ -23,13 +23,13 @@ from afterglow.errors import AfterglowError, BadFormat, HorizonReached, OutOfTur
 from afterglow.estimation.bounds import Bounds
 from afterglow.estimation.estimates import Estimates, read
 from afterglow.policies.policy import Policy
-from afterglow.policies.registry import WHERE, is_ours, known_options, named, playable
+from afterglow.policies.registry import WHERE, is_ours, known_options, merged_options, named, playable
 from afterglow.policies.season import seasonal
 from afterglow.policy_runner import Hold, PolicyRunner
 from afterglow.rng import POLICY, key
 
 FORMAT, VERSION = "afterglow-agent", 1
-ARGUMENTS = ("arms", "window", "horizon", "seed", "run", "reward_max", "confidence", "season")
+ARGUMENTS = ("arms", "window", "horizon", "seed", "run", "reward_max", "confidence", "season")  # that are stored
 
 
 class Playing(NamedTuple):
@@ -56,7 +56,8 @@ class Agent:
 
     `arms` are names (strings or numbers), or how many there are. `window` is the number of steps over which one
     pull pays, its own step included. `reward_max` is the most that one pull can bring in all: totals are divided by
-    it. `confidence` is that of `estimates()`. `policy` is a name or a Policy of your own; `options` are its settings.
+    it. `confidence` is that of `estimates()`. `policy` is a name or a Policy of your own. `options` are its settings,
+    which may also be given by name: `Agent(..., options={"C": 0.5})` is `Agent(..., C=0.5)`.
     With a `season`, the length of a cycle in steps, the counted parts of holds last whole cycles.
     Randomised policies draw from the stream of (`seed`, `run`), as run number `run` of a simulation does.
     """
@@ -68,12 +69,13 @@ class Agent:
         horizon: int | None = None,
         policy: str | Policy[Any, Any] = "trim-ucb",
         *,
-        seed: int = 0,
+        options: Mapping[str, Any] | None = None,
+        seed: int = 1,
         run: int = 0,
         reward_max: float = 1.0,
         confidence: float = 0.95,
         season: int = 1,
-        **options: Any,
+        **settings: Any,
     ) -> None:
         self.arms = arm_names(arms)
         self.window = whole("window", window, 1, "1 = paid at once")
@@ -83,7 +85,7 @@ class Agent:
         self.run = whole("run", run, 0)
         self.reward_max = number("reward_max", reward_max, 0, math.inf, "the most that one pull brings in all")
         self.confidence = number("confidence", confidence, 0, 1)
-        self.options = known_options(self.policy, options, ARGUMENTS)
+        self.options = known_options(self.policy, merged_options(options, settings), ARGUMENTS)
         self.season = whole("season", season, 1, "1 = none")
         played = seasonal(self.policy, self.season)
         self.settings = played.settings(len(self.arms), self.window, self.horizon, self.options)
@@ -166,7 +168,7 @@ class Agent:
         values = records.parse(text, FORMAT, VERSION)
         try:
             given = {argument: values[argument] for argument in ARGUMENTS}
-            agent = cls(**given, policy=stored_policy(values["policy"], policy), **values["options"])
+            agent = cls(**given, policy=stored_policy(values["policy"], policy), options=values["options"])
             agent._resume(values)
         except BadFormat:
             raise

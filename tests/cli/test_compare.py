@@ -2,16 +2,14 @@
 
 import json
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from afterglow.cli import run, study_progress
+from afterglow.cli import progress, run
 from afterglow.lab.study import compare
 from afterglow.lab.study.results import Results
-from afterglow.lab.study.schedule import Progress
 from afterglow.lab.study.study import Study
 from support.worlds.small_study import LABELS, SMALL, SPREADS
 
@@ -125,20 +123,20 @@ def test_another_seed_or_size_in_the_same_folder_mixes_nothing_and_the_page_is_t
 def test_interrupted_it_leaves_no_report_and_goes_on_when_called_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupting() -> Callable[[Progress], None]:
-        def tell(now: Progress) -> None:
-            if now.done > 0:
+    def interrupting() -> progress.Show:
+        def show(share: float, what: str, figures: str) -> None:
+            if share > 0:
                 raise KeyboardInterrupt
 
-        return tell
+        return show
 
     call = ["compare", "--quick", "--threads", "1", "--out"]
     with monkeypatch.context() as patch:
-        patch.setattr(study_progress, "lines", interrupting)
+        patch.setattr(progress, "lines", interrupting)
         assert run([*call, str(tmp_path / "a")]) == 130
     said = capsys.readouterr()
     assert said.out == ""
-    assert said.err.splitlines()[-1].endswith("run again to go on")
+    assert said.err.splitlines()[-1].endswith("run again to continue")
     assert not (tmp_path / "a" / "index.html").exists()
     (folder,) = (tmp_path / "a" / "results").iterdir()
     assert Results(folder).runs_done()[0] > 0

@@ -58,15 +58,15 @@ def test_columns_may_be_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     path.write_text("\n".join(f"{row},{len(row)},{len(row)}" for row in rows).replace("was,11,11", "was,size,sum"))
     assert run(["fit", str(path)]) == 1
     assert "has no column for the arm; it has 'von', 'wie', 'was', 'size', 'sum'" in capsys.readouterr().err
-    named = ["--step", "von", "--arm", "wie", "--column", "was"]
+    named = ["--step", "von", "--arm-column", "wie", "--column", "was"]
     assert run(["fit", str(path), *named, "--window", "6", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["means"] == fit(recorded(1, 600, 30), 6).as_data()["means"]
+    assert json.loads(capsys.readouterr().out)["means"] == fit(recorded(1, 600, 30), 6).to_dict()["means"]
 
 
 def test_json_is_the_whole_fit_and_notes_go_to_stderr(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["fit", str(table), "--window", "24", "--json"]) == 0
     said = capsys.readouterr()
-    assert json.loads(said.out) == json.loads(json.dumps(fit(table, 24).as_data()))
+    assert json.loads(said.out) == json.loads(json.dumps(fit(table, 24).to_dict()))
     assert "note: --reward-max, the most that one pull can bring, is not given; " in said.err
 
 
@@ -105,3 +105,14 @@ def test_options_are_checked(table: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "--window must be a whole number of at least 1" in capsys.readouterr().err
     assert run(["fit", str(table), "--reward-max", "none"]) == 2
     assert "--reward-max must be a number above 0, got 'none'" in capsys.readouterr().err
+
+
+def test_the_file_may_be_an_option_and_the_old_name_of_a_column_is_refused(
+    table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["fit", "--data", str(table), "--window", "24", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["window"] == 24
+    assert run(["fit", "--window", "24"]) == 2
+    assert capsys.readouterr().err == "afterglow fit needs DATA.csv, or --data DATA.csv, got none\n"
+    assert run(["fit", str(table), "--arm", "variant"]) == 2
+    assert capsys.readouterr().err == "--arm is called --arm-column here: it names the column of the arms\n"

@@ -20,7 +20,7 @@ def test_json_has_the_fields_of_the_python_call_and_so_has_the_file(
     assert run([*KNOWN, "--json", "--out", str(tmp_path / "new")]) == 0
     told = json.loads(capsys.readouterr().out)
     found = plan(2, 4, 400, 0.2, 0.4, 0.1, runs=40)
-    assert told == json.loads(json.dumps(found.as_dict()))
+    assert told == json.loads(json.dumps(found.to_dict()))
     assert json.loads((tmp_path / "new" / "plan.json").read_text(encoding="utf-8")) == told
 
 

@@ -53,7 +53,8 @@ def command(
 def show(found: dict[str, Any]) -> None:
     from rich.table import Table  # noqa: PLC0415
 
-    from afterglow.cli.output import amount, console  # noqa: PLC0415
+    from afterglow.cli.output import console  # noqa: PLC0415
+    from afterglow.lab.rendering.rounding import amount  # noqa: PLC0415
 
     gaps = "any gaps" if found["gaps"] is None else "gaps " + ", ".join(f"{gap:g}" for gap in found["gaps"])
     screen = console()

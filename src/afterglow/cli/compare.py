@@ -25,7 +25,7 @@ def command(
     out.mkdir(parents=True, exist_ok=True)
 
     from afterglow.cli.messages import one_line  # noqa: PLC0415
-    from afterglow.cli.study_progress import play  # noqa: PLC0415
+    from afterglow.cli.study_runs import play  # noqa: PLC0415
     from afterglow.lab.report import page  # noqa: PLC0415  Numba takes a second to load
     from afterglow.lab.report.groups import Groups  # noqa: PLC0415
     from afterglow.lab.study import compare  # noqa: PLC0415  Numba takes a second to load
@@ -39,15 +39,15 @@ def command(
     if json:
         from afterglow.cli.output import print_json  # noqa: PLC0415
 
-        print_json(as_data(scenes))
+        print_json(to_dict(scenes))
     else:
         show(scenes)
     one_line(f"report: {page.write_report(results, out)}")
 
 
-def as_data(scenes: "Groups") -> dict[str, Any]:
+def to_dict(scenes: "Groups") -> dict[str, Any]:
     """The summary of `afterglow run` with the ranking and the bounds."""
-    from afterglow.cli.run_study import as_data as summary  # noqa: PLC0415
+    from afterglow.cli.run_study import to_dict as summary  # noqa: PLC0415
     from afterglow.lab.report.theorem_bounds import promises  # noqa: PLC0415
 
     ranking = [

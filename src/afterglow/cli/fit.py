@@ -8,19 +8,21 @@ from typer import Argument, Option
 from afterglow.checks import number
 from afterglow.cli import options
 from afterglow.cli.values import count, number_of
+from afterglow.errors import BadValue
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from afterglow.lab.fit.fitting import Fit
 
-Data = Annotated[str, Argument(metavar="DATA.csv", help="A table with step, arm and total in its columns.")]
+Data = Annotated[str | None, Argument(metavar="DATA.csv", help="A table with step, arm and total in its columns.")]
+DataOption = Annotated[str | None, Option("--data", metavar="DATA.csv", hidden=True)]  # the same as an option
 Window = Annotated[
     str | None,
     Option("--window", metavar="D", help="Steps over which one pull pays; what the data suggest if not set."),
 ]
-Step = Annotated[str | None, Option("--step", metavar="NAME", help="The column of the steps: numbers, or times.")]
-Arm = Annotated[str | None, Option("--arm", metavar="NAME", help="The column of the arms.")]
+ArmColumn = Annotated[str | None, Option("--arm-column", metavar="NAME", help="The column of the arms.")]
+Arm = Annotated[str | None, Option("--arm", metavar="NAME", hidden=True)]  # as it was called before
 RewardMax = Annotated[
     str | None, Option(metavar="M", help="The most that one pull can bring in all; the largest total if not set.")
 ]
@@ -36,20 +38,25 @@ Folder = Annotated[
 
 
 def command(
-    data: Data,
+    data: Data = None,
     window: Window = None,
     reward_max: RewardMax = None,
     season: Season = None,
     against: Against = None,
-    step: Step = None,
-    arm: Arm = None,
+    step: options.Step = None,
+    arm_column: ArmColumn = None,
     column: options.Column = None,
     decimal: options.Decimal = None,
     zone: options.Zone = None,
     out: Folder = None,
     json: options.Json = False,
+    data_option: DataOption = None,
+    arm: Arm = None,
 ) -> None:
     """Fit recorded steps: means, how arms differ, when effects arrive, whether the window is long enough."""
+    source = source_of(data, data_option)
+    if arm is not None:
+        raise BadValue("--arm is called --arm-column here: it names the column of the arms", field="arm_column")
     steps = None if window is None else count("window", window)
     cycle = 1 if season is None else count("season", season)
     most = None if reward_max is None else number("reward_max", number_of(reward_max), above=0.0)
@@ -57,16 +64,16 @@ def command(
     from afterglow.cli.messages import one_line  # noqa: PLC0415
     from afterglow.cli.option_names import worded  # noqa: PLC0415
     from afterglow.lab.fit.fitting import fit  # noqa: PLC0415
-    from afterglow.lab.reading.tables import read_steps  # noqa: PLC0415
 
-    read = read_steps(Path(data), step=step, arm=arm, column=column, zone=zone, decimal=decimal)
-    found = fit(read, steps, most, season=cycle, against=against)
+    said = {"step": step, "arm_column": arm_column, "column": column, "decimal": decimal, "zone": zone}
+    reading = {name: value for name, value in said.items() if value is not None}
+    found = fit(source, steps, most, season=cycle, against=against, reading=reading)
     for note in found.notes:
         one_line(f"note: {worded(note)}")
     if json:
         from afterglow.cli.output import print_json  # noqa: PLC0415
 
-        print_json(found.as_data())
+        print_json(found.to_dict())
     else:
         show(found)
     if out is not None:
@@ -74,6 +81,15 @@ def command(
 
         figures.write(found, out)
         one_line(f"report: {page.write(found, out)}")
+
+
+def source_of(data: str | None, option: str | None) -> Path:
+    """The file, which is an argument or the value of `--data`."""
+    given = [text for text in (data, option) if text is not None]
+    if len(given) != 1:
+        got = "none" if not given else "both"
+        raise BadValue(f"afterglow fit needs DATA.csv, or --data DATA.csv, got {got}", field="data")
+    return Path(given[0])
 
 
 def show(found: "Fit") -> None:
@@ -119,7 +135,7 @@ def means(found: "Fit") -> "Table":
     """The arms, the best first."""
     from rich.markup import escape  # noqa: PLC0415
 
-    from afterglow.cli.output import amount  # noqa: PLC0415
+    from afterglow.lab.rendering.rounding import amount  # noqa: PLC0415
 
     proved = any(one.proved_low is not None for one in found.means)
     made = plain_table("arm", "mean", "interval", *(["proved"] if proved else []), "pulls", "runs")
@@ -136,6 +152,8 @@ def differences(found: "Fit") -> "Table":
     """How the arms differ from one of them."""
     from rich.markup import escape  # noqa: PLC0415
 
+    from afterglow.lab.rendering.rounding import signed  # noqa: PLC0415
+
     made = plain_table("arms", "difference", "interval")
     for one in found.differences:
         sure = "*" if one.low > 0 or one.high < 0 else " "
@@ -144,18 +162,11 @@ def differences(found: "Fit") -> "Table":
     return made
 
 
-def signed(value: float) -> str:
-    """An amount with its sign."""
-    from afterglow.cli.output import amount  # noqa: PLC0415
-
-    return f"{'+' if value >= 0 else ''}{amount(value)}"
-
-
 def kernels(found: "Fit") -> "Table":
     """What a pull pays above the average arm in each group of lags."""
     from rich.markup import escape  # noqa: PLC0415
 
-    from afterglow.cli.output import amount  # noqa: PLC0415
+    from afterglow.lab.rendering.rounding import amount, signed  # noqa: PLC0415
 
     rows = list(found.kernels.values())
     made = plain_table("steps after", *(escape(arm) for arm in found.kernels))

@@ -38,8 +38,8 @@ def shown() -> Iterator[None]:
     once, log = Once(), logging.getLogger("afterglow")
     before = log.level
 
-    def warn(message: Warning, *_: Any, **__: Any) -> None:
-        once.say(f"warning: {worded(message.args[0])}")
+    def warn(message: Warning | str, *_: Any, **__: Any) -> None:
+        once.say(f"warning: {worded(message.args[0] if isinstance(message, Warning) else message)}")
 
     log.addHandler(once)
     log.setLevel(logging.INFO)

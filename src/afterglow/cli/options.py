@@ -46,6 +46,7 @@ Curve = Annotated[
 ]
 Quick = Annotated[bool, Option("--quick", help="Shorter and with fewer runs: about ten seconds.")]
 Out = Annotated[Path, Option(metavar="DIR", help="Where the report goes, and results in a folder within.")]
+Step = Annotated[str | None, Option("--step", metavar="NAME", help="The column of the steps: numbers, or times.")]
 Column = Annotated[str | None, Option(metavar="NAME", help="The column of the totals, if the file has several.")]
 Decimal = Annotated[str | None, Option(metavar=". or ,", help="The decimal sign of the file, if it can't be told.")]
 Zone = Annotated[str | None, Option(metavar="NAME", help="Of times without an offset, such as Europe/Berlin.")]

@@ -39,6 +39,7 @@ def command(
     season: options.Season = None,
     swing: Swing = None,
     history: History = None,
+    step: options.Step = None,
     column: options.Column = None,
     decimal: options.Decimal = None,
     zone: options.Zone = None,
@@ -71,14 +72,14 @@ def command(
     from afterglow.cli.progress import progress  # noqa: PLC0415
     from afterglow.lab.plan.planner import plan  # noqa: PLC0415  Numba takes a second to load
 
-    reading = {"column": column, "decimal": decimal, "zone": zone, "missing": missing}
+    reading = {"step": step, "column": column, "decimal": decimal, "zone": zone, "missing": missing}
     said = {name: value for name, value in reading.items() if value is not None}
-    with progress() as tell:
-        found = plan(**given, history=history, reading=said, progress=tell)
+    with progress() as show_progress:
+        found = plan(**given, history=history, reading=said, progress=lambda done, what: show_progress(done, what, ""))
     if json:
         from afterglow.cli.output import print_json  # noqa: PLC0415
 
-        print_json(found.as_dict())
+        print_json(found.to_dict())
     else:
         from afterglow.cli.plan_output import show  # noqa: PLC0415
 

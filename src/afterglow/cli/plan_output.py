@@ -6,11 +6,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from afterglow.cli.option_names import worded
-from afterglow.cli.output import amount, console
+from afterglow.cli.output import console
 from afterglow.lab.plan.answer import Plan
 from afterglow.lab.plan.text import out_words
 from afterglow.lab.rendering.durations import lasting, steps_lasting
-from afterglow.lab.rendering.rounding import to_error
+from afterglow.lab.rendering.rounding import amount, short_percent, to_error, whole_percent
 
 COLOURS = {"yes": "green", "probably": "green", "gamble": "yellow", "hopeless": "red"}
 
@@ -42,10 +42,10 @@ def facts(plan: Plan) -> list[tuple[str, str]]:
         ("why", plan.why),
         *([("", plan.why_season)] if plan.why_season else []),
         ("proof", plan.proof),
-        ("lost", f"{amount(plan.lost)}, {plan.lost_share:.1%} of what the best arm brings".replace("%", " %")),
+        ("lost", f"{amount(plan.lost)}, {whole_percent(plan.lost_share, 1)} of what the best arm brings"),
         ("", f"a fixed rotation to the end loses {amount(plan.lost_by_rotation)}"),
         ("smallest gap", reached(plan.smallest_gap, plan) + f" in {plan.horizon:,} steps"),
-        ("shortest run", reached(plan.shortest_horizon, plan, plan.longest_tried) + f" for {percent(plan.gap)}"),
+        ("shortest run", reached(plan.shortest_horizon, plan, plan.longest_tried) + f" for {short_percent(plan.gap)}"),
         ("rule", f"of thumb: {plan.rule.says}, with {plan.rule.policy}; "
          + ("confirmed" if plan.rule.confirmed else "corrected")
          + f" by simulation (q = {plan.rule.q:.3g}, s = {plan.rule.s:.3g})"),
@@ -67,12 +67,12 @@ def planned(plan: Plan) -> str:
     unit = f", reward_max {amount(plan.reward_max)}" if plan.reward_max != 1 else ""
     if plan.cycle > 1:
         unit += f", a cycle of {plan.cycle:,} steps"
-        unit += "" if plan.swing is None else f" that swings by {percent(plan.swing)}"
+        unit += "" if plan.swing is None else f" that swings by {short_percent(plan.swing)}"
     unit += f", spread {plan.spread}" if plan.spread != "uniform" else ""
     long = f" ({lasting(plan.window, plan.step_seconds)})" if plan.step_seconds else ""
     return (
         f"{plan.arms} arms, window {plan.window:,}{long}, {steps_lasting(plan.horizon, plan.step_seconds)}, "
-        f"gap {percent(plan.gap)}, mean {amount(plan.mean)}, give or take {amount(plan.noise)} by chance{unit}"
+        f"gap {short_percent(plan.gap)}, mean {amount(plan.mean)}, give or take {amount(plan.noise)} by chance{unit}"
     )
 
 
@@ -96,15 +96,11 @@ def reached(values: dict[str, Any], plan: Plan, longest: int | None = None) -> s
     parts = []
     for level, value in values.items():
         if longest is None:
-            parts.append(f"none found at {level}" if value is None else f"{percent(value)} at {level}")
+            parts.append(f"none found at {level}" if value is None else f"{short_percent(value)} at {level}")
         else:
             steps = steps_lasting(longest if value is None else value, plan.step_seconds)
             parts.append(f"{'more than ' if value is None else ''}{steps} at {level}")
     return ", ".join(parts)
-
-
-def percent(value: float) -> str:
-    return f"{100 * value:.2g} %"
 
 
 def short(value: Any) -> str:
@@ -120,7 +116,7 @@ def compared(plan: Plan) -> Table:
         name = f"[bold]{each.policy}[/bold]" if each.policy == plan.policy else each.policy
         low, high = each.lost_interval
         table.add_row(
-            name, f"{each.found:.0%}".replace("%", " %"), " ± ".join(to_error(each.lost, (high - low) / 2)),
+            name, whole_percent(each.found), " ± ".join(to_error(each.lost, (high - low) / 2)),
             f"{each.switches:.0f}", f"{each.first_hold:,}",
         )  # fmt: skip
     return table

@@ -174,7 +174,9 @@ def every_command() -> Iterator[tuple[str, Any]]:
 
 def chapter(name: str, command: Any) -> str:
     """One command: what it does, an example, its options."""
-    rows = "".join(row(option) for option in command.params if option.name != "help")
+    rows = "".join(
+        row(option) for option in command.params if option.name != "help" and not getattr(option, "hidden", False)
+    )
     return (
         f"\n## afterglow {name}\n\n{command.help.strip()}\n\n{BEFORE.get(name, '')}```sh\n{EXAMPLES[name]}\n```\n\n"
         f"| option | |\n|---|---|\n{rows}\n{fill(NOTES[name], 120, break_on_hyphens=False)}\n{MORE.get(name, '')}"

@@ -34,7 +34,7 @@ def command(
     number = None if seed is None else count("seed", seed, 0)
 
     from afterglow.cli.messages import one_line  # noqa: PLC0415
-    from afterglow.cli.study_progress import play  # noqa: PLC0415
+    from afterglow.cli.study_runs import play  # noqa: PLC0415
     from afterglow.lab.study.study import Study  # noqa: PLC0415  Numba takes a second to load
 
     chosen = Study.read(study, number)
@@ -51,12 +51,12 @@ def command(
     if json:
         from afterglow.cli.output import print_json  # noqa: PLC0415
 
-        print_json(as_data(results))
+        print_json(to_dict(results))
     else:
         print(results.summary())
 
 
-def as_data(results: "Results") -> dict[str, Any]:
+def to_dict(results: "Results") -> dict[str, Any]:
     """The summary as plain data, with what was played."""
     found = results.summary()
     head = {"study": results.study, "versions": results.versions, "folder": str(results.folder)}

@@ -117,7 +117,8 @@ def curve_of(outcome: "Outcome") -> dict[str, Any]:
 def show(found: dict[str, Any]) -> None:
     from rich.table import Table  # noqa: PLC0415
 
-    from afterglow.cli.output import amount, console, plus_minus  # noqa: PLC0415
+    from afterglow.cli.output import console  # noqa: PLC0415
+    from afterglow.lab.rendering.rounding import amount, plus_minus  # noqa: PLC0415
 
     screen = console()
     table = Table.grid(padding=(0, 2))

@@ -18,7 +18,7 @@ from afterglow.engine.tiers import HOLD, SKIP, STEP
 from afterglow.engine.work import share_out
 from afterglow.errors import BadValue, argument
 from afterglow.policies.policy import Policy
-from afterglow.policies.registry import is_ours, named
+from afterglow.policies.registry import is_ours, merged_options, named
 from afterglow.policies.season import seasonal
 from afterglow.worlds.world import World
 
@@ -66,7 +66,8 @@ def simulate(
     runs, first, seed = whole("runs", runs, 1), whole("first", first, 0), any_seed(seed)
     marks = checked_marks(checkpoints, steps)
     window = world.window if told_window is None else told_window
-    settings = policy.settings(world.arms, window, steps if told_horizon else None, options)
+    given = merged_options(options, {})
+    settings = policy.settings(world.arms, window, steps if told_horizon else None, given)
     tier = tier_for(engine, policy, world)
     if not is_ours(base):
         check_own(policy, settings, world.arms)
@@ -76,7 +77,7 @@ def simulate(
     used = share_out(runs, partial(job.play, results), threads, progress)
     seconds = time.perf_counter() - began
     return Outcome(
-        policy.name, asdict(settings), dict(options or {}), world, steps, runs, seed, first, tier, used, seconds,
+        policy.name, asdict(settings), given, world, steps, runs, seed, first, tier, used, seconds,
         **results.columns(), checkpoints=marks, curves=results.curves, shares=results.shares, pulls=results.pulls,
         recommended=results.recommended,
     )  # fmt: skip

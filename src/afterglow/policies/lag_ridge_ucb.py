@@ -65,9 +65,7 @@ def configure(arms: int, window: int, C: float = 0.5) -> Settings:
     arms = whole("arms", arms, 2)
     window = whole("window", window, 1, "1 = paid at once")
     C = number("C", C, above=0.0)
-    edges = [0]
-    while edges[-1] < window:
-        edges.append(min(max(1, 2 * edges[-1]), window))
+    edges = lag_edges(window)
     bins = len(edges) - 1
     if arms * bins > UNKNOWNS:
         raise BadValue(
@@ -76,6 +74,14 @@ def configure(arms: int, window: int, C: float = 0.5) -> Settings:
             field="arms",
         )
     return Settings(arms, window, C, bins, edges, -(-window // 4), 4 * window)
+
+
+def lag_edges(window: int) -> list[int]:
+    """Bins {0}, {1}, {2, 3}, {4 .. 7}, … cut at the window: where they begin, and the window."""
+    edges = [0]
+    while edges[-1] < window:
+        edges.append(min(max(1, 2 * edges[-1]), window))
+    return edges
 
 
 def start(settings: Settings) -> State:

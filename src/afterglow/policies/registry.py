@@ -64,6 +64,21 @@ def playable(policy: object) -> Policy[Any, Any]:
     return found
 
 
+def merged_options(options: object, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a policy, given as a mapping, by name, or both; each once.
+
+    >>> merged_options({"C": 0.5}, {"level": "plus"})
+    {'C': 0.5, 'level': 'plus'}
+    """
+    if options is not None and not isinstance(options, Mapping):
+        raise BadValue(f"{argument('options')} must be a mapping from settings to values, got {options!r}")
+    found = dict(options or {})
+    for name in settings:
+        if name in found:
+            raise BadValue(f"{argument(name)} is given by name and in {argument('options')}; give it once")
+    return found | dict(settings)
+
+
 def known_options(policy: Policy[Any, Any], options: Mapping[str, Any], others: Sequence[str]) -> dict[str, Any]:
     """Options that the policy takes; a misspelt name is compared with the experiment's own arguments too."""
     known = policy.options()

@@ -98,7 +98,7 @@ def test_with_a_season_nothing_is_proved_and_the_mean_is_that_of_a_whole_cycle()
     found = fit(replace(steps, arm=arms), 1, season=WEEK)
     assert [one.proved_low for one in found.means] == [None, None]
     assert any(note.startswith("no bounds are proved: they are for means that don't change") for note in found.notes)
-    assert found.season == found.as_data()["season"] == WEEK
+    assert found.season == found.to_dict()["season"] == WEEK
     (one,) = found.differences
     assert one.low <= 0 <= one.high
     assert one.high - one.low < 60

@@ -11,11 +11,12 @@ import pytest
 from afterglow.errors import BadValue
 from afterglow.lab.fit.figures import figures, write
 from afterglow.lab.fit.fitting import fit
-from afterglow.lab.fit.recorded import Recorded, lag_edges
+from afterglow.lab.fit.recorded import Recorded
 from afterglow.lab.fit.regression import regression
 from afterglow.lab.fit.window_check import check_window
 from afterglow.lab.fit.window_test import past
 from afterglow.lab.reading.tables import Steps
+from afterglow.policies.lag_ridge_ucb import lag_edges
 from support.worlds.recorded_steps import LATE, LEVEL_KERNELS, MEANS, as_csv, recorded
 
 FULL = fit(recorded(1, 3000, 60), window=24, reward_max=1.0)
@@ -212,8 +213,8 @@ def test_what_cant_be_fitted_is_refused_with_the_numbers() -> None:
 def test_a_fit_reads_files_and_is_plain_data(tmp_path: Path) -> None:
     path = tmp_path / "steps.csv"
     path.write_text(as_csv(recorded(1, 3000, 60)), encoding="utf-8")
-    data = fit(path, window=24, reward_max=1.0).as_data()
-    assert json.loads(json.dumps(data, allow_nan=False)) == json.loads(json.dumps(FULL.as_data(), allow_nan=False))
+    data = fit(path, window=24, reward_max=1.0).to_dict()
+    assert json.loads(json.dumps(data, allow_nan=False)) == json.loads(json.dumps(FULL.to_dict(), allow_nan=False))
 
 
 # Figures

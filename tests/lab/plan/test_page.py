@@ -84,7 +84,7 @@ def test_the_command_on_the_page_makes_the_same_plan(
     found = plan(**{"arms": 2, "window": 4, "horizon": 400, "gap": 0.2, "runs": 20} | asked)
     assert run([*shlex.split(call(found))[1:], "--json"]) == 0
     again = json.loads(capsys.readouterr().out)
-    once = json.loads(json.dumps(found.as_dict()))
+    once = json.loads(json.dumps(found.to_dict()))
     notes = set(once.pop("notes")) - set(again.pop("notes"))
     assert all(note.startswith("the mean is taken as") for note in notes)
     assert again == once

@@ -38,7 +38,7 @@ def hopeless() -> Plan:
 
 def test_the_same_plan_comes_out_whatever_the_threads(easy: Plan) -> None:
     assert plan(**EASY, threads=1) == easy
-    assert json.loads(json.dumps(easy.as_dict()))["found"] == easy.found
+    assert json.loads(json.dumps(easy.to_dict()))["found"] == easy.found
 
 
 def test_an_easy_plan_is_called_so_and_its_limits_lie_below_what_was_asked(easy: Plan) -> None:

@@ -175,7 +175,7 @@ def test_an_average_over_places_has_the_interval_of_runs(results: Results) -> No
 
 
 def test_the_study_can_be_played_again_from_the_page(page: str, tmp_path: Path) -> None:
-    text = toml_of(STUDY.as_data())
+    text = toml_of(STUDY.to_dict())
     (tmp_path / "little.toml").write_text(text, encoding="utf-8")
     assert [cell.title for cell in Study.read(tmp_path / "little.toml").cells] == [cell.title for cell in STUDY.cells]
     assert text.splitlines()[0] in page.replace("&#34;", '"')

@@ -115,8 +115,10 @@ def test_rate_fits_a_line_for_all_else_the_same(results: Results, along: str, li
     assert len(sheet) == lines
     (row,) = [
         row
-        for row in sheet.where(label="leak-ucb", spread="last", arms=2)
-        if row.get("window", 4) == 4 and row.get("horizon", 2_000) == 2_000
+        for row in sheet
+        if (row["label"], row["spread"], row["arms"]) == ("leak-ucb", "last", 2)
+        and row.get("window", 4) == 4
+        and row.get("horizon", 2_000) == 2_000
     ]
     cells = [alone(results, **{along: value}) for value in values]
     samples = np.stack([results.runs_of(cell["cell"])["regret"] for cell in cells], axis=1)

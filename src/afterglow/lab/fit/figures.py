@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from afterglow.lab.fit.fitting import Fit
 from afterglow.lab.rendering.palette import BLUE, GREEN, GREY, ORANGE, PAPER, PINK, RED, SKY, VARIABLES
 from afterglow.lab.rendering.style import STYLE, png, svg
+from afterglow.lab.rendering.svg import with_variables
 
 COLOURS = (BLUE, RED, GREEN, PINK, ORANGE, SKY)
 DARK = {
@@ -46,8 +47,7 @@ def figures(fit: Fit, width: float = WIDE) -> dict[str, Figure]:
 
 def adaptive(drawn: str) -> str:
     """A drawing whose colours follow the reader's screen from light to dark."""
-    for colour, variable in VARIABLES.items():
-        drawn = drawn.replace(colour, f"var(--{variable})")
+    drawn = with_variables(drawn)
     light = " ".join(f"--{variable}: {colour};" for colour, variable in VARIABLES.items())
     dark = " ".join(f"--{variable}: {colour};" for variable, colour in DARK.items())
     style = f"<style>svg {{ {light} }} @media (prefers-color-scheme: dark) {{ svg {{ {dark} }} }}</style>"

@@ -6,12 +6,14 @@ effects depend on arm and lag only, plus a season that is the same for all arms,
 (`fit_regression`).
 """
 
+import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
-from afterglow.checks import number, whole
+from afterglow.checks import choice, number, whole
 from afterglow.errors import BadValue, Sentence, UnknownName, argument
 from afterglow.lab.fit.proved import most_of_a_pull, proved
 from afterglow.lab.fit.recorded import Recorded
@@ -24,6 +26,7 @@ RUNS = 3  # of an arm, below which leaving one out says nothing
 FEW_CHANGES = 8  # of arm
 CYCLES = 3  # of a season, at least
 LOOKED_AT = 20_000  # steps in which a season is looked for
+READING = ("step", "arm_column", "column", "decimal", "zone")  # how to read a file
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,11 @@ class Fit:
     notes: list[str]
     recorded: Recorded = field(repr=False)
 
-    def as_data(self) -> dict[str, Any]:
+    def to_json(self) -> str:
+        """The same as JSON."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+    def to_dict(self) -> dict[str, Any]:
         """Plain data, without the steps themselves."""
         parts = ("recorded", "means", "differences", "kernels", "check")
         plain = {name: value for name, value in vars(self).items() if name not in parts}
@@ -86,14 +93,18 @@ def fit(
     confidence: float = 0.95,
     season: int = 1,
     against: str | None = None,
+    reading: Mapping[str, str] | None = None,
 ) -> Fit:
     """Fit recorded steps: a CSV file with step, arm and total, its text, or `Steps`.
 
     Without a window the one that the data suggest is taken. `reward_max` is the most that one pull can bring in
     all, for the proved bounds; the largest total if it isn't given. `season` is the length of a cycle in steps. Arms
-    are compared with the arm `against`, the best if it isn't named.
+    are compared with the arm `against`, the best if it isn't named. `reading` says how to read a file: `step`,
+    `arm_column`, `column`, `decimal` and `zone` of `read_steps`.
     """
-    steps = source if isinstance(source, Steps) else read_steps(source)
+    for name in reading or {}:
+        choice("reading", name, READING)
+    steps = source if isinstance(source, Steps) else read_steps(source, **(reading or {}))
     confidence = number("confidence", confidence, 0.5, 1.0)
     told = None if window is None else whole("window", window, 1, "1 = paid at once")
     recorded = Recorded.of(steps, whole("season", season, 1, "1 = none"))

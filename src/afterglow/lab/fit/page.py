@@ -5,7 +5,7 @@ from pathlib import Path
 from afterglow.lab.fit.figures import NARROW, figures
 from afterglow.lab.fit.fitting import Fit, FitDifference
 from afterglow.lab.rendering.html import placed, render, written
-from afterglow.lab.rendering.rounding import amount
+from afterglow.lab.rendering.rounding import amount, signed
 from afterglow.lab.rendering.style import svg
 from afterglow.lab.versions import versions
 
@@ -19,7 +19,7 @@ DESCRIBED = {
 
 def write(fit: Fit, folder: Path) -> Path:
     """The page's path; beside it `fit.json`."""
-    return written(folder, page(fit), "fit.json", fit.as_data())
+    return written(folder, page(fit), "fit.json", fit.to_json())
 
 
 def page(fit: Fit) -> str:
@@ -33,7 +33,7 @@ def page(fit: Fit) -> str:
         proved=any(one.proved_low is not None for one in fit.means),
         share=f"{100 * fit.confidence:g} %",
         amount=amount,
-        signed=lambda value: f"{'+' if value >= 0 else '−'}{amount(abs(value))}",
+        signed=lambda value: signed(value, minus="−"),
         svg=placed({name: svg(figure) for name, figure in figures(fit, NARROW).items()}, DESCRIBED),
         legend=[],
         versions=versions(),

@@ -72,14 +72,6 @@ def natural(name: str) -> tuple[bool, float, str]:
         return True, 0.0, name.casefold()
 
 
-def lag_edges(window: int) -> list[int]:
-    """Bins {0}, {1}, {2, 3}, {4 .. 7}, … cut at the window: where they begin, and the window."""
-    edges = [0]
-    while edges[-1] < window:
-        edges.append(min(max(1, 2 * edges[-1]), window))
-    return edges
-
-
 def contrasts(shares: Array) -> Array:
     """Shares of arms as columns that add up to zero over the arms: each arm's less the last one's."""
     return np.asarray(shares[:, :-1] - shares[:, -1:])

@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 
 from afterglow.errors import BadValue
 from afterglow.lab.fit.jackknife import Regression, moments, quantile, regress
-from afterglow.lab.fit.recorded import Array, Recorded, lag_edges
+from afterglow.lab.fit.recorded import Array, Recorded
+from afterglow.policies.lag_ridge_ucb import lag_edges
 
 Interval = tuple[float, float, float]  # value, low, high
 

@@ -1,5 +1,6 @@
 """What a plan answers."""
 
+import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -86,6 +87,10 @@ class Plan:
     runs: int
     seed: int
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All of it as plain data."""
         return asdict(self)
+
+    def to_json(self) -> str:
+        """The same as JSON."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)

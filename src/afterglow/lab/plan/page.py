@@ -15,7 +15,7 @@ from afterglow.lab.plan.text import literal, out_words
 from afterglow.lab.rendering.durations import steps_lasting
 from afterglow.lab.rendering.html import placed, render, written
 from afterglow.lab.rendering.palette import BLUE, GREY, INK
-from afterglow.lab.rendering.rounding import amount
+from afterglow.lab.rendering.rounding import amount, short_percent
 from afterglow.lab.rendering.style import STYLE, short, svg
 from afterglow.lab.versions import versions
 
@@ -27,7 +27,7 @@ DESCRIBED = {
 
 def write(plan: Plan, folder: Path) -> Path:
     """The page's path; beside it `plan.json`."""
-    return written(folder, page(plan), "plan.json", plan.as_dict())
+    return written(folder, page(plan), "plan.json", plan.to_json())
 
 
 def page(plan: Plan) -> str:
@@ -38,7 +38,7 @@ def page(plan: Plan) -> str:
         plan=plan,
         candidates=sorted(plan.candidates, key=lambda each: each.lost),
         amount=amount,
-        share=lambda value: f"{100 * value:.2g} %",
+        share=short_percent,
         lasting=lambda steps: steps_lasting(steps, plan.step_seconds),
         out_words=out_words,
         svg=placed(drawn, DESCRIBED),

@@ -13,7 +13,7 @@ from afterglow.lab.reading.tables import Totals, read_totals
 from afterglow.lab.rendering.durations import MONTH, lasting
 from afterglow.lab.rendering.rounding import amount
 
-READING = ("column", "decimal", "zone", "missing")  # what may be said of a history's file
+READING = ("step", "column", "decimal", "zone", "missing")  # how to read a file
 Past = str | Path | Totals | Sequence[float]
 SHARED = 0.8  # of the steps may have several rows at most
 WORTH = 0.7  # of the noise or less must be left for a longer cycle to be worth a word

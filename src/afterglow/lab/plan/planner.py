@@ -62,7 +62,7 @@ def plan(
     One arm is better than the others by `gap`, relative to `mean`. `noise` is the standard deviation of one pull's
     reward; unknown, it is taken as the largest there is. A `season` is a sine of height `swing`, 0.2 unless set.
     `history` has past totals, as a list, a CSV file or `Totals`, and tells mean, noise and season itself; `reading`
-    says how to read a file: `column`, `decimal`, `zone` and `missing` of `read_totals`.
+    says how to read a file: `step`, `column`, `decimal`, `zone` and `missing` of `read_totals`.
     """
     asked = PlanInputs(
         whole("arms", arms, 2), whole("window", window, 1, "1 = paid at once"), whole("horizon", horizon, 1), gap,

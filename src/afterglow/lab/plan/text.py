@@ -10,7 +10,7 @@ from afterglow.lab.plan.rule import Rule, as_good, choose
 from afterglow.lab.plan.scenario import Scenario
 from afterglow.lab.plan.trials import Candidate, Trial
 from afterglow.lab.rendering.durations import lasting, steps_lasting
-from afterglow.lab.rendering.rounding import amount
+from afterglow.lab.rendering.rounding import amount, whole_percent
 
 LETTERS = 26  # arms beyond these are numbers
 NAME = "my-experiment"  # of a live experiment, until it has one
@@ -19,14 +19,15 @@ NAME = "my-experiment"  # of a live experiment, until it has one
 def answer(verdict: str, scenario: Scenario, chosen: Trial) -> str:
     """The first sentence."""
     low, high = chosen.interval()
-    share = f"the best of {scenario.arms} arms is found in {chosen.found:.0%} of runs ({low:.0%} to {high:.0%})"
-    chance = f"guessing finds it in {1 / scenario.arms:.0%}"
+    interval = f"{whole_percent(low)} to {whole_percent(high)}"
+    share = f"the best of {scenario.arms} arms is found in {whole_percent(chosen.found)} of runs ({interval})"
+    chance = f"guessing finds it in {whole_percent(1 / scenario.arms)}"
     return {
         "yes": f"yes: {share}",
         "probably": f"probably: {share}",
         "gamble": f"a gamble: {share}, {chance}",
         "hopeless": f"hopeless: {share}, {chance}",
-    }[verdict].replace("%", " %")
+    }[verdict]
 
 
 def reason(chosen: Trial, trials: list[Trial], rule: Rule, unit: float) -> str:
@@ -40,9 +41,9 @@ def reason(chosen: Trial, trials: list[Trial], rule: Rule, unit: float) -> str:
         schedule = None
     rival = schedule or min(others, key=lambda each: (-round(each.found, 1), each.lost))
     figures = (
-        f"it finds the best arm in {chosen.found:.0%} of runs and loses {amount(chosen.lost * unit)}, "
-        f"{rival.candidate.name} in {rival.found:.0%} and loses {amount(rival.lost * unit)}"
-    ).replace("%", " %")
+        f"it finds the best arm in {whole_percent(chosen.found)} of runs and loses {amount(chosen.lost * unit)}, "
+        f"{rival.candidate.name} in {whole_percent(rival.found)} and loses {amount(rival.lost * unit)}"
+    )
     if schedule is not None:
         better = as_good(schedule, chosen) and not as_good(chosen, schedule)
         figures += f"; a fixed schedule would do {'better' if better else 'as well'}"
@@ -59,28 +60,28 @@ def why_season(chosen: Trial, others: Sequence[Trial], unit: float, step_seconds
     def named(each: Trial) -> str:
         return "no whole cycles" if each.align == 1 else f"whole cycles of {steps_lasting(each.align, step_seconds)}"
 
-    rest = "".join(f"; {named(each)}: {each.found:.0%} and {amount(each.lost * unit)}" for each in others)
+    rest = "".join(f"; {named(each)}: {whole_percent(each.found)} and {amount(each.lost * unit)}" for each in others)
     close = any(each.found >= chosen.found and each.lost <= chosen.lost for each in others)
     return (
-        f"counting {named(chosen)} finds the best arm in {chosen.found:.0%} of runs and loses "
+        f"counting {named(chosen)} finds the best arm in {whole_percent(chosen.found)} of runs and loses "
         f"{amount(chosen.lost * unit)}{rest}{'; about as good, and the longest is the fairest' if close else ''}"
-    ).replace("%", " %")
+    )
 
 
 def out_words(out: StandsOut, found: float) -> str:
     """What stands out, and what it costs."""
     steps = f"{out.steps:,} step{'' if out.steps == 1 else 's'}"
     return (
-        f"{steps}, {', '.join(out.when)}: if such steps come as often again the best arm is found in {found:.0%} of "
-        f"runs, if they are paused or made void in {out.found_without:.0%}"
-    ).replace("%", " %")
+        f"{steps}, {', '.join(out.when)}: if such steps come as often again the best arm is found in "
+        f"{whole_percent(found)} of runs, if they are paused or made void in {whole_percent(out.found_without)}"
+    )
 
 
 def calmer(out: StandsOut | None, found: float) -> list[str]:
     """Pausing what stands out, if that helps."""
     if out is None or out.found_without <= found + 0.03:
         return []
-    share = f"{out.found_without:.0%}".replace("%", " %")
+    share = whole_percent(out.found_without)
     return [
         f"pause the experiment when totals will stand out, or make such steps void: {share}; plan again with those "
         "totals left empty in the history"
@@ -95,11 +96,11 @@ def what_is_proved(proof: Proof, found: float) -> str:
     if proof.share == 0:
         return (
             f"{what} come apart in none of {proof.runs:,} runs, so the end is called inconclusive; take the "
-            f"recommendation for what it is, right in {found:.0%}"
-        ).replace("%", " %")
+            f"recommendation for what it is, right in {whole_percent(found)}"
+        )
     if proof.share == 1:
         return f"{what} come apart by the end in all of {proof.runs:,} runs"
-    return f"{what} come apart by the end in {proof.share:.0%} of {proof.runs:,} runs".replace("%", " %")
+    return f"{what} come apart by the end in {whole_percent(proof.share)} of {proof.runs:,} runs"
 
 
 def agent_of(scenario: Scenario, used: Candidate) -> str:
@@ -167,7 +168,7 @@ def what_helps(
     for words, change in changes:
         share = play(scenario.with_(**change))
         if share > found + 0.03:
-            helps.append(f"{words} would find it in {share:.0%}, now {found:.0%}".replace("%", " %"))
+            helps.append(f"{words} would find it in {whole_percent(share)}, now {whole_percent(found)}")
         else:
             helps.append(f"{words} would not help")
     return helps

@@ -24,6 +24,7 @@ NAMES = {
     "total": "total totals value values amount sum reward rewards revenue sales turnover income margin profit orders "
     "conversions clicks count y x umsatz summe betrag wert gesamt gross net",
 }
+ARGUMENTS = {"total": "column", "time": "step", "step": "step", "arm": "arm_column"}  # that name a role's column
 TIMES = ("time", "step")  # roles that a date and its time of day may have together
 FOOTERS = {"total", "totals", "sum", "summe", "gesamt", "grand total", "average", "mean"}
 
@@ -69,7 +70,9 @@ def table(source: Source, roles: Sequence[str], named: Mapping[str, str | None],
     drop_footer(found)
     if not found.rows:
         raise BadFormat(f"{found.name} has a header and no rows; export it again with its totals")
-    said = {role: column_named(found, header, name) for role, name in named.items() if name is not None}
+    said = {
+        role: column_named(found, header, name, ARGUMENTS[role]) for role, name in named.items() if name is not None
+    }
     taken = {place for role, place in said.items() if role not in TIMES}
     spent = join_date(found, header, taken)
     joined = join_clock(found, header, taken | spent) or join_hours(found, header, taken | spent)
@@ -147,7 +150,7 @@ def by_name(header: Sequence[str], roles: Sequence[str], taken: Collection[int])
     return places
 
 
-def column_named(found: CellGrid, header: Sequence[str], name: str) -> int:
+def column_named(found: CellGrid, header: Sequence[str], name: str, field: str) -> int:
     """The column that the caller names, by its name or by its number from 1 on."""
     plain = [one.lower() for one in header]
     if name.lower() in plain:
@@ -155,7 +158,8 @@ def column_named(found: CellGrid, header: Sequence[str], name: str) -> int:
     width = len(found.rows[0])
     if name.isdigit() and 1 <= int(name) <= width:
         return int(name) - 1
-    raise UnknownName("column", name, header, f"{found.name} has {', '.join(header) or f'1 to {width}'}")
+    way_out = f"{found.name} has {', '.join(header) or f'1 to {width}'}"
+    raise UnknownName("column", name, header, way_out, field=field)
 
 
 def column(found: Table, place: int) -> list[str]:

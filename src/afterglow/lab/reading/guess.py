@@ -5,13 +5,12 @@ from collections.abc import Sequence
 
 from afterglow.errors import BadFormat, argument
 from afterglow.lab.reading.clock import clock
-from afterglow.lab.reading.columns import Table, column, counts_up, mostly_times
+from afterglow.lab.reading.columns import ARGUMENTS, Table, column, counts_up, mostly_times
 from afterglow.lab.reading.numbers import apart, is_missing
 from afterglow.lab.reading.text import DIGITS
 from afterglow.lab.reading.times import moment
 
 DATELIKE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d*|\d{1,2}:\d{2}|\d{1,2}\.? [A-Za-z]{3,9}")
-OPTIONS = {"total": "column", "step": "step", "arm": "arm"}  # what names a role's column
 UNCLEAR = "unclear-column"  # kind of error
 
 
@@ -108,18 +107,18 @@ def unclear(found: Table, role: str, free: Sequence[int]) -> BadFormat:
     if role == "total" and len(free) > 1:
         could = ", ".join(found.header[n] for n in free)
         several = f"{found.grid.name} has several columns that could be the total ({could})"
-        return BadFormat(f"{several}; {way_out(role, found.header[free[0]])}", kind=UNCLEAR, field=OPTIONS[role])
+        return BadFormat(f"{several}; {way_out(role, found.header[free[0]])}", kind=UNCLEAR, field=ARGUMENTS[role])
     return BadFormat(
         f"{found.grid.name} has no column for the {role}; it has {listed}; call one of them {role!r}, or "
         f"{way_out(role, found.header[0])}",
         kind=UNCLEAR,
-        field=OPTIONS[role],
+        field=ARGUMENTS[role],
     )
 
 
 def way_out(role: str, name: str) -> str:
     """How to name a column."""
-    return f"say which, such as {argument(OPTIONS[role], name)}"
+    return f"say which, such as {argument(ARGUMENTS[role], name)}"
 
 
 def finest_times(found: Table, role: str) -> None:

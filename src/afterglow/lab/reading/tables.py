@@ -59,21 +59,21 @@ def read_totals(
     source: Source,
     *,
     column: str | None = None,
-    time: str | None = None,
+    step: str | None = None,
     zone: str | None = None,
     decimal: str | None = None,
     missing: str = "nan",
 ) -> Totals:
     r"""Totals from a path, or from the text itself (a string with a line break, or bytes).
 
-    `column` and `time` name the columns where they can't be guessed; `zone` is that of times without an offset,
-    such as Europe/Berlin; `decimal` is "." or ",".
+    `column` and `step` name the columns of totals and of times or step numbers where they can't be guessed; `zone` is
+    that of times without an offset, such as Europe/Berlin; `decimal` is "." or ",".
 
     >>> read_totals("day;sales\n31.12.2026;1.234,50\n01.01.2027;987,00\n").values
     [1234.5, 987.0]
     """
     choice("missing", missing, ("nan", "zero"))
-    found = table(source, ("time", "step", "total"), {"total": column, "time": time}, totals_alone=True)
+    found = table(source, ("time", "step", "total"), {"total": column, "time": step}, totals_alone=True)
     guess_totals(found)
     values, _ = without_void(found, number_column(found, "total", checked_decimal(decimal)))
     if "time" in found.places:
@@ -92,20 +92,20 @@ def read_steps(
     source: Source,
     *,
     step: str | None = None,
-    arm: str | None = None,
+    arm_column: str | None = None,
     column: str | None = None,
     zone: str | None = None,
     decimal: str | None = None,
 ) -> Steps:
     r"""Step, arm and total from a path or text. Steps are numbers or times, 0, 1, … if there is no such column.
 
-    `step`, `arm` and `column` name the columns where they can't be guessed, `column` that of the totals.
+    `step`, `arm_column` and `column` name the columns where they can't be guessed, `column` that of the totals.
 
     >>> read_steps("Hour,Variant,Sales\n1,A,10\n2,A,12\n4,B,9\n").step
     [1, 2, 4]
     """
     roles = ("step", "arm", "total")
-    found = table(source, roles, {"step": step, "arm": arm, "total": column})
+    found = table(source, roles, {"step": step, "arm": arm_column, "total": column})
     guess_steps(found, roles)
     values, missed = without_void(found, number_column(found, "total", checked_decimal(decimal)))
     names = arms_of(found, missed)

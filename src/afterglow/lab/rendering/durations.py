@@ -20,7 +20,8 @@ def lasting(steps: float, step_seconds: float) -> str:
             return f"{'an' if unit == 'hour' else 'a'} {unit}"
     count = seconds / length
     exact = "" if abs(count - round(count)) < 0.005 * count else "about "
-    return f"{exact}{max(1, round(count)):,} {name}s"
+    number = max(1, round(count))
+    return f"{exact}{number:,} {name}{'' if number == 1 else 's'}"
 
 
 def steps_lasting(steps: int, step_seconds: float | None) -> str:

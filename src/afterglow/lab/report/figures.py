@@ -10,8 +10,8 @@ import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
-from afterglow.lab.rendering.html import percent
 from afterglow.lab.rendering.palette import GREY, OTHERS, RULE, Stroke, strokes
+from afterglow.lab.rendering.rounding import percent
 from afterglow.lab.rendering.style import (
     STYLE,
     band_line,

@@ -88,6 +88,6 @@ class StudyDefinition:
         """The cells that are played although their policies warn of them, with the warning."""
         return self.grid.warned
 
-    def as_data(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The fields as plain data: what results keep, and what a later run must match."""
         return {one.name: check.plain(getattr(self, one.name)) for one in fields(self) if one.name != "source"}

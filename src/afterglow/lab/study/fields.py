@@ -147,8 +147,24 @@ def entries_in(table: Mapping[str, Any], source: str) -> list[Entry]:
     if "runs" in table:
         with at("runs", table["runs"]):
             runs = count(table["runs"])
-    rest = {key: value for key, value in table.items() if key != "runs"}
-    return [entry_of(one, table, source, runs) for one in expanded(rest)]
+    flat = with_flat_options({key: value for key, value in table.items() if key != "runs"})
+    return [entry_of(one, flat, source, runs) for one in expanded(flat)]
+
+
+def with_flat_options(table: Mapping[str, Any]) -> dict[str, Any]:
+    """A table of a policy with its `options` table, if it has one, beside its other keys.
+
+    >>> with_flat_options({"policy": "leak-ucb", "options": {"C": [0.5, 1]}})
+    {'policy': 'leak-ucb', 'C': [0.5, 1]}
+    """
+    given = table.get("options", {})
+    if not isinstance(given, Mapping):
+        raise BadValue(f"{argument('options')} must be a table of settings, got {plain(given)!r}")
+    flat = {key: value for key, value in table.items() if key != "options"}
+    for name in given:
+        if name in flat:
+            raise BadValue(f"{argument(name)} is given beside {argument('options')} and in it; give it once")
+    return flat | dict(given)
 
 
 def entry_of(one: dict[str, Any], table: Mapping[str, Any], source: str, runs: int | None) -> Entry:

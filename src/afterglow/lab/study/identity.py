@@ -25,7 +25,7 @@ def identity(study: StudyDefinition) -> dict[str, Any]:
     own = {
         text: marked(one.function, one.draws, one.memory) for text, one in spreads.items() if one.function is not None
     }
-    played = {key: value for key, value in study.as_data().items() if key != "question"}
+    played = {key: value for key, value in study.to_dict().items() if key != "question"}
     return {"study": played, "code": code | own, "settings": settings(study), "versions": versions()}
 
 

@@ -33,11 +33,6 @@ class ResultTable:
     def __getitem__(self, number: int) -> dict[str, Any]:
         return self.rows[number]
 
-    def where(self, **place: Any) -> "ResultTable":
-        """The rows that agree with what is given: `sheet.where(spread="hoard")`."""
-        kept = [row for row in self.rows if all(row.get(name) == value for name, value in place.items())]
-        return ResultTable(kept, self.caption)
-
     def to_pandas(self) -> Any:
         """As a pandas data frame (extra `tables`)."""
         return library("pandas").DataFrame(self.rows)

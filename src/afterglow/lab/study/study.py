@@ -17,11 +17,11 @@ from afterglow.lab.study.runner import Tell, run
 class Study(StudyDefinition):
     """What is played. A field may be a list, and the study is the grid.
 
-    `policies` are names, paths of Python files, `Policy` objects, or tables with `policy`, its options, and
-    `label` and `runs` if you like. `worlds` are `World` objects, or tables with `rewards` (one for each arm),
-    `window`, `spread`, `baseline`, and `arms` where the last reward is that of all further arms. `checkpoints` is
-    how many points a curve has, or a list of steps. `told_window` is what the policies are told in place of the
-    world's: steps, or a multiple such as "x1/8".
+    `policies` are names, paths of Python files, `Policy` objects, or tables with `policy`, its settings (by name or
+    as a table `options`), and `label` and `runs` if you like. `worlds` are `World` objects, or tables with `rewards`
+    (one for each arm), `window`, `spread`, `baseline`, and `arms` where the last reward is that of all further arms.
+    `checkpoints` is how many points a curve has, or a list of steps. `told_window` is the window that the policies are
+    given in place of the world's: steps, or a multiple such as "x1/8".
 
     >>> study = Study(policies=["trim-ucb", "leak-ucb"], worlds=[{"rewards": [0.9, 0.8], "window": [4, 8]}],
     ...               horizon=1e4, runs=10)

@@ -52,7 +52,13 @@ def gathered(given: list[Any]) -> list[dict[str, Any]]:
 
 
 def value_of(value: Any) -> str:
-    """One value; TOML writes texts, numbers and lists of them as JSON does. A long list has a line for each item."""
+    """One value; TOML writes texts, numbers and lists of them as JSON does. A long list has a line for each item.
+
+    >>> value_of({"C": [0.5, 1]})
+    '{ C = [0.5, 1] }'
+    """
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{name} = {value_of(one)}' for name, one in value.items())} }}"
     text = json.dumps(value, ensure_ascii=False)
     if not isinstance(value, list) or len(text) <= WIDTH:
         return text
