@@ -47,7 +47,7 @@ class AgentProgress:
     step: int
     selected: int  # 1 between select and update
     holds: int  # begun so far
-    current: int  # the ledger's
+    current: int  # arm in play, of the bounds
     look: int
 
 
@@ -94,8 +94,8 @@ class Agent:
         for what, record in (("settings", self.settings), ("state", state)):
             records.plain(record, f"{what} of {self.policy.name}:")
         stream = key(self.seed, self.run, POLICY)
-        self._holding = PolicyRunner(played, self.settings, state, len(self.arms), stream)
-        self._ledger = Bounds(len(self.arms), self.window, self.confidence, self.season)
+        self._runner = PolicyRunner(played, self.settings, state, len(self.arms), stream)
+        self._bounds = Bounds(len(self.arms), self.window, self.confidence, self.season)
         self._selected = False  # whether the arm of this step was asked for
 
     @property
@@ -106,26 +106,26 @@ class Agent:
     @property
     def hold(self) -> Playing | None:
         """The hold in hand; None between two holds."""
-        hold = self._holding.hold
+        hold = self._runner.hold
         return None if hold is None else Playing(self.arms[hold.arm], hold.steps, hold.done)
 
     def select(self) -> Name:
         """The arm to play in this step; the same until `update`."""
         self._refuse_after_horizon()
-        hold = self._holding.current(None if self.horizon is None else self.horizon - self.step)
+        hold = self._runner.current(None if self.horizon is None else self.horizon - self.step)
         self._selected = True
         return self.arms[hold.arm]
 
     def update(self, total: float | Decimal) -> None:
         """End the step with the total that arrived in it. If the total is refused nothing has changed."""
         self._refuse_after_horizon()
-        hold = self._holding.hold
+        hold = self._runner.hold
         if not self._selected or hold is None:
             raise OutOfTurn(f"update() ends a step whose arm was asked for, step {self.step:,} has none; call select()")
         seen = possible_total(total, self.window, self.reward_max) / self.reward_max
         arm = hold.arm
-        self._holding.take(seen)
-        self._ledger.record(arm, seen)
+        self._runner.take(seen)
+        self._bounds.record(arm, seen)
         self.step += 1
         self._selected = False
 
@@ -133,20 +133,20 @@ class Agent:
         """The arm to keep, as things stand."""
         if not self.step:
             raise OutOfTurn("recommend() needs at least one step, none is played; call select() and update()")
-        learned = self._holding.opened - (self._holding.hold is not None)
+        learned = self._runner.opened - (self._runner.hold is not None)
         if self.policy.recommend is not None and learned:
-            return self.arms[self.policy.recommend(self.settings, self._holding.state)]
-        pulls = [tally.pulls for tally in self._ledger.tallies]
+            return self.arms[self.policy.recommend(self.settings, self._runner.state)]
+        pulls = [tally.pulls for tally in self._bounds.tallies]
         return self.arms[pulls.index(max(pulls))]
 
     def estimates(self) -> Estimates:
         """Mean and interval of every arm: valid together, at any step, for any policy and spread."""
-        return read(self._ledger, self.arms, self.window, self.reward_max, self.confidence)
+        return read(self._bounds, self.arms, self.window, self.reward_max, self.confidence)
 
     def to_json(self) -> str:
         """All of it as text, at any point; `from_json` goes on with the same decisions."""
-        holding, ledger, name = self._holding, self._ledger, self.policy.name
-        progress = AgentProgress(self.step, int(self._selected), holding.opened, ledger.current, ledger.look)
+        runner, bounds, name = self._runner, self._bounds, self.policy.name
+        progress = AgentProgress(self.step, int(self._selected), runner.opened, bounds.current, bounds.look)
         values = {
             "format": FORMAT,
             "version": VERSION,
@@ -154,11 +154,11 @@ class Agent:
             **{argument: getattr(self, argument) for argument in ARGUMENTS},
             "options": self.options,
             "settings": records.plain(self.settings, f"settings of {name}:"),
-            "state": records.plain(holding.state, f"state of {name}:"),
+            "state": records.plain(runner.state, f"state of {name}:"),
             "progress": records.plain(progress, "progress:"),
-            "hold": holding.hold and records.plain(holding.hold, "hold:"),
-            "tallies": [records.plain(tally, "tally:") for tally in ledger.tallies],
-            "batches": ledger.batches.values(),
+            "hold": runner.hold and records.plain(runner.hold, "hold:"),
+            "tallies": [records.plain(tally, "tally:") for tally in bounds.tallies],
+            "batches": bounds.batches.values(),
         }
         return records.write(values)
 
@@ -178,19 +178,19 @@ class Agent:
 
     def _resume(self, values: Mapping[str, Any]) -> None:
         """Take over what was stored: all state, and the settings as they were resolved then."""
-        holding, ledger, name = self._holding, self._ledger, self.policy.name
-        self.settings = holding.settings = records.like(self.settings, values["settings"], f"settings of {name}")
-        holding.state = records.like(holding.state, values["state"], f"state of {name}")
+        runner, bounds, name = self._runner, self._bounds, self.policy.name
+        self.settings = runner.settings = records.like(self.settings, values["settings"], f"settings of {name}")
+        runner.state = records.like(runner.state, values["state"], f"state of {name}")
         progress = records.like(AgentProgress(0, 0, 0, 0, 0), values["progress"], "progress")
         if values["hold"] is not None:
-            holding.hold = records.like(Hold(0, 0, 0), values["hold"], "hold")
-        pairs = zip(ledger.tallies, values["tallies"], strict=True)
+            runner.hold = records.like(Hold(0, 0, 0), values["hold"], "hold")
+        pairs = zip(bounds.tallies, values["tallies"], strict=True)
         tallies = [records.like(tally, value, "tally") for tally, value in pairs]
-        if progress.step != sum(tally.pulls for tally in tallies) or progress.selected > (holding.hold is not None):
+        if progress.step != sum(tally.pulls for tally in tallies) or progress.selected > (runner.hold is not None):
             raise BadFormat(f"step {progress.step:,} contradicts the tallies or the hold; the text was changed by hand")
-        ledger.resume(tallies, progress.current, progress.look)
-        ledger.batches.restore(values["batches"])
-        holding.opened = progress.holds
+        bounds.resume(tallies, progress.current, progress.look)
+        bounds.batches.restore(values["batches"])
+        runner.opened = progress.holds
         self.step, self._selected = progress.step, bool(progress.selected)
 
     def _refuse_after_horizon(self) -> None:

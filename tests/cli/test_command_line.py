@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import afterglow
-from afterglow.cli import run, speak
+from afterglow.cli import run, use_utf8
 from afterglow.cli.app import commands
 from afterglow.engine.work import Queue
 from afterglow.errors import MissingExtra
@@ -166,7 +166,7 @@ def test_a_terminal_shows_a_question_mark_for_what_it_does_not_have() -> None:
 
     shown = BytesIO()
     terminal = Terminal(shown, encoding="ascii")
-    speak(terminal)
+    use_utf8(terminal)
     terminal.write("116 ± 3")
     terminal.flush()
     assert shown.getvalue() == b"116 ? 3"

@@ -16,11 +16,11 @@ LAB = {"jinja2", "llvmlite", "matplotlib", "numba", "pyarrow", "rich", "scipy", 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command and exit."""
     if isinstance(sys.stdout, TextIOWrapper):
-        speak(sys.stdout)
+        use_utf8(sys.stdout)
     sys.exit(run(argv))
 
 
-def speak(stream: TextIOWrapper) -> None:
+def use_utf8(stream: TextIOWrapper) -> None:
     """UTF-8 into files and pipes, whatever the locale; on a terminal a ? for what it doesn't have."""
     if stream.isatty():
         stream.reconfigure(errors="replace")

@@ -58,7 +58,7 @@ app.add_typer(token.app, name="token")
 
 
 @app.callback(invoke_without_command=True)
-def whole(
+def options_of_all(
     context: typer.Context, version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False
 ) -> None:
     """Bandits whose rewards linger, mix and carry no name."""

@@ -40,7 +40,7 @@ def pages(experiment: live.Experiment, what: str) -> Iterator[dict[str, Any]]:
     while True:
         page: list[Any]
         if what == "steps":
-            page = [honest(step) for step in experiment.steps(done, PAGE)]
+            page = [with_known_total(step) for step in experiment.steps(done, PAGE)]
         else:
             page = experiment.events(done - 1, PAGE)
         yield from (row._asdict() for row in page)
@@ -49,7 +49,7 @@ def pages(experiment: live.Experiment, what: str) -> Iterator[dict[str, Any]]:
             return
 
 
-def honest(step: Step) -> Step:
+def with_known_total(step: Step) -> Step:
     """A step without a total that nobody told: those missed, and those void for want of a report, are kept as 0."""
     unknown = step.role == "missed" or (step.void and not step.total)
     return step._replace(total=None) if unknown else step

@@ -8,7 +8,7 @@ from rich.table import Table
 from afterglow.cli.option_names import worded
 from afterglow.cli.output import console
 from afterglow.lab.plan.answer import Plan
-from afterglow.lab.plan.text import out_words
+from afterglow.lab.plan.text import outlier_text
 from afterglow.lab.rendering.durations import lasting, steps_lasting
 from afterglow.lab.rendering.rounding import amount, short_percent, to_error, whole_percent
 
@@ -88,7 +88,7 @@ def past(plan: Plan) -> list[tuple[str, str]]:
         ("", f"level {amount(history['level'])}, noise {amount(history['noise'])}, "
          f"correlation {history['correlation']:.2f}, {cycle}"),
     ]  # fmt: skip
-    return lines + ([("stands out", out_words(plan.stands_out, plan.found))] if plan.stands_out else [])
+    return lines + ([("stands out", outlier_text(plan.stands_out, plan.found))] if plan.stands_out else [])
 
 
 def reached(values: dict[str, Any], plan: Plan, longest: int | None = None) -> str:

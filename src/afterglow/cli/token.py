@@ -25,7 +25,7 @@ app = typer.Typer(cls=Group, help="Tokens of the service: create, list, revoke."
 
 
 @contextmanager
-def kept(db: str | None, config: Any) -> Iterator[Access]:
+def tokens_in(db: str | None, config: Any) -> Iterator[Access]:
     """The tokens of a database, which the same settings name as for `serve`."""
     settings: Settings = replace(settings_from({"db": db}, os.environ, config))
     found = access(settings.db)
@@ -49,7 +49,7 @@ def create(
     """Make a token and print it, this once."""
     life = None if expires is None else lifetime(expires)
     token, row = new_token(scope, experiment or None, label, time.time(), life)
-    with kept(db, config) as tokens:
+    with tokens_in(db, config) as tokens:
         tokens.put_token(row)
     print(token)
     one_line(f"token {row.id} with {row.scopes.replace(' ', ', ')}; it is not shown again")
@@ -58,7 +58,7 @@ def create(
 @app.command("list", cls=Command)
 def list_(db: Db = None, config: Config = None, json: Json = False) -> None:
     """Show all tokens, without their secrets."""
-    with kept(db, config) as tokens:
+    with tokens_in(db, config) as tokens:
         rows = [shown(row) for row in tokens.tokens()]
     if json:
         from afterglow.cli.output import print_json  # noqa: PLC0415
@@ -78,7 +78,7 @@ def revoke(
     config: Config = None,
 ) -> None:
     """Refuse a token from now on."""
-    with kept(db, config) as tokens:
+    with tokens_in(db, config) as tokens:
         if not tokens.revoke_token(token, round(1000 * time.time())):
             known = [row.id for row in tokens.tokens() if row.revoked is None]
             way_out = "`afterglow token list` shows them"

@@ -131,16 +131,17 @@ class Estimates:
                 f"totals add up to {self.surplus:.4g} more than all pulls can have brought: reward_max, the most that "
                 "one pull brings in all, is too small"
             )
-        torn = [
+        contradictory = [
             f"arm {one.arm!r} brings at least {one.low:.4g} and at most {one.high:.4g} a pull"
             for one in self.arms
             if one.contradiction
         ]
-        if not torn:
+        if not contradictory:
             return None
         return (
-            f"{', '.join(torn)}: the window of {self.window:,} steps is too short, totals are not what they should be "
-            f"or the arms change with time; chance alone does this in at most {1 - self.confidence:.2g} of experiments"
+            f"{', '.join(contradictory)}: the window of {self.window:,} steps is too short, totals are not what they "
+            f"should be or the arms change with time; chance alone does this in at most {1 - self.confidence:.2g} of "
+            "experiments"
         )
 
     def __str__(self) -> str:
@@ -155,17 +156,17 @@ class Estimates:
 
 
 def read(
-    ledger: Bounds, names: Sequence[Name], window: int, reward_max: float, confidence: float, starts: int = 1
+    bounds: Bounds, names: Sequence[Name], window: int, reward_max: float, confidence: float, starts: int = 1
 ) -> Estimates:
-    """The ledger in the units of totals, arms by their names; it has started so many times after an unknown past."""
-    steps = sum(tally.pulls for tally in ledger.tallies)
+    """The bounds in the units of totals, arms by their names; it has started so many times after an unknown past."""
+    steps = sum(tally.pulls for tally in bounds.tallies)
     rows = []
-    for arm, (name, tally) in enumerate(zip(names, ledger.tallies, strict=True)):
-        low, high = ledger.interval(arm)
-        mean = ledger.mean(arm) * reward_max
+    for arm, (name, tally) in enumerate(zip(names, bounds.tallies, strict=True)):
+        low, high = bounds.interval(arm)
+        mean = bounds.mean(arm) * reward_max
         share = tally.pulls / steps if steps else 0.0
         rows.append(Estimate(name, mean, low * reward_max, high * reward_max, tally.pulls, tally.runs, share))
-    seen = sum(tally.past + tally.seen for tally in ledger.tallies)
-    most = steps + starts * ledger.late  # a start may bring earlier effects
+    seen = sum(tally.past + tally.seen for tally in bounds.tallies)
+    most = steps + starts * bounds.late  # a start may bring earlier effects
     surplus = max(0.0, seen * (1 - ROUNDING) - most) * reward_max
-    return Estimates(tuple(rows), confidence, window, surplus, ledger.evidence(), reward_max)
+    return Estimates(tuple(rows), confidence, window, surplus, bounds.evidence(), reward_max)

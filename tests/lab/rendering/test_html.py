@@ -23,7 +23,7 @@ def results(tmp_path: Path) -> Results:
 
 
 def losing(results: Results, regrets: list[float]) -> Groups:
-    """The scenes if the cells lost this much, give or take 1."""
+    """The groups if the cells lost this much, give or take 1."""
     for cell, regret in enumerate(regrets):
         results._columns[cell]["regret"] = regret + np.linspace(-1, 1, 8)
     return Groups(results)
@@ -35,9 +35,9 @@ def test_every_colour_is_given_for_light_dark_and_paper() -> None:
 
 
 def test_who_loses_least_on_average_but_much_somewhere_is_told_from_who_never_does(results: Results) -> None:
-    scenes = losing(results, [1.5, 10, 22, 18])  # leak, trim under last; leak, trim under hoard
-    assert [one.label for one in scenes.ranking] == ["leak-ucb", "trim-ucb"]
-    found = safest(scenes.ranking)
+    groups = losing(results, [1.5, 10, 22, 18])  # leak, trim under last; leak, trim under hoard
+    assert [one.label for one in groups.ranking] == ["leak-ucb", "trim-ucb"]
+    found = safest(groups.ranking)
     assert found is not None
     assert (found.label, found.worst.place["spread"]) == ("trim-ucb", "hoard")
     page = page_of(drawn(results))

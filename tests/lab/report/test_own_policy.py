@@ -1,4 +1,4 @@
-"""A report of a user's own policies: what they must know, why there is no strip, how to play them again."""
+"""A report of a user's own policies: what they must know, why there is no picture, how to play them again."""
 
 import re
 from dataclasses import replace
@@ -66,8 +66,8 @@ def test_the_file_of_a_policy_given_as_an_object_is_named_and_the_study_runs_wit
 
 def test_a_policy_that_only_shares_the_name_of_ours_has_none_of_its_bounds(tmp_path: Path) -> None:
     twin = replace(named("trim-ucb"), version=9)
-    scenes = Groups(Study([twin], WORLDS, 1_000, 2, checkpoints=2).run(tmp_path / "twin"))
-    assert bound(scenes.all[0], "trim-ucb") is None
+    groups = Groups(Study([twin], WORLDS, 1_000, 2, checkpoints=2).run(tmp_path / "twin"))
+    assert bound(groups.all[0], "trim-ucb") is None
     ours = Groups(Study(["trim-ucb"], WORLDS, 1_000, 2, checkpoints=2).run(tmp_path / "ours"))
     assert bound(ours.all[0], "trim-ucb") is not None
 

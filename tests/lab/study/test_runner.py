@@ -149,13 +149,13 @@ def test_an_interrupt_keeps_what_was_finished(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        study.run(tmp_path / "a", threads=1, tell=interrupt)
+        study.run(tmp_path / "a", threads=1, progress=interrupt)
     partial = Results(tmp_path / "a")
     assert not partial.complete
     begun = len(partial.table("runs"))
     assert 0 < begun < 400
     first: list[Progress] = []
-    assert study.run(tmp_path / "a", threads=2, tell=first.append).complete
+    assert study.run(tmp_path / "a", threads=2, progress=first.append).complete
     assert first[0].done >= begun
     study.run(tmp_path / "b")
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
@@ -180,9 +180,9 @@ def test_stopped_while_the_tables_are_written_it_writes_them_again(
 def test_a_finished_study_is_not_played_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     small().run(tmp_path / "a")
     before = contents(tmp_path / "a")
-    monkeypatch.setattr(runner, "schedule_out", lambda *_: pytest.fail("played again"))
+    monkeypatch.setattr(runner, "run_tasks", lambda *_: pytest.fail("played again"))
     told: list[Progress] = []
-    small().run(tmp_path / "a", tell=told.append)
+    small().run(tmp_path / "a", progress=told.append)
     assert contents(tmp_path / "a") == before
     assert [(now.done, now.total) for now in told] == [(48, 48)]
 

@@ -135,7 +135,7 @@ def timeline(fit: Fit, width: float) -> Figure:
     upper.plot(recorded.first + at, totals, color=GREY, linewidth=0.8)
     upper.set_ylabel("total" if size == 1 else f"total, mean of {size}")
     upper.grid(True, axis="y")
-    strip(lower, fit)
+    draw_arms(lower, fit)
     lower.set(xlabel="step", xlim=(recorded.first - 0.5, recorded.first + len(recorded) - 0.5))
     return figure
 
@@ -146,7 +146,7 @@ def thinned(values: Any, size: int) -> tuple[Any, Any]:
     return np.arange(len(groups)) * size + (size - 1) / 2, np.array([group.mean() for group in groups])
 
 
-def strip(axes: Any, fit: Fit) -> None:
+def draw_arms(axes: Any, fit: Fit) -> None:
     """The arm in play, a bar for each run."""
     recorded = fit.recorded
     edges = np.flatnonzero(np.concatenate([[True], recorded.arm[1:] != recorded.arm[:-1], [True]]))

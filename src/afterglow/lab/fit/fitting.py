@@ -1,7 +1,7 @@
 r"""What recorded steps tell: each arm's mean, how arms differ, when pulls pay, and whether the window is long enough.
 
 *Means*, twice. Proved bounds for any spread within the window, by `BoundsWithGaps`; they need the largest reward of
-a pull, and means that don't change, so there are none where a season is told. And estimates under the model that
+a pull, and means that don't change, so there are none where a season is given. And estimates under the model that
 effects depend on arm and lag only, plus a season that is the same for all arms, which are much sharper
 (`fit_regression`).
 """
@@ -106,12 +106,12 @@ def fit(
         choice("reading", name, READING)
     steps = source if isinstance(source, Steps) else read_steps(source, **(reading or {}))
     confidence = number("confidence", confidence, 0.5, 1.0)
-    told = None if window is None else whole("window", window, 1, "1 = paid at once")
+    given = None if window is None else whole("window", window, 1, "1 = paid at once")
     recorded = Recorded.of(steps, whole("season", season, 1, "1 = none"))
     check_size(recorded, against)
     notes = list(steps.notes)
-    check = check_window(recorded, told, confidence)
-    used = told or check.suggested or check.window
+    check = check_window(recorded, given, confidence)
+    used = given or check.suggested or check.window
     if len(recorded) < 4 * used:
         sentence = f"a fit needs at least four windows, {4 * used:,} steps, the table has {len(recorded):,}"
         raise BadValue(sentence, kind="too-few-steps", field="window")
@@ -194,6 +194,6 @@ def unseen_season(recorded: Recorded, found: Regressed) -> list[str]:
     cycle = estimate(seen.tolist()).season if np.isfinite(seen).sum() >= FEWEST and np.nanstd(seen) > 0 else 1
     if cycle in (1, recorded.season):
         return []
-    told = f"beyond the season of {recorded.season:,} " if recorded.season > 1 else ""
+    given = f"beyond the season of {recorded.season:,} " if recorded.season > 1 else ""
     allowed = argument("season", cycle)
-    return [Sentence(f"{told}totals follow a cycle of {cycle:,} steps; with {allowed} a fit allows for it")]
+    return [Sentence(f"{given}totals follow a cycle of {cycle:,} steps; with {allowed} a fit allows for it")]

@@ -31,7 +31,7 @@ def most_of_a_pull(recorded: Recorded, reward_max: float | None, notes: list[str
 def proved(
     recorded: Recorded, window: int, reward_max: float, confidence: float, notes: list[str]
 ) -> tuple[str | None, list[tuple[float, float] | None]]:
-    """(contradiction, bounds on the means) by the ledger, which counts what may have come in unseen."""
+    """(contradiction, bounds on the means) by bounds that allow for what may have come in unseen."""
     if recorded.season > 1:
         notes.append("no bounds are proved: they are for means that don't change, not for a season")
         return None, [None] * len(recorded.names)
@@ -43,14 +43,14 @@ def proved(
             f"window x reward_max = {window * reward_max:,.4g}; no bounds are proved"
         )
         return None, [None] * len(recorded.names)
-    ledger, starts = BoundsWithGaps(len(recorded.names), window, confidence), 1
+    bounds_, starts = BoundsWithGaps(len(recorded.names), window, confidence), 1
     for arm, total in zip(recorded.arm.tolist(), totals.tolist(), strict=True):
         if arm < 0:
-            starts += ledger.current >= 0
-            ledger.interrupt()
+            starts += bounds_.current >= 0
+            bounds_.interrupt()
         elif math.isnan(total):
-            ledger.lose(arm)
+            bounds_.lose(arm)
         else:
-            ledger.record(arm, total)
-    found = estimates.read(ledger, recorded.names, window, reward_max, confidence, starts)
+            bounds_.record(arm, total)
+    found = estimates.read(bounds_, recorded.names, window, reward_max, confidence, starts)
     return found.alarm, [None if one.contradiction else (one.low, one.high) for one in found]

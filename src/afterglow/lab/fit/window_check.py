@@ -1,4 +1,4 @@
-"""A verdict on the window in words: long enough, too short, or can't be told; and the one that the data suggest."""
+"""A verdict on the window in words: long enough, too short, or unclear; and the one that the data suggest."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -30,20 +30,20 @@ class WindowCheck:
         return replace(self, verdict="too short", alarm=alarm, sentence=f"{self.sentence}; {alarm}")
 
 
-def check_window(recorded: Recorded, told: int | None, confidence: float) -> WindowCheck:
-    """Test the told window and others, up to what the steps can tell."""
-    mine = past(recorded, told, confidence) if told else None
+def check_window(recorded: Recorded, given: int | None, confidence: float) -> WindowCheck:
+    """Test the given window and others, up to what the steps can tell."""
+    mine = past(recorded, given, confidence) if given else None
     enough = mine is not None and not mine.seen  # then longer ones need no test
-    others = [window for window in candidates(recorded) if window != told and not (enough and window > (told or 0))]
+    others = [window for window in candidates(recorded) if window != given and not (enough and window > (given or 0))]
     tests = [found for window in others if (found := past(recorded, window, confidence))]
     tests = sorted([*tests, mine] if mine else tests, key=lambda test: test.window)
     seen = [test.window for test in tests if test.seen]
     quiet = [test.window for test in tests if test.window > max(seen, default=0)]
     suggested = quiet[0] if quiet else None
-    window = told or suggested or (max(seen) if seen else min(UNTOLD, max(1, len(recorded) // 20)))
+    window = given or suggested or (max(seen) if seen else min(UNTOLD, max(1, len(recorded) // 20)))
     mine = next((test for test in tests if test.window == window), None)
     verdict: Verification = "unclear" if mine is None else "too short" if mine.seen else "long enough"
-    sentence = said(mine, window, suggested, seen)
+    sentence = sentence_of(mine, window, suggested, seen)
     p, most = (None, None) if mine is None else (mine.p, mine.most)
     return WindowCheck(window, verdict, p, most, suggested, sentence, tests)
 
@@ -55,7 +55,7 @@ def candidates(recorded: Recorded) -> list[int]:
     return sorted(window for window in found if window <= len(recorded) // 20)
 
 
-def said(mine: Past | None, window: int, suggested: int | None, seen: list[int]) -> str:
+def sentence_of(mine: Past | None, window: int, suggested: int | None, seen: list[int]) -> str:
     """The verdict as a sentence."""
     longer = f"take {suggested:,}" if suggested else "take a longer one; these steps can't tell how long"
     if mine is None:

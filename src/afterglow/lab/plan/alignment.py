@@ -17,7 +17,7 @@ SLACK = 0.03  # less often may the best arm be found if less is lost
 
 
 @dataclass(frozen=True)
-class Weighed:
+class Alignment:
     """What comes of counting whole cycles of one length."""
 
     scenario: Scenario
@@ -27,14 +27,14 @@ class Weighed:
     notes: list[str]  # of candidates that were left out
 
 
-def weigh(scenario: Scenario, known: bool, effort: Effort) -> tuple[Weighed, list[Weighed], list[str]]:
+def compare_alignments(scenario: Scenario, known: bool, effort: Effort) -> tuple[Alignment, list[Alignment], list[str]]:
     """The best, all that could be played, and a note on cycles that are too long."""
     found = []
     for steps in lengths(scenario):
         aligned = scenario.aligned(steps)
         words: list[str] = []
         trials = played(aligned, known, effort, words)
-        found.append(Weighed(aligned, trials, *decide(aligned, trials), words))
+        found.append(Alignment(aligned, trials, *decide(aligned, trials), words))
     return preferred(found), found, too_long(scenario)
 
 
@@ -61,10 +61,10 @@ def too_long(scenario: Scenario) -> list[str]:
     ]
 
 
-def preferred(weighed: list[Weighed]) -> Weighed:
+def preferred(alignments: list[Alignment]) -> Alignment:
     """The one that loses least among those that find the best arm as often as any; longer cycles unless it is clear."""
-    enough = min(SURE, max(each.chosen.found for each in weighed) - SLACK)
-    fit = [each for each in weighed if each.chosen.found >= enough]
+    enough = min(SURE, max(each.chosen.found for each in alignments) - SLACK)
+    fit = [each for each in alignments if each.chosen.found >= enough]
     best = fit[0]  # the longest
     for each in fit[1:]:
         error = math.hypot(each.chosen.lost_error, best.chosen.lost_error)
@@ -78,7 +78,7 @@ def played(scenario: Scenario, known: bool, effort: Effort, notes: list[str]) ->
     found = []
     for candidate in candidates(scenario, known):
         cycles = f" in whole cycles of {scenario.align:,}" if scenario.align > 1 else ""
-        effort.tell(f"{candidate.name}{cycles}")
+        effort.report(f"{candidate.name}{cycles}")
         try:
             found.append(trial(candidate, scenario, effort))
         except BadValue as problem:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from afterglow.lab.plan.planner import LEVELS, Plan
-from afterglow.lab.plan.text import literal, out_words
+from afterglow.lab.plan.text import literal, outlier_text
 from afterglow.lab.rendering.durations import steps_lasting
 from afterglow.lab.rendering.html import placed, render, written
 from afterglow.lab.rendering.palette import BLUE, GREY, INK
@@ -40,7 +40,7 @@ def page(plan: Plan) -> str:
         amount=amount,
         share=short_percent,
         lasting=lambda steps: steps_lasting(steps, plan.step_seconds),
-        out_words=out_words,
+        outlier_text=outlier_text,
         svg=placed(drawn, DESCRIBED),
         legend=[],
         call=call(plan),
@@ -76,11 +76,11 @@ def curve(points: Any, planned: float, guess: float, label: str, counts: bool) -
         axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=12))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter(FuncFormatter(short if counts else lambda value, _: f"{value:g}"))
-        name_guessing(axes, planned, guess)
+        label_guessing_line(axes, planned, guess)
     return figure
 
 
-def name_guessing(axes: Axes, planned: float, guess: float) -> None:
+def label_guessing_line(axes: Axes, planned: float, guess: float) -> None:
     """Name the line of guessing at the side away from what is planned, which would cross the word."""
     low, high = (math.log(limit) for limit in axes.get_xlim())
     left = math.log(planned) > (low + high) / 2

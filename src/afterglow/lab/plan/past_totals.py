@@ -22,7 +22,7 @@ NEAR = 6  # steps between two that stand out in one stretch, at most
 
 
 @dataclass(frozen=True)
-class Told:
+class HistorySummary:
     """What a history tells."""
 
     history: History
@@ -46,7 +46,7 @@ def source_of(history: Past | None, reading: Mapping[str, str] | None) -> dict[s
     return None
 
 
-def told(past: Past, season: int | None, window: int, reading: Mapping[str, str]) -> Told:
+def summarised_history(past: Past, season: int | None, window: int, reading: Mapping[str, str]) -> HistorySummary:
     """Estimates from totals or a file of them."""
     found = read_totals(past, **reading) if isinstance(past, str | Path) else past
     table = found if isinstance(found, Totals) else Totals(list(found), None, None, [])
@@ -61,7 +61,9 @@ def told(past: Past, season: int | None, window: int, reading: Mapping[str, str]
         )
     calm = without(table.values, history, window, seconds)
     notes = [*table.notes, *remarks(history), *longer_cycle(table.values, history, window)]
-    return Told(history, calm, read_words(table, seconds), stretches(history.apart, table.times), seconds, notes)
+    return HistorySummary(
+        history, calm, description_of(table, seconds), stretches(history.apart, table.times), seconds, notes
+    )
 
 
 def refuse_rows_of_other_steps(table: Totals) -> None:
@@ -95,7 +97,7 @@ def without(values: Sequence[float], history: History, window: int, seconds: flo
         return None  # too little is left
 
 
-def read_words(table: Totals, seconds: float | None) -> str:
+def description_of(table: Totals, seconds: float | None) -> str:
     """What was read: how much, of which length, from where, from when to when."""
     known = len(table.values) - len(table.gaps)
     words = f"{known:,} total{'' if known == 1 else 's'}"

@@ -18,14 +18,23 @@ from typing import Any
 
 from afterglow.checks import whole
 from afterglow.lab.history.estimate import History
-from afterglow.lab.plan.alignment import Weighed, best_found, best_trial, weigh
+from afterglow.lab.plan.alignment import Alignment, best_found, best_trial, compare_alignments
 from afterglow.lab.plan.answer import CONFIDENCE, Plan, StandsOut, Tried
 from afterglow.lab.plan.inputs import PlanInputs, scenario_of
-from afterglow.lab.plan.past_totals import Past, Told, source_of, told
+from afterglow.lab.plan.past_totals import HistorySummary, Past, source_of, summarised_history
 from afterglow.lab.plan.proof import proof_of
 from afterglow.lab.plan.scenario import Scenario
 from afterglow.lab.plan.search import gap_search, horizon_search
-from afterglow.lab.plan.text import agent_of, answer, calmer, live_of, reason, what_helps, what_is_proved, why_season
+from afterglow.lab.plan.text import (
+    agent_of,
+    answer,
+    live_of,
+    outlier_advice,
+    reason,
+    what_helps,
+    what_is_proved,
+    why_season,
+)
 from afterglow.lab.plan.trials import Effort, Trial
 
 __all__ = ["LEVELS", "Plan", "plan"]
@@ -69,11 +78,11 @@ def plan(
         mean, noise, season, swing, reward_max, spread,
     )  # fmt: skip
     source = source_of(history, reading)
-    past = None if history is None else told(history, season, window, reading or {})
+    past = None if history is None else summarised_history(history, season, window, reading or {})
     notes = [] if past is None else list(past.notes)
     scenario = scenario_of(asked, None if past is None else past.history, notes)
     times = fewer(whole("runs", runs, 2), scenario.horizon, notes)
-    effort = Effort(times, whole("seed", seed, 0), threads, Counted(progress))
+    effort = Effort(times, whole("seed", seed, 0), threads, EstimatedProgress(progress))
     return decided(scenario, effort, past is not None or noise is not None, past, source, notes)
 
 
@@ -86,15 +95,20 @@ def fewer(runs: int, horizon: int, notes: list[str]) -> int:
 
 
 def decided(
-    asked: Scenario, effort: Effort, known: bool, past: Told | None, source: dict[str, str] | None, notes: list[str]
+    asked: Scenario,
+    effort: Effort,
+    known: bool,
+    past: HistorySummary | None,
+    source: dict[str, str] | None,
+    notes: list[str],
 ) -> Plan:
     """The answer that the trials give."""
-    best, weighed, refused = weigh(asked, known, effort)
+    best, alignments, refused = compare_alignments(asked, known, effort)
     chosen, scenario, unit = best.chosen, best.scenario, asked.reward_max
     seconds = None if past is None else past.step_seconds
     verdict, proof = verdict_of(chosen.found, scenario.arms), proof_of(chosen, scenario, effort)
-    others = [each.chosen for each in weighed if each is not best]
-    out = None if past is None else standing_out(past, chosen, scenario, effort)
+    others = [each.chosen for each in alignments if each is not best]
+    out = None if past is None else outlier_effect(past, chosen, scenario, effort)
     return Plan(
         verdict=verdict, answer=answer(verdict, scenario, chosen), policy=chosen.candidate.name,
         settings=chosen.candidate.options, season=scenario.align, agent=agent_of(scenario, chosen.candidate),
@@ -103,10 +117,11 @@ def decided(
         proof=what_is_proved(proof, chosen.found), lost=chosen.lost * unit,
         lost_share=chosen.lost / (scenario.horizon * (scenario.mean + scenario.gain)),
         lost_by_rotation=scenario.gain * scenario.horizon * (scenario.arms - 1) / scenario.arms * unit,
-        switches=chosen.switches, **searched(best, verdict, effort, seconds, calmer(out, chosen.found)), rule=best.rule,
+        switches=chosen.switches, **searched(best, verdict, effort, seconds, outlier_advice(out, chosen.found)),
+        rule=best.rule,
         why=reason(chosen, best.trials, best.rule, unit), why_season=why_season(chosen, others, unit, seconds),
         candidates=[tried(each, unit) for each in best.trials],
-        seasons=[tried(each.chosen, unit) for each in weighed], arms=scenario.arms, window=scenario.window,
+        seasons=[tried(each.chosen, unit) for each in alignments], arms=scenario.arms, window=scenario.window,
         horizon=scenario.horizon, gap=scenario.gap, mean=scenario.mean * unit, noise=scenario.noise * unit,
         noise_known=known, cycle=scenario.season,
         swing=scenario.swing if past is None and scenario.season > 1 else None, reward_max=unit,
@@ -117,10 +132,10 @@ def decided(
     )  # fmt: skip
 
 
-def searched(best: Weighed, verdict: str, effort: Effort, seconds: float | None, advice: list[str]) -> dict[str, Any]:
+def searched(best: Alignment, verdict: str, effort: Effort, seconds: float | None, advice: list[str]) -> dict[str, Any]:
     """The smallest gap, the shortest horizon, and what would help if that is needed."""
     scenario, chosen = best.scenario, best.chosen
-    coarse = Effort(min(effort.runs, SEARCH_RUNS), effort.seed, effort.threads, effort.tell)
+    coarse = Effort(min(effort.runs, SEARCH_RUNS), effort.seed, effort.threads, effort.report)
     tried_out = max(scenario.horizon, 2 * scenario.arms * scenario.window)
     longest = max(scenario.horizon, min(64 * tried_out, WORK // coarse.runs))
     play = best_found(chosen, coarse)
@@ -136,12 +151,12 @@ def searched(best: Weighed, verdict: str, effort: Effort, seconds: float | None,
     }  # fmt: skip
 
 
-def standing_out(past: Told, chosen: Trial, scenario: Scenario, effort: Effort) -> StandsOut | None:
+def outlier_effect(past: HistorySummary, chosen: Trial, scenario: Scenario, effort: Effort) -> StandsOut | None:
     """What a history's outliers cost: the same experiment in a world that has none."""
     calm = past.calm
     if calm is None:
         return None
-    effort.tell("without what stands out")
+    effort.report("without what stands out")
     again = best_trial(chosen, replace(scenario, history=calm, mean=calm.level / scenario.reward_max), effort)
     return StandsOut(past.history.outliers, past.apart, again.found, again.interval())
 
@@ -153,7 +168,7 @@ def verdict_of(found: float, arms: int) -> str:
     return "gamble" if found - 1 / arms >= SKILL * (1 - 1 / arms) else "hopeless"
 
 
-class Counted:
+class EstimatedProgress:
     """Passes on what is being played, with a guess of how far the plan is."""
 
     def __init__(self, progress: Callable[[float, str], None] | None, expected: int = 36) -> None:

@@ -39,7 +39,7 @@ def proof_of(used: Trial, scenario: Scenario, effort: Effort) -> Proof:
     """How often the bounds come apart by the horizon."""
     if not any(may_come_apart(list(pulls), scenario) for pulls in used.pulls.tolist()):
         return Proof(used.right.size, 0)
-    effort.tell("what will be proved")
+    effort.report("what will be proved")
     runs = min(MOST, effort.runs, STEPS // scenario.horizon)
     groups = [(best, start) for best in places(scenario.arms) for start in scenario.starts]
     ends = [

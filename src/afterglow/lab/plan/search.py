@@ -80,7 +80,7 @@ def gap_search(play: Callable[[Scenario], float], scenario: Scenario, found: flo
     most = 0.9 * (1 / scenario.mean - 1)
 
     def at(gap: float) -> float:
-        effort.tell(f"a gap of {gap:.1%}")
+        effort.report(f"a gap of {gap:.1%}")
         return play(scenario.with_(gap=gap))
 
     first = min(scenario.gap, most)
@@ -97,7 +97,7 @@ def horizon_search(
 
     def at(horizon: float) -> float | None:
         steps = round(horizon)
-        effort.tell(f"a horizon of {steps:,}")
+        effort.report(f"a horizon of {steps:,}")
         try:
             return play(scenario.with_(horizon=steps))
         except BadValue:

@@ -68,7 +68,7 @@ def why_season(chosen: Trial, others: Sequence[Trial], unit: float, step_seconds
     )
 
 
-def out_words(out: StandsOut, found: float) -> str:
+def outlier_text(out: StandsOut, found: float) -> str:
     """What stands out, and what it costs."""
     steps = f"{out.steps:,} step{'' if out.steps == 1 else 's'}"
     return (
@@ -77,7 +77,7 @@ def out_words(out: StandsOut, found: float) -> str:
     )
 
 
-def calmer(out: StandsOut | None, found: float) -> list[str]:
+def outlier_advice(out: StandsOut | None, found: float) -> list[str]:
     """Pausing what stands out, if that helps."""
     if out is None or out.found_without <= found + 0.03:
         return []

@@ -82,13 +82,13 @@ class Effort:
     runs: int
     seed: int
     threads: int | None
-    tell: Callable[[str], None]
+    report: Callable[[str], None]
 
 
 def candidates(scenario: Scenario, noise_known: bool) -> list[Candidate]:
     """The policies that a plan compares."""
     hold = max(scenario.window, scenario.horizon // (12 * scenario.arms) - scenario.window + 1)
-    sure: dict[str, Any] = {"noise": told(scenario)} if noise_known else {}
+    sure: dict[str, Any] = {"noise": noise_setting(scenario)} if noise_known else {}
     return [
         Candidate("trim-ucb", {"variance": "estimated"}),
         Candidate("lean-ucb", sure),
@@ -97,7 +97,7 @@ def candidates(scenario: Scenario, noise_known: bool) -> list[Candidate]:
     ]
 
 
-def told(scenario: Scenario) -> float:
+def noise_setting(scenario: Scenario) -> float:
     """The noise of one pull as a policy is told it."""
     return min(float(f"{scenario.noise:.3g}"), 0.5)
 
@@ -106,7 +106,7 @@ def fitted(candidate: Candidate, scenario: Scenario) -> Candidate:
     """The candidate, told the noise of this scenario if it is told any."""
     if "noise" not in candidate.options:
         return candidate
-    return Candidate(candidate.name, candidate.options | {"noise": told(scenario)})
+    return Candidate(candidate.name, candidate.options | {"noise": noise_setting(scenario)})
 
 
 def trial(candidate: Candidate, scenario: Scenario, effort: Effort) -> Trial:

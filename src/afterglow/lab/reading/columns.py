@@ -36,7 +36,7 @@ class Table:
     grid: CellGrid
     header: list[str]  # names of all columns, those of a table without a header are 1, 2, …
     places: dict[str, int]
-    told: frozenset[str] = frozenset()  # roles whose column the caller has named
+    named: frozenset[str] = frozenset()  # roles whose column the caller has named
     spent: frozenset[int] = frozenset()  # columns that are part of another, as a time of day is of its date
 
     @property
@@ -65,7 +65,7 @@ def table(source: Source, roles: Sequence[str], named: Mapping[str, str | None],
     """The table with a place for each role that is named, or that a column is called like."""
     found = grid(source)
     if totals_alone:
-        mend(found)
+        join_decimals(found)
     header = header_of(found)
     drop_footer(found)
     if not found.rows:
@@ -85,7 +85,7 @@ def table(source: Source, roles: Sequence[str], named: Mapping[str, str | None],
     return Table(found, names, places | said, frozenset(said), frozenset(spent))
 
 
-def mend(found: CellGrid) -> None:
+def join_decimals(found: CellGrid) -> None:
     """Two columns of digits of which the first is neither time nor count: one column with decimal commas."""
     body = found.rows if not is_header(found.rows[0]) else found.rows[1:]
     if found.separator != "," or len(found.rows[0]) != 2 or len(body) < len(found.rows):

@@ -123,7 +123,7 @@ def way_out(role: str, name: str) -> str:
 
 def finest_times(found: Table, role: str) -> None:
     """Of several columns of times, of which none was named, take the one that tells most rows apart."""
-    if role in found.places and role not in found.told and found.is_time(role):
+    if role in found.places and role not in found.named and found.is_time(role):
         sorts = {place: len(set(column(found, place))) for place in [found.places[role], *times_of(found)]}
         found.places[role] = max(sorts, key=lambda place: sorts[place])
 

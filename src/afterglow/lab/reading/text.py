@@ -49,7 +49,7 @@ def grid(source: Source) -> CellGrid:
     if not rows:
         raise BadFormat(f"{name} has no rows; export it again with its totals")
     found = CellGrid(name, rows, numbers, separator, notes)
-    level(found)
+    normalise(found)
     return found
 
 
@@ -111,18 +111,18 @@ def cut(text: str, separator: str, name: str) -> tuple[list[list[str]], list[int
     return rows, numbers
 
 
-def level(found: CellGrid) -> None:
+def normalise(found: CellGrid) -> None:
     """Drop titles above the table and columns without a cell, mend split decimal commas, fill up short rows."""
     widths = Counter(len(row) for row in found.rows)
     usual = widths.most_common(1)[0][0]
     while len(found.rows) > 2 and len(found.rows[0]) == 1 < usual and len(found.rows[1]) in (1, usual):
-        if found.separator == "," and all(mendable(row, 1) for row in found.rows[1:]):
+        if found.separator == "," and all(has_split_decimal(row, 1) for row in found.rows[1:]):
             break  # a header of one column over decimal commas
         found.notes.append(f"row {found.numbers[0]:,} is above the table: {found.rows[0][0]!r}")
         del found.rows[0], found.numbers[0]
     width = len(found.rows[0])
     longer = any(len(row) > width for row in found.rows)
-    if longer and found.separator == "," and all(mendable(row, width) for row in found.rows[1:]):
+    if longer and found.separator == "," and all(has_split_decimal(row, width) for row in found.rows[1:]):
         found.rows = [[*row[: width - 1], ",".join(row[width - 1 :])] for row in found.rows]
         found.notes.append("commas are read as decimal commas where a row has a cell more than the first")
     else:
@@ -139,6 +139,6 @@ def level(found: CellGrid) -> None:
     found.rows = [[row[column] for column in used] for row in found.rows]
 
 
-def mendable(row: list[str], width: int) -> bool:
+def has_split_decimal(row: list[str], width: int) -> bool:
     """Whether what goes beyond the header looks like the decimals of its last cell."""
     return len(row) <= width or (len(row) == width + 1 and is_whole(row[width - 1]) and row[width][:1].isdigit())

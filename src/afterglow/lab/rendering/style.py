@@ -135,7 +135,7 @@ def heat_table(
     logs = [[math.nan if one is None else math.log10(max(one, 10**least)) for one in row] for row in values]
     crowded = narrow or max(map(len, columns)) * len(columns) > 80
     above = 0.45 + 0.045 * max(map(len, columns)) if crowded else 0.75
-    figure, axes = sheet(4.6 if narrow else 8.2, 0.27 * len(labels) + above)
+    figure, axes = blank_figure(4.6 if narrow else 8.2, 0.27 * len(labels) + above)
     known = [value for row in logs for value in row if not math.isnan(value)]
     low, high = min(known), max(known)
     mesh = axes.pcolormesh(
@@ -175,7 +175,7 @@ def ceiling(axes: Any, bound: float, horizon: int, widest: float, colour: str) -
         axes.plot([knee, horizon], [bound, bound], color=colour, linewidth=1.1, linestyle=(0, (5, 2, 1, 2)), zorder=1.5)
 
 
-def sheet(width: float, height: float) -> tuple[Figure, Any]:
+def blank_figure(width: float, height: float) -> tuple[Figure, Any]:
     """A figure with one pair of axes, laid out to fit."""
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.add_subplot()

@@ -1,7 +1,7 @@
-"""Results put in order for a report: the scenes in which policies met, and how they rank over them.
+"""Results put in order for a report: the groups in which policies met, and how they rank over them.
 
-A scene is everything but the policy: rewards, spread, window, horizon and what the policies are told. Its scale is the
-regret of choosing arms at random, so regret in scenes of any size can be averaged as a share of that.
+A group is everything but the policy: rewards, spread, window, horizon and what the policies are told. Its scale is the
+regret of choosing arms at random, so regret in groups of any size can be averaged as a share of that.
 """
 
 from collections.abc import Sequence
@@ -62,7 +62,7 @@ class Group:
         return text.partition(" (")[0].partition(";")[0]
 
     def without(self, *axes: str) -> tuple[Any, ...]:
-        """What it has in common with scenes that differ in these alone."""
+        """What it has in common with groups that differ in these alone."""
         return tuple(value for name, value in self.place.items() if name not in axes)
 
     def said(self, axes: Sequence[str]) -> str:
@@ -75,7 +75,7 @@ class Standing:
     """A policy's place in the ranking."""
 
     label: str
-    share: Interval  # of random play's regret, averaged over the scenes that all share
+    share: Interval  # of random play's regret, averaged over the groups that all share
     worst: Group
     worst_regret: Interval
     best_arm: float  # share of steps on it, averaged
@@ -91,7 +91,7 @@ class Standing:
 
 
 class Groups:
-    """The scenes of a study and what is read off them."""
+    """The groups of a study and what is read off them."""
 
     def __init__(self, results: Results) -> None:
         self.results = results
@@ -101,39 +101,39 @@ class Groups:
             place = place_of(cell) | {"rewards": brief[cell["rewards"]]}
             found.setdefault(tuple(place.values()), Group(place, {})).cells[cell["label"]] = cell
         self.all = list(found.values())
-        self.labels = [label for label in results.labels if any(label in scene.cells for scene in self.all)]
+        self.labels = [label for label in results.labels if any(label in group.cells for group in self.all)]
         self.varying = [axis for axis in AXES if len(self.values(axis)) > 1]
 
     def values(self, axis: str) -> list[Any]:
         """The values of an axis, in the order of the study."""
-        return list(dict.fromkeys(scene.place[axis] for scene in self.all))
+        return list(dict.fromkeys(group.place[axis] for group in self.all))
 
-    def title(self, scene: Group, *but: str) -> str:
-        return scene.said([axis for axis in self.varying if axis not in but]) or scene.said(("spread", "window"))
+    def title(self, group: Group, *but: str) -> str:
+        return group.said([axis for axis in self.varying if axis not in but]) or group.said(("spread", "window"))
 
-    def regret(self, scene: Group, label: str) -> Interval:
+    def regret(self, group: Group, label: str) -> Interval:
         """Mean regret of a cell with its interval."""
-        return mean_interval(self.results.runs_of(scene.cells[label]["cell"])["regret"], LEVEL)
+        return mean_interval(self.results.runs_of(group.cells[label]["cell"])["regret"], LEVEL)
 
     def of(self, label: str) -> list[Group]:
-        return [scene for scene in self.all if label in scene.cells]
+        return [group for group in self.all if label in group.cells]
 
     @cached_property
     def shared(self) -> list[Group]:
-        """The scenes that have every policy; all, if there are none."""
-        return [scene for scene in self.all if len(scene.cells) == len(self.labels)] or self.all
+        """The groups that have every policy; all, if there are none."""
+        return [group for group in self.all if len(group.cells) == len(self.labels)] or self.all
 
-    def share(self, label: str, scenes: Sequence[Group]) -> Interval:
-        """Regret as a share of random play's, averaged over scenes run by run, with the interval of its mean."""
-        return mean_interval(self.shares(label, scenes)[1], LEVEL)
+    def share(self, label: str, groups: Sequence[Group]) -> Interval:
+        """Regret as a share of random play's, averaged over groups run by run, with the interval of its mean."""
+        return mean_interval(self.shares(label, groups)[1], LEVEL)
 
-    def shares(self, label: str, scenes: Sequence[Group]) -> tuple[Any, Any]:
-        """The runs that all scenes have, and the regret of each as a share of random play's."""
-        runs = [self.results.runs_of(scene.cells[label]["cell"]) for scene in scenes]
+    def shares(self, label: str, groups: Sequence[Group]) -> tuple[Any, Any]:
+        """The runs that all groups have, and the regret of each as a share of random play's."""
+        runs = [self.results.runs_of(group.cells[label]["cell"]) for group in groups]
         common = reduce(np.intersect1d, [one["run"] for one in runs])
         parts = [
-            one["regret"][np.isin(one["run"], common)] / scene.at_random
-            for one, scene in zip(runs, scenes, strict=True)
+            one["regret"][np.isin(one["run"], common)] / group.at_random
+            for one, group in zip(runs, groups, strict=True)
         ]
         return common, np.mean(parts, axis=0)
 
@@ -142,9 +142,9 @@ class Groups:
 
         Where both meet the same rewards, run by run; else by Welch's interval.
         """
-        scenes = [[scene for scene in self.shared if one in scene.cells] for one in (label, first)]
-        (runs, own), (others, least) = (self.shares(one, its) for one, its in zip((label, first), scenes, strict=True))
-        paired = scenes[0] == scenes[1] and all(scene.place["engine"] in SAME_REWARDS for scene in scenes[0])
+        groups = [[group for group in self.shared if one in group.cells] for one in (label, first)]
+        (runs, own), (others, least) = (self.shares(one, its) for one, its in zip((label, first), groups, strict=True))
+        paired = groups[0] == groups[1] and all(group.place["engine"] in SAME_REWARDS for group in groups[0])
         _, left, right = np.intersect1d(runs, others, assume_unique=True, return_indices=True)
         if paired and left.size:
             return mean_interval(own[left] - least[right], LEVEL)
@@ -156,9 +156,9 @@ class Groups:
         return sorted((self.standing(label) for label in self.labels), key=lambda one: one.share.value)
 
     def standing(self, label: str) -> Standing:
-        scenes = [scene for scene in self.shared if label in scene.cells]
-        worst = max(scenes, key=lambda scene: self.regret(scene, label).value / scene.at_random)
-        cells = [scene.cells[label] for scene in scenes]
+        groups = [group for group in self.shared if label in group.cells]
+        worst = max(groups, key=lambda group: self.regret(group, label).value / group.at_random)
+        cells = [group.cells[label] for group in groups]
         runs = [self.results.runs_of(cell["cell"]) for cell in cells]
         best = [
             one["pulls"][:, best_arms(cell)].sum(axis=1).mean() / cell["horizon"]
@@ -166,13 +166,13 @@ class Groups:
         ]
         hits = [np.isin(one["recommended"], best_arms(cell)).mean() for one, cell in zip(runs, cells, strict=True)]
         return Standing(
-            label, self.share(label, scenes), worst, self.regret(worst, label), float(np.mean(best)),
+            label, self.share(label, groups), worst, self.regret(worst, label), float(np.mean(best)),
             float(np.mean(hits)), cells[0]["needs"], cells[0]["privileged"],
         )  # fmt: skip
 
 
 def place_of(cell: Row) -> Row:
-    """What makes a cell's scene; the window that is told as a multiple of the true one."""
+    """What makes a cell's group; the window that is told as a multiple of the true one."""
     told = str(Fraction(cell["told_window"], cell["window"]))
     return {name: cell[name] for name in PLACE if name not in ("label", "told_window")} | {"told": told}
 

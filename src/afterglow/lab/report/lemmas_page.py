@@ -11,7 +11,7 @@ from afterglow.lab.plan.rotation import rotation
 from afterglow.lab.rendering.html import placed, render, swatch
 from afterglow.lab.rendering.palette import BLUE, GREEN, GREY, INK, ORANGE, OTHERS, PAPER, PINK, RED, RULE, SKY, Stroke
 from afterglow.lab.rendering.rounding import percent
-from afterglow.lab.rendering.style import STYLE, band_line, handle, save, sheet, short_ticks, slug, svg
+from afterglow.lab.rendering.style import STYLE, band_line, blank_figure, handle, save, short_ticks, slug, svg
 from afterglow.lab.report import one_run
 from afterglow.lab.report.lemmas import ADVERSARY, Observed
 from afterglow.lab.versions import versions
@@ -67,7 +67,7 @@ def describe(name: str) -> str:
     """What a figure shows, for those who can't see it."""
     if name.startswith("errors-"):
         return f"largest error of a hold's mean against the length of the hold, window {name.removeprefix('errors-')}"
-    if name.startswith("strip"):
+    if name.startswith("one-run"):
         return "the adversary: arms held, totals, and what each hold gained or lost"
     return "largest errors of every spread as shares of their bounds"
 
@@ -94,12 +94,12 @@ def figures(rows: Sequence[Observed]) -> dict[str, Figure]:
         largest = [row for row in rows if row.window == windows[-1]]
         found |= {"shares": shares(largest, False), "shares-narrow": shares(largest, True)}
     shown = adversary(windows[0])
-    return found | {"strip": one_run.draw(shown, False), "strip-narrow": one_run.draw(shown, True)}
+    return found | {"one-run": one_run.draw(shown, False), "one-run-narrow": one_run.draw(shown, True)}
 
 
 def errors(rows: Sequence[Observed]) -> Figure:
     """The largest error of one hold's mean, by the length of the hold, below both forms of Lemma 1."""
-    figure, axes = sheet(4.3, 3.2)
+    figure, axes = blank_figure(4.3, 3.2)
     for name in reversed(names(rows)):
         own = sorted((row for row in rows if row.name == name), key=lambda row: row.hold)
         points = [(row.hold, row.single) for row in own if row.single > 0]
@@ -124,7 +124,7 @@ def errors(rows: Sequence[Observed]) -> Figure:
 def shares(rows: Sequence[Observed], narrow: bool) -> Figure:
     """The largest error of every spread as a share of its bound: of one hold, and of all holds of an arm together."""
     order = names(rows)[::-1]
-    figure, axes = sheet(4.6 if narrow else 8.2, 0.29 * len(order) + 0.9)
+    figure, axes = blank_figure(4.6 if narrow else 8.2, 0.29 * len(order) + 0.9)
     axes.axvline(1, color=INK, linewidth=0.9, zorder=1)
     for place, name in enumerate(order):
         own = [row for row in rows if row.name == name]

@@ -18,7 +18,7 @@ from afterglow.lab.rendering.pdf import browser, print_figures, print_page
 from afterglow.lab.rendering.style import MADE, handle, save, slug, svg
 from afterglow.lab.report.figures import PANELS, Gallery, legend
 from afterglow.lab.report.groups import Groups, Standing
-from afterglow.lab.report.theorem_bounds import promises
+from afterglow.lab.report.theorem_bounds import theorem_bounds_of
 from afterglow.lab.statistics import LEVEL
 from afterglow.lab.study.results import Results
 from afterglow.lab.study.toml_text import toml_of
@@ -74,53 +74,53 @@ def labelled(gallery: Gallery) -> dict[str, Figure]:
 
 
 def drawn(results: Results) -> Gallery:
-    scenes = Groups(results)
-    if not scenes.all:
+    groups = Groups(results)
+    if not groups.all:
         sentence = f"{results.folder} has no finished run yet; let `afterglow run` go on for a while"
         raise BadValue(sentence, kind="no-results", field="results")
-    return Gallery(scenes)
+    return Gallery(groups)
 
 
 def page_of(gallery: Gallery) -> str:
     """The page as HTML with everything inside."""
-    scenes, results = gallery.scenes, gallery.scenes.results
+    groups, results = gallery.groups, gallery.groups.results
     texts = {name: svg(one.figure) for name, one in gallery.made.items()}
-    ranking = scenes.ranking
+    ranking = groups.ranking
     rivals = [standing for standing in ranking if not standing.reference] or ranking
     kinds: dict[str, list[str]] = {}
     for name, one in gallery.made.items():
         if not name.endswith("-narrow"):
             kinds.setdefault(one.kind, []).append(name)
-    played = [cell["runs"] for scene in scenes.all for cell in scene.cells.values()]
-    spreads = scenes.values("spread")
+    played = [cell["runs"] for group in groups.all for cell in group.cells.values()]
+    spreads = groups.values("spread")
     return render(
         "study.html",
         name=results.study["name"],
         quoted=[quote(f"{results.study['name']}.toml"), quote(f"results/{results.study['name']}")],
         results=results,
-        scenes=scenes,
+        groups=groups,
         gallery=gallery,
         kinds=kinds,
         ranking=ranking,
         winner=rivals[0],
-        tied=tied(scenes, rivals),
+        tied=tied(groups, rivals),
         safest=safest(rivals),
-        at_random=same(scene.at_random for scene in scenes.shared),
+        at_random=same(group.at_random for group in groups.shared),
         runs=(min(played), max(played)),
-        unfinished=unfinished(results, scenes),
-        missing=len(scenes.labels) * len(scenes.all) - sum(len(scene.cells) for scene in scenes.all),
+        unfinished=unfinished(results, groups),
+        missing=len(groups.labels) * len(groups.all) - sum(len(group.cells) for group in groups.all),
         panels=min(PANELS, len(gallery.panels)),
-        growth=growth(scenes),
-        promises=promises(scenes),
+        growth=growth(groups),
+        theorem_bounds=theorem_bounds_of(groups),
         benign=[spread for spread in spreads if spread not in ADVERSARIAL],
         adversarial=[spread for spread in spreads if spread in ADVERSARIAL],
-        asked=asked(scenes),
+        asked=asked(groups),
         svg=placed(texts, {name: one.description for name, one in gallery.made.items()}),
         legend=[(label, slug(label), swatch(look)) for label, look in legend(gallery)],
-        settings=settings(scenes),
+        settings=settings(groups),
         study_text=toml_of(with_files(results)),
         files=files(results),
-        own_spreads=own_spreads(scenes),
+        own_spreads=own_spreads(groups),
         versions=results.versions,
     )
 
@@ -148,25 +148,25 @@ def files(results: Results) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def own_spreads(scenes: Groups) -> list[str]:
+def own_spreads(groups: Groups) -> list[str]:
     """The spreads that are functions of a user's, which TOML can't name."""
     known = [name.split(":")[0] for name in NAMES]
-    return [text for text in scenes.values("spread") if text.split(":")[0] not in known]
+    return [text for text in groups.values("spread") if text.split(":")[0] not in known]
 
 
-def unfinished(results: Results, scenes: Groups) -> dict[str, Any] | None:
+def unfinished(results: Results, groups: Groups) -> dict[str, Any] | None:
     """How much of a study is there; None if all of it is."""
     if results.complete:
         return None
     done, total = results.runs_done()
     whole = [row for row in results.played() if results.runs_of(row["cell"])["run"].size == row["runs"]]
-    absent = [label for label in results.labels if label not in scenes.labels]
+    absent = [label for label in results.labels if label not in groups.labels]
     return {"done": done, "total": total, "share": done / total, "whole": len(whole), "absent": absent}
 
 
-def tied(scenes: Groups, rivals: Sequence[Standing]) -> list[str]:
+def tied(groups: Groups, rivals: Sequence[Standing]) -> list[str]:
     """Those that may lose as little as the first: the interval of the difference has 0 in it, or there is none."""
-    return [one.label for one in rivals[1:] if not scenes.behind(one.label, rivals[0].label).low > 0]
+    return [one.label for one in rivals[1:] if not groups.behind(one.label, rivals[0].label).low > 0]
 
 
 def safest(rivals: Sequence[Standing]) -> Standing | None:
@@ -181,36 +181,36 @@ def same(values: Iterable[Any]) -> Any:
     return found.pop() if len(found) == 1 else None
 
 
-def asked(scenes: Groups) -> list[tuple[str, str]]:
+def asked(groups: Groups) -> list[tuple[str, str]]:
     """What was played, axis by axis."""
-    found = {"policies": ", ".join(scenes.labels)}
-    laws = dict.fromkeys(cell["rewards"] for scene in scenes.all for cell in scene.cells.values())
+    found = {"policies": ", ".join(groups.labels)}
+    laws = dict.fromkeys(cell["rewards"] for group in groups.all for cell in group.cells.values())
     found["rewards of the arms"] = "; ".join(laws)
     for axis, name in (("baseline", "baseline"), ("spread", "spreads"), ("window", "window"), ("horizon", "steps")):
-        values = [f"{value:,}" if isinstance(value, int) else value for value in scenes.values(axis) if value]
+        values = [f"{value:,}" if isinstance(value, int) else value for value in groups.values(axis) if value]
         if values:
             found[name] = ", ".join(values)
-    if "spread" not in scenes.varying and scenes.all[0].arrival:
-        found["spreads"] += f": {scenes.all[0].arrival}"
-    if "told" in scenes.varying:
-        found["window told"] = ", ".join(f"×{value}" for value in scenes.values("told"))
-    if False in scenes.values("told_horizon"):
-        found["horizon told"] = "yes and no" if "told_horizon" in scenes.varying else "no"
+    if "spread" not in groups.varying and groups.all[0].arrival:
+        found["spreads"] += f": {groups.all[0].arrival}"
+    if "told" in groups.varying:
+        found["window told"] = ", ".join(f"×{value}" for value in groups.values("told"))
+    if False in groups.values("told_horizon"):
+        found["horizon told"] = "yes and no" if "told_horizon" in groups.varying else "no"
     return list(found.items())
 
 
-def growth(scenes: Groups) -> list[dict[str, Any]]:
+def growth(groups: Groups) -> list[dict[str, Any]]:
     """The exponents of regret along horizon and window, one row for a policy: the one, or the range over places."""
     found = []
     for along in ("horizon", "window"):
         rows: dict[str, list[dict[str, Any]]] = {}
         try:
-            for row in scenes.results.rate(along, LEVEL):
+            for row in groups.results.rate(along, LEVEL):
                 if row["exponent"] is not None and row["points"] > 2:
                     rows.setdefault(row["label"], []).append(row)
         except BadValue:
             continue
-        for standing in scenes.ranking:
+        for standing in groups.ranking:
             own = rows.get(standing.label)
             if own:
                 values = [row["exponent"] for row in own]
@@ -220,11 +220,11 @@ def growth(scenes: Groups) -> list[dict[str, Any]]:
     return found
 
 
-def settings(scenes: Groups) -> list[tuple[str, str]]:
-    """What each policy worked with in the first scene that it was played in; long lists as their length."""
+def settings(groups: Groups) -> list[tuple[str, str]]:
+    """What each policy worked with in the first group that it was played in; long lists as their length."""
     found = []
-    for label in scenes.labels:
-        known = json.loads(scenes.of(label)[0].cells[label]["settings"])
+    for label in groups.labels:
+        known = json.loads(groups.of(label)[0].cells[label]["settings"])
         texts = [f"{key} {value_text(value)}" for key, value in known.items()]
         found.append((label, ", ".join(texts)))
     return found

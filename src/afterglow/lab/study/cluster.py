@@ -1,4 +1,4 @@
-"""Workers of a Dask cluster as the crew of a study (extra `dask`).
+"""Workers of a Dask cluster as the workers of a study (extra `dask`).
 
 A task is about a second of work, so that the few milliseconds a cluster needs for one don't count. A worker that dies
 takes only its tasks with it; they are played again elsewhere. Every worker must have the versions that this machine
@@ -15,7 +15,7 @@ from typing import Any
 
 from afterglow.errors import AfterglowError, MissingExtra
 from afterglow.lab.study.grid import Cell
-from afterglow.lab.study.play import Piece, Played, play_elsewhere
+from afterglow.lab.study.play import Piece, Played, play_on_worker
 from afterglow.lab.versions import versions
 from afterglow.policies.policy import Policy
 from afterglow.policies.registry import is_ours
@@ -61,8 +61,8 @@ class Cluster:
         return max(1, self.workers)
 
     def submit(self, pieces: list[Piece]) -> "Future[Played]":
-        packed = [replace(piece, cell=parcel(piece.cell)) for piece in pieces]
-        future: Future[Played] = self.tasks.submit(play_elsewhere, packed, self.budget, self.expected)
+        packed = [replace(piece, cell=packed_cell(piece.cell)) for piece in pieces]
+        future: Future[Played] = self.tasks.submit(play_on_worker, packed, self.budget, self.expected)
         return future
 
     def lost(self, failure: BaseException) -> bool:
@@ -84,7 +84,7 @@ class Cluster:
         self.client.close(timeout=CLOSE_SECONDS)
 
 
-def parcel(cell: Cell) -> Cell:
+def packed_cell(cell: Cell) -> Cell:
     """A cell fit for the journey: a user's own code goes as bytes, since workers don't have its file."""
     policy = cell.policy if is_ours(cell.policy) else packed_policy(cell.policy)
     return replace(cell, policy=policy, world=packed_world(cell.world) if cell.world.spread.function else cell.world)

@@ -68,10 +68,10 @@ def expanded(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield dict(zip(table, choice, strict=True))
 
 
-def told(window: int, asked: int | str | None) -> int:
+def given_window(window: int, asked: int | str | None) -> int:
     """The window that the policy is told: the world's, a number of steps, or a multiple such as "x1/8".
 
-    >>> told(16, None), told(16, 5), told(16, "x1/8"), told(16, "x2")
+    >>> given_window(16, None), given_window(16, 5), given_window(16, "x1/8"), given_window(16, "x2")
     (16, 5, 2, 32)
     """
     if asked is None or asked == "world":
@@ -131,7 +131,7 @@ def grid_of(
         axes["seed"], worlds, axes["horizon"], axes["told_window"], axes["told_horizon"], axes["engine"],
         axes["season"], axes["runs"], entries,
     ):  # fmt: skip
-        window = told(world.window, asked)
+        window = given_window(world.window, asked)
         place = (seed, id(world), horizon, window, knows, engine, season, entry.runs or runs, entry.label)
         if place not in had:
             had.add(place)

@@ -87,15 +87,15 @@ def played(piece: Piece, stopped: Callable[[], bool] | None) -> Any:
 # On another machine
 
 
-def play_elsewhere(pieces: list[Piece], budget: float, expected: dict[str, str]) -> Played:
+def play_on_worker(pieces: list[Piece], budget: float, expected: dict[str, str]) -> Played:
     """The same on another machine, which must have the same versions to get the same numbers."""
     for name, here, there in differences(expected, versions()):
         sentence = f"a worker has {name} {there}, this machine {here}; numbers would differ, install the same"
         raise BadValue(sentence, kind="other-versions", field="dask")
-    return play([replace(piece, cell=opened(piece.cell)) for piece in pieces], budget)
+    return play([replace(piece, cell=unpacked_cell(piece.cell)) for piece in pieces], budget)
 
 
-def opened(cell: Cell) -> Cell:
+def unpacked_cell(cell: Cell) -> Cell:
     """A cell as it was before its journey; the same bytes are always the same policy, compiled once."""
     return replace(cell, policy=unpacked(cell.policy), world=unpacked(cell.world))
 
@@ -105,5 +105,5 @@ def unpacked(thing: Any) -> Any:
 
 
 @cache
-def loaded(parcel: bytes) -> Any:
-    return pickle.loads(parcel)
+def loaded(packed_cell: bytes) -> Any:
+    return pickle.loads(packed_cell)

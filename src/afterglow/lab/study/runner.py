@@ -21,10 +21,10 @@ from afterglow.lab.study.tables import table_metadata, write_cells, write_runs
 
 LOOK_SECONDS = 0.2  # how often the terminal hears how far it is
 SYNC_SECONDS = 1.0
-Tell = Callable[[Progress], None]
+OnProgress = Callable[[Progress], None]
 
 
-class Crew(Protocol):
+class Workers(Protocol):
     """Those who play: threads here, or workers elsewhere."""
 
     budget: float  # seconds a task should take
@@ -66,7 +66,11 @@ class Threads:
 
 
 def run(
-    study: StudyDefinition, folder: Path, threads: int | None = None, dask: str | None = None, tell: Tell | None = None
+    study: StudyDefinition,
+    folder: Path,
+    threads: int | None = None,
+    dask: str | None = None,
+    progress: OnProgress | None = None,
 ) -> None:
     """Play all that the folder doesn't have yet, then write the tables."""
     if threads is not None and dask is not None:
@@ -78,13 +82,13 @@ def run(
     ask(folder, study.question)
     if finished(folder):
         total = sum(cell.runs for cell in study.cells)
-        if tell is not None:
-            tell(Progress(total, total, 0.0, 0.0, ""))
+        if progress is not None:
+            progress(Progress(total, total, 0.0, 0.0, ""))
         return
     with Journal(journal, said) as kept, warnings.catch_warnings():
         warnings.simplefilter("ignore", AfterglowWarning)  # the study has them all
         write_cells(folder, study.cells, said)
-        schedule_out(study, kept, crew_of(threads, dask), tell)
+        run_tasks(study, kept, workers_of(threads, dask), progress)
         write_runs(folder, journal, kept.stretches, study.cells, said)
         journal.unlink()
 
@@ -107,7 +111,7 @@ def refuse_other_results(folder: Path, said: dict[str, Any]) -> None:
         refuse_other(folder, table_metadata(folder / "runs.parquet"), said)
 
 
-def crew_of(threads: int | None, dask: str | None) -> Crew:
+def workers_of(threads: int | None, dask: str | None) -> Workers:
     if dask is None:
         return Threads(threads)
     from afterglow.lab.study.cluster import Cluster  # noqa: PLC0415  an extra
@@ -115,31 +119,33 @@ def crew_of(threads: int | None, dask: str | None) -> Crew:
     return Cluster(dask)
 
 
-def schedule_out(study: StudyDefinition, journal: Journal, crew: Crew, tell: Tell | None) -> None:
-    """Keep the crew busy until nothing is left; every task's results go to the journal at once."""
-    schedule = Schedule(study.cells, journal.stretches, crew.budget)
-    flying: dict[Future[Played], list[Piece]] = {}
+def run_tasks(study: StudyDefinition, journal: Journal, workers: Workers, progress: OnProgress | None) -> None:
+    """Keep the workers busy until nothing is left; every task's results go to the journal at once."""
+    schedule = Schedule(study.cells, journal.stretches, workers.budget)
+    running: dict[Future[Played], list[Piece]] = {}
     synced = time.monotonic()
     try:
-        while schedule.waiting or flying:
-            size = crew.size()
-            while schedule.waiting and len(flying) < 2 * size:
+        while schedule.waiting or running:
+            size = workers.size()
+            while schedule.waiting and len(running) < 2 * size:
                 task = schedule.take(size)
-                flying[crew.submit(task)] = task
-            for future in wait(flying, LOOK_SECONDS, FIRST_COMPLETED).done:
-                task = flying.pop(future)
-                collect(future, task, schedule, journal, crew)
+                running[workers.submit(task)] = task
+            for future in wait(running, LOOK_SECONDS, FIRST_COMPLETED).done:
+                task = running.pop(future)
+                collect(future, task, schedule, journal, workers)
             if time.monotonic() - synced > SYNC_SECONDS:
                 journal.sync()
                 synced = time.monotonic()
-            if tell is not None:
-                now = next(iter(flying.values()), None)
-                tell(schedule.progress(size, now[0].cell.title if now else ""))
+            if progress is not None:
+                now = next(iter(running.values()), None)
+                progress(schedule.progress(size, now[0].cell.title if now else ""))
     finally:
-        crew.close()
+        workers.close()
 
 
-def collect(future: "Future[Played]", task: list[Piece], schedule: Schedule, journal: Journal, crew: Crew) -> None:
+def collect(
+    future: "Future[Played]", task: list[Piece], schedule: Schedule, journal: Journal, workers: Workers
+) -> None:
     """Keep what a task brought; one that was lost with its worker is played again."""
     failure = CancelledError() if future.cancelled() else future.exception()
     if failure is None:
@@ -147,7 +153,7 @@ def collect(future: "Future[Played]", task: list[Piece], schedule: Schedule, jou
         for batch in played.batches:
             journal.append(batch)
         schedule.learn(played)
-    elif crew.lost(failure):
+    elif workers.lost(failure):
         schedule.put_back(task)
     else:
         raise failure

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from afterglow.lab.study.definition import StudyDefinition
 from afterglow.lab.study.results import Results
-from afterglow.lab.study.runner import Tell, run
+from afterglow.lab.study.runner import OnProgress, run
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class Study(StudyDefinition):
         out: str | Path | None = None,
         threads: int | None = None,
         dask: str | None = None,
-        tell: Tell | None = None,
+        progress: OnProgress | None = None,
     ) -> Results:
         """Play what is missing in the folder `out` (`results/NAME` unless given), on threads or a Dask cluster."""
         folder = Path(out) if out is not None else Path("results") / self.name
-        run(self, folder, threads, dask, tell)
+        run(self, folder, threads, dask, progress)
         return Results(folder)
