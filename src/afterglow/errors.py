@@ -33,7 +33,6 @@ own by `kind`. Notes and warnings that name arguments are texts of class `Senten
 import re
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
-from types import MappingProxyType
 from typing import Any
 
 BEGIN, VALUE, END = "\x02", "\x1f", "\x03"  # around an argument in a sentence; repr() never writes these characters
@@ -86,9 +85,9 @@ class AfterglowError(Exception):
         self.field = field or (first[1] if first else "")
         super().__init__(in_python(f"{sentence}; {way_out}" if way_out else sentence))
 
-    def worded(self, word: Word, ways_out: Mapping[str, str] = MappingProxyType({})) -> str:
+    def worded(self, word: Word, ways_out: Mapping[str, str] | None = None) -> str:
         """The sentence, with each argument as `word` writes it, and the way out that `ways_out` has for its kind."""
-        way_out = ways_out.get(self.kind, self.way_out) if self.way_out else ""
+        way_out = (ways_out or {}).get(self.kind, self.way_out) if self.way_out else ""
         return Sentence(f"{self.sentence}; {way_out}" if way_out else self.sentence).worded(word)
 
 

@@ -46,7 +46,7 @@ def test_arms_are_compared_with_one_and_a_season_is_allowed_for(
     assert run(["fit", str(table), "--window", "24", "--season", "24", "--against", "A"]) == 0
     said = capsys.readouterr().out
     assert [line[:5] for line in said.splitlines() if " - " in line] == ["C - A", "B - A"]
-    assert "window 24, season 24; 95% intervals: differences hold together" in said
+    assert "window 24, season 24; 95% intervals, simultaneous for differences" in said
     assert "proved" not in said
     assert run(["fit", str(table), "--against", "D"]) == 2
     assert "no arm named 'D'; the arms are A, B, C" in capsys.readouterr().err

@@ -131,7 +131,7 @@ def test_a_shop_that_is_closed_on_sundays_has_a_plan(
         (["--gap", "50"], "--gap must be a share, such as 0.05 or 5%, got 50; did you mean 50%?"),
         (["--gap", "0,05"], "--gap must be a number, got '0,05'; the decimal sign is a point"),
         (["--gap", "5%", "--horizon", "1.000"], "without thousands signs, got '1.000'; write 1000"),
-        (["--gap", "5%", "--mean", "1300"], "must stay below reward_max, the most that one pull can bring, which is 1"),
+        (["--gap", "5%", "--mean", "1300"], "must stay below --reward-max, the most that one pull can bring, which is"),
         (["--gap", "5%", "--window", "900"], "window must be at most the horizon, got a window of 900 and 400 steps"),
         (["--gap", "0"], "--gap must be a number above 0 (relative to the mean, 0.05 = 5 %), got 0.0"),
         (["--gap", "0.1", "--arms", "1"], "--arms must be a whole number of at least 2, got 1"),

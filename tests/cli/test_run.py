@@ -59,7 +59,7 @@ def test_init_writes_a_study_under_any_name_and_a_command_that_can_be_pasted(
 def test_init_leaves_an_existing_file_alone(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "study.toml").write_text("mine")
     assert run(["init"]) == 2
-    assert capsys.readouterr().err == "study.toml is there already; give another name or remove it\n"
+    assert capsys.readouterr().err == "study.toml exists already; give another name or remove it\n"
     assert (here / "study.toml").read_text() == "mine"
 
 

@@ -1,4 +1,4 @@
-"""The commands put together, and what happens when one of them fails."""
+"""All commands as one application, and the exit code of a call."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -61,7 +61,7 @@ app.add_typer(token.app, name="token")
 def options_of_all(
     context: typer.Context, version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False
 ) -> None:
-    """Bandits whose rewards linger, mix and carry no name."""
+    """Bandits with delayed, pooled, anonymous rewards: simulate, plan, run and analyse experiments."""
     if version:
         print(afterglow.__version__)
         raise typer.Exit
@@ -70,12 +70,12 @@ def options_of_all(
 
 
 def commands() -> Any:
-    """The whole command as Typer builds it."""
+    """The application as Typer builds it."""
     return typer.main.get_command(app)
 
 
 def call(arguments: Sequence[str]) -> int:
-    """Run one command; its exit code."""
+    """Run one command and return its exit code."""
     made = commands()
     called = command_in(made, arguments)
     with shown(), words_of(called):

@@ -1,4 +1,4 @@
-"""`afterglow bounds`: what theory says before anything is played."""
+"""`afterglow bounds`: a policy's schedule and the bounds on its regret."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from afterglow.theory import bounds
 
 MEANING = {
     "hold": "steps of a phase",
-    "log_delta": "log(1/δ), the confidence asked for",
+    "log_delta": "log(1/δ), the confidence level",
     "theorem_1_paper": "regret, Theorem 1 as printed",
     "theorem_1_corrected": "regret, Theorem 1 with corrected constants",
     "regret_as_set": "regret, proved for these settings",
@@ -19,7 +19,7 @@ MEANING = {
     "theorem_2_sharper": "regret, Theorem 2 sharpened",
     "auer_ortner": "regret, Auer & Ortner 2010 (window 1)",
     "endgame": "last steps, without tests",
-    "log_evidence": "evidence asked for, in nats",
+    "log_evidence": "evidence level, in nats",
     "trivial": "regret of the worst arm alone",
 }
 

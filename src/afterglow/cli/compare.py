@@ -1,4 +1,4 @@
-"""`afterglow compare`: the default study, a table here and a report in a folder."""
+"""`afterglow compare`: run the default study; print a table and write a report."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ def command(
     threads: options.Threads = None,
     json: options.Json = False,
 ) -> None:
-    """Compare all policies over benign and adversarial spreads: a table, and a report. Stopped, it goes on."""
+    """Compare all policies over benign and adversarial spreads. Resumes after interruption."""
     number = count("seed", seed, 0)
     workers = None if threads is None else count("threads", threads)
     out.mkdir(parents=True, exist_ok=True)
@@ -46,7 +46,7 @@ def command(
 
 
 def to_dict(groups: "Groups") -> dict[str, Any]:
-    """The summary of `afterglow run` with the ranking and the bounds."""
+    """The summary of `afterglow run` with the ranking and the theorem bounds."""
     from afterglow.cli.run_study import to_dict as summary  # noqa: PLC0415
     from afterglow.lab.report.theorem_bounds import theorem_bounds_of  # noqa: PLC0415
 
@@ -77,10 +77,10 @@ def show(groups: "Groups") -> None:
     )
     screen.print(table(groups))
     screen.print(
-        "\n[dim]in the order of the average; * least of its column, the reference attributed-ucb apart\n"
-        f"playing at random: {group.at_random:,.0f}; hoard, handicap and chameleon are adversaries\n"
+        "\n[dim]sorted by the average; * smallest in its column, not counting the reference attributed-ucb\n"
+        f"random play: {group.at_random:,.0f}; hoard, handicap and chameleon are adversaries\n"
         "bound: Theorems 1 and 2 of Garg & Akash as printed, Theorem 1 corrected, ours for trim-ucb;\n"
-        "(in brackets: above what playing the worst arm throughout would lose, so it says nothing yet)[/dim]"
+        "(in brackets: larger than the regret of always playing the worst arm, so not informative)[/dim]"
     )
 
 
@@ -114,7 +114,7 @@ def regret_text(groups: "Groups", group: "Group", label: str, best: bool) -> str
 
 
 def bound_text(group: "Group", label: str) -> str:
-    """The theorem's bound, in brackets if it says nothing."""
+    """The theorem's bound, in brackets if it is larger than any regret."""
     from afterglow.lab.report.theorem_bounds import bound  # noqa: PLC0415
 
     most = bound(group, label)

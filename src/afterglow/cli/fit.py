@@ -1,4 +1,4 @@
-"""`afterglow fit`: what recorded steps tell about the arms and about the window."""
+"""`afterglow fit`: means, differences and lag kernels of arms from recorded steps, and a test of the window."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,21 +19,17 @@ Data = Annotated[str | None, Argument(metavar="DATA.csv", help="A table with ste
 DataOption = Annotated[str | None, Option("--data", metavar="DATA.csv", hidden=True)]  # the same as an option
 Window = Annotated[
     str | None,
-    Option("--window", metavar="D", help="Steps over which one pull pays; what the data suggest if not set."),
+    Option("--window", metavar="D", help="Steps over which one pull pays; default: what the data suggest."),
 ]
 ArmColumn = Annotated[str | None, Option("--arm-column", metavar="NAME", help="The column of the arms.")]
 Arm = Annotated[str | None, Option("--arm", metavar="NAME", hidden=True)]  # as it was called before
-RewardMax = Annotated[
-    str | None, Option(metavar="M", help="The most that one pull can bring in all; the largest total if not set.")
-]
+RewardMax = Annotated[str | None, Option(metavar="M", help="Maximum reward of one pull; default: the largest total.")]
 Season = Annotated[
-    str | None, Option(metavar="P", help="Length of a cycle in steps, such as 24: what its phases add is allowed for.")
+    str | None, Option(metavar="P", help="Length of a cycle in steps, such as 24; its phases are estimated too.")
 ]
-Against = Annotated[
-    str | None, Option(metavar="ARM", help="The arm that the others are compared with; the best if not set.")
-]
+Against = Annotated[str | None, Option(metavar="ARM", help="The arm to compare the others with; default: the best.")]
 Folder = Annotated[
-    Path | None, Option("--out", metavar="DIR", help="Also write a page to read, fit.json and figures there.")
+    Path | None, Option("--out", metavar="DIR", help="Also write a report page, fit.json and figures to this folder.")
 ]
 
 
@@ -53,7 +49,7 @@ def command(
     data_option: DataOption = None,
     arm: Arm = None,
 ) -> None:
-    """Fit recorded steps: means, how arms differ, when effects arrive, whether the window is long enough."""
+    """Fit recorded steps: means, differences between arms, when effects arrive, whether the window is long enough."""
     source = source_of(data, data_option)
     if arm is not None:
         raise BadValue("--arm is called --arm-column here: it names the column of the arms", field="arm_column")
@@ -101,22 +97,22 @@ def show(found: "Fit") -> None:
     screen.print(f"{found.check.sentence}\n")
     screen.print(means(found))
     than = escape(found.differences[0].than)
-    screen.print(f"\nwhat a pull brings more or less than one of {than}")
+    screen.print(f"\naverage per pull, compared with {than}")
     screen.print(differences(found))
-    screen.print("\nwhat a pull pays above the average arm, and when")
+    screen.print("\nreward per pull above the average arm, by steps after the pull")
     screen.print(kernels(found))
     screen.print(f"\n[dim]{assumed(found)}[/dim]")
 
 
 def assumed(found: "Fit") -> str:
-    """What the figures rest on."""
+    """The assumptions of the figures."""
     cycle = f", season {found.season:,}" if found.season > 1 else ""
-    more = "; the season adds the same to all arms" if found.season > 1 else ""
+    more = " and the season adds the same to all arms" if found.season > 1 else ""
     if any(one.proved_low is not None for one in found.means):
-        more += "; proved bounds hold together for any spread"
+        more += "; proved bounds are simultaneous and valid for any spread"
     return (
-        f"{found.steps:,} steps, window {found.window:,}{cycle}; {found.confidence:.0%} intervals: differences hold "
-        f"together, the others one by one,\nif effects depend on arm and lag only{more}; * not zero"
+        f"{found.steps:,} steps, window {found.window:,}{cycle}; {found.confidence:.0%} intervals, simultaneous for "
+        f"differences, individual for the others,\nassuming that effects depend on arm and lag only{more}; * not zero"
     )
 
 
@@ -163,7 +159,7 @@ def differences(found: "Fit") -> "Table":
 
 
 def kernels(found: "Fit") -> "Table":
-    """What a pull pays above the average arm in each group of lags."""
+    """Reward per pull above the average arm in each group of lags."""
     from rich.markup import escape  # noqa: PLC0415
 
     from afterglow.lab.rendering.rounding import amount, signed  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""Messages on stderr: one plain line each."""
+"""Messages on stderr, one line each; logs and warnings are shown once."""
 
 import logging
 import sys
@@ -17,7 +17,7 @@ def one_line(text: str) -> None:
 
 
 class Once(logging.Handler):
-    """Passes on each message the first time it comes."""
+    """Prints each message the first time only."""
 
     def __init__(self) -> None:
         super().__init__(logging.INFO)
@@ -34,7 +34,7 @@ class Once(logging.Handler):
 
 @contextmanager
 def shown() -> Iterator[None]:
-    """Show what the engine logs and what is warned of, each once."""
+    """Show log messages and warnings, each once."""
     once, log = Once(), logging.getLogger("afterglow")
     before = log.level
 

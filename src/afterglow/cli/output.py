@@ -1,4 +1,4 @@
-"""Results on stdout: tables for people, JSON for programs."""
+"""Results on stdout, as tables or as JSON."""
 
 import json
 import sys
@@ -10,7 +10,7 @@ WIDE = 120  # columns, where no terminal says how many there are
 
 
 def console() -> Console:
-    """Stdout, as wide as the terminal; what is piped on is not folded to 80 columns."""
+    """Stdout, as wide as the terminal; 120 columns in a pipe."""
     return Console(width=None if sys.stdout.isatty() else WIDE, highlight=False, soft_wrap=False)
 
 

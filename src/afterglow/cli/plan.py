@@ -1,4 +1,4 @@
-"""`afterglow plan`: will my experiment work?"""
+"""`afterglow plan`: simulate an experiment before it starts."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,24 +9,20 @@ from afterglow.cli import options
 from afterglow.cli.values import count, number_of
 from afterglow.errors import BadValue, argument
 
-Gap = Annotated[str, Option(metavar="G", help="How much better the best arm is, relative to the mean: 0.05 or 5%.")]
-Mean = Annotated[str | None, Option(metavar="M", help="Mean total of a step today; half of --reward-max unless set.")]
+Gap = Annotated[str, Option(metavar="G", help="Lead of the best arm, relative to the mean: 0.05 or 5%.")]
+Mean = Annotated[str | None, Option(metavar="M", help="Mean total of a step today; default: half of --reward-max.")]
 Noise = Annotated[
-    str | None, Option(metavar="SD", help="Standard deviation of one pull's reward; the largest possible unless set.")
+    str | None, Option(metavar="SD", help="Standard deviation of one pull's reward; default: the largest possible.")
 ]
-Swing = Annotated[
-    str | None, Option(metavar="S", help="Half the height of that cycle, relative to the mean; 0.2 unless set.")
-]
+Swing = Annotated[str | None, Option(metavar="S", help="Amplitude of the cycle, relative to the mean; default: 0.2.")]
 History = Annotated[
-    Path | None, Option(metavar="FILE.csv", help="Past totals, which tell mean, noise and season themselves.")
+    Path | None, Option(metavar="FILE.csv", help="Past totals, from which mean, noise and season are estimated.")
 ]
-Missing = Annotated[
-    str | None, Option(metavar="nan|zero", help="What a step without a total is: not known (nan), or 0 (zero).")
-]
+Missing = Annotated[str | None, Option(metavar="nan|zero", help="Steps without a total are unknown (nan) or 0 (zero).")]
 RewardMax = Annotated[
-    str | None, Option(metavar="R", help="The most that one pull can bring; 1, or read from the history, unless set.")
+    str | None, Option(metavar="R", help="Maximum reward of one pull; default: 1, or estimated from the history.")
 ]
-Out = Annotated[Path | None, Option(metavar="DIR", help="Also write a page to read and plan.json there.")]
+Out = Annotated[Path | None, Option(metavar="DIR", help="Also write a report page and plan.json to this folder.")]
 
 
 def command(
@@ -52,7 +48,7 @@ def command(
     out: Out = None,
     json: options.Json = False,
 ) -> None:
-    """Simulate an experiment before it starts: will the best arm be found, and at what price?"""
+    """Simulate an experiment before it starts: how often is the best arm found, and how much is lost?"""
     given: dict[str, Any] = {
         "arms": count("arms", arms, 2),
         "window": count("window", window),

@@ -1,4 +1,4 @@
-"""A plan on the terminal: the answer, what to do, the numbers behind it."""
+"""A plan on the terminal: the answer, the recommendation, the figures."""
 
 from typing import Any
 

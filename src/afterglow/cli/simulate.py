@@ -1,4 +1,4 @@
-"""`afterglow simulate`: many runs of one policy in one world."""
+"""`afterglow simulate`: run one policy in one world many times."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,7 @@ def command(
     curve: options.Curve = None,
     json: options.Json = False,
 ) -> None:
-    """Play one policy in one world many times and print its regret."""
+    """Run one policy in one world many times and print its regret."""
     from afterglow.lab.study.policy_files import policy_from  # noqa: PLC0415
 
     chosen = policy_from(policy)
@@ -131,7 +131,7 @@ def show(found: dict[str, Any]) -> None:
         ("engine", f"{found['engine']}, {found['threads']} threads, {found['seconds']:.3g} s"),
         ("regret", f"[bold]{plus_minus(found['regret']['mean'], found['regret']['se'])}[/bold]"),
         ("best arm", f"{found['best_arm_share']:.2%} of the steps"),
-        ("holds", f"{amount(found['holds'])} a run, {amount(found['switches'])} changes of arm"),
+        ("holds", f"{amount(found['holds'])} per run, {amount(found['switches'])} changes of arm"),
     ):
         table.add_row(f"[dim]{label}[/dim]", text)
     screen.print(table)

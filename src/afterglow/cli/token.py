@@ -1,4 +1,4 @@
-"""`afterglow token`: who may use the service. Works while it runs."""
+"""`afterglow token`: create, list and revoke tokens of the service, also while it runs."""
 
 import os
 import time
@@ -26,7 +26,7 @@ app = typer.Typer(cls=Group, help="Tokens of the service: create, list, revoke."
 
 @contextmanager
 def tokens_in(db: str | None, config: Any) -> Iterator[Access]:
-    """The tokens of a database, which the same settings name as for `serve`."""
+    """The tokens of the database that the settings name, as for `serve`."""
     settings: Settings = replace(settings_from({"db": db}, os.environ, config))
     found = access(settings.db)
     try:
@@ -39,14 +39,16 @@ def tokens_in(db: str | None, config: Any) -> Iterator[Access]:
 def create(
     scope: Annotated[list[str], Option("--scope", metavar="SCOPE", help="read, decide, report, operate or admin.")],
     experiment: Annotated[
-        list[str] | None, Option("--experiment", metavar="NAME", help="For this one; for all unless set.")
+        list[str] | None, Option("--experiment", metavar="NAME", help="Restrict to this experiment; default: all.")
     ] = None,
-    expires: Annotated[str | None, Option("--expires", metavar="TIME", help="Such as 30d; never unless set.")] = None,
-    label: Annotated[str, Option("--label", metavar="TEXT", help="What it is for.")] = "",
+    expires: Annotated[
+        str | None, Option("--expires", metavar="TIME", help="Lifetime, such as 30d; default: none.")
+    ] = None,
+    label: Annotated[str, Option("--label", metavar="TEXT", help="Description of the token.")] = "",
     db: Db = None,
     config: Config = None,
 ) -> None:
-    """Make a token and print it, this once."""
+    """Create a token and print it once."""
     life = None if expires is None else lifetime(expires)
     token, row = new_token(scope, experiment or None, label, time.time(), life)
     with tokens_in(db, config) as tokens:
@@ -77,7 +79,7 @@ def revoke(
     db: Db = None,
     config: Config = None,
 ) -> None:
-    """Refuse a token from now on."""
+    """Revoke a token."""
     with tokens_in(db, config) as tokens:
         if not tokens.revoke_token(token, round(1000 * time.time())):
             known = [row.id for row in tokens.tokens() if row.revoked is None]

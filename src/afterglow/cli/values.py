@@ -1,4 +1,4 @@
-"""Texts of the command line as values: the name, the rule, the value, the way out."""
+"""Values of options, read from text and checked."""
 
 import inspect
 import re
@@ -14,7 +14,7 @@ THOUSANDS = re.compile(r"[1-9]\d{0,2}([.,']\d{3})+")
 
 
 def number_of(text: str) -> int | float | str:
-    """The number that a text is; whole ones without rounding; the text itself if it is none."""
+    """A text as a number, whole ones without rounding; the text itself if it is not a number."""
     for kind in (int, float):
         try:
             return kind(text)
@@ -24,7 +24,7 @@ def number_of(text: str) -> int | float | str:
 
 
 def count(name: str, text: str, least: int = 1) -> int:
-    """A whole number; `1e6` is one, and 1.000 might be a thousand or one."""
+    """A whole number; `1e6` is accepted, and 1.000 is refused as ambiguous."""
     if THOUSANDS.fullmatch(text.strip()):
         plain = "".join(filter(str.isdigit, text))
         raise BadValue(f"{argument(name)} must be a whole number without thousands signs, got {text!r}; write {plain}")
@@ -56,12 +56,12 @@ def assignments(policy: Policy[Any, Any], texts: Sequence[str]) -> dict[str, Any
 
 
 def maker(policy: Policy[Any, Any]) -> Any:
-    """What makes a policy's settings."""
+    """The function that makes a policy's settings."""
     return policy.configure or policy.Settings
 
 
 def annotated(name: str, text: str, parameter: inspect.Parameter) -> Any:
-    """A text as the parameter's annotation says; without one, a number if it reads as one."""
+    """A text in the type of the parameter's annotation; without one, a number if it is one."""
     kinds = get_args(parameter.annotation) or (parameter.annotation,)
     if NoneType in kinds and text.lower() == "none":
         return None

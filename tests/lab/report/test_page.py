@@ -108,7 +108,7 @@ def test_an_unfinished_study_says_so_and_how_much_of_it_is_there(
     assert "11 of 24 runs (46 %) are there, and 1 of 3 cells are whole. Nothing yet of leak-ucb." in top
     assert part.runs_of(0)["regret"].tolist() == told.runs_of(0)["regret"].tolist()
     assert run(["report", str(part.folder), "--format", "png"]) == 0
-    assert capsys.readouterr().err.startswith("unfinished: the report has 11 of 24 runs; ")
+    assert capsys.readouterr().err.startswith("incomplete: the report has 11 of 24 runs; ")
 
 
 @pytest.mark.parametrize("length", [0, 100, None])

@@ -178,7 +178,7 @@ def test_a_policy_that_needs_the_mean_delay_is_told_that_of_the_spread() -> None
         ('"corrected"', '"right"', r"phased-ucb constants=right.*constants"),
         ("runs = 10", "runs = 0", r"delay.toml: runs = 0: runs must be a whole number of at least 1, got 0"),
         ("[1e3, 2_000]", "[]", r"horizon = \[\]: a list needs at least one value"),
-        ("[1e3, 2_000]", "[1e3, 1000]", r"horizon = \[1000, 1000\]: a value stands in the list twice"),
+        ("[1e3, 2_000]", "[1e3, 1000]", r"horizon = \[1000, 1000\]: a value is in the list twice"),
         ('"x1/2"', '"half"', r"told_window must be steps.*got 'half'"),
         ("runs = 10", "rums = 10", r"delay.toml: no key named 'rums'; did you mean 'runs'"),
         ("rewards =", "reward =", r"worlds\[0\]: no key named 'reward'; did you mean 'rewards'"),

@@ -5,6 +5,7 @@ read anything, so classes count with their methods and defaults, and objects wit
 """
 
 import hashlib
+import re
 from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -55,6 +56,8 @@ class Content:
         part = compiled if isinstance(compiled, FunctionType) else part
         if isinstance(part, PLAIN):
             return f"{type(part).__name__} {part!r}"
+        if isinstance(part, re.Pattern):
+            return f"pattern {part.pattern!r} {part.flags}"
         if isinstance(part, ModuleType):
             return f"module {part.__name__}"
         if isinstance(part, FunctionType | type):
