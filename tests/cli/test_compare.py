@@ -49,7 +49,7 @@ def test_the_same_seed_gives_the_same_bytes_the_page_of_a_study_among_them(
     assert set(contents(tmp_path / "a")) == {"index.html", *tables}
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
     page = (tmp_path / "a" / "index.html").read_text(encoding="utf-8")
-    assert "<h2>What the theorems promise</h2>" in page
+    assert "<h2>Theorem bounds</h2>" in page
     assert "afterglow run small.toml" in page
 
 
@@ -69,7 +69,7 @@ def test_the_table_comes_on_stdout_and_the_rest_on_stderr(tmp_path: Path, capsys
 @pytest.mark.usefixtures("no_figures")
 def test_the_least_of_each_column_is_marked_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["compare", "--quick", "--out", str(tmp_path)]) == 0
-    table = capsys.readouterr().out.split("in the order of")[0]
+    table = capsys.readouterr().out.split("sorted by")[0]
     assert table.count("*") == len(SPREADS)
     assert "*" not in next(line for line in table.splitlines() if line.startswith("attributed-ucb"))
 
@@ -99,7 +99,7 @@ def test_called_again_it_says_that_all_is_there_and_gives_the_same_table(
     calls = ["compare", "--quick", "--out", str(tmp_path)]
     assert run(calls) == 0
     first, before = capsys.readouterr(), contents(tmp_path)
-    monkeypatch.setattr("afterglow.lab.study.runner.schedule_out", lambda *_: pytest.fail("played again"))
+    monkeypatch.setattr("afterglow.lab.study.runner.run_tasks", lambda *_: pytest.fail("played again"))
     assert run(calls) == 0
     again = capsys.readouterr()
     assert again.out == first.out

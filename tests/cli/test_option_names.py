@@ -58,4 +58,4 @@ def test_columns_that_cant_be_told_are_asked_for_by_option(tmp_path: Path, capsy
     path.write_text("von,bis,arm,total\n2026-01-01,2026-01-02,A,1\n2026-01-02,2026-01-03,B,2\n", encoding="utf-8")
     assert run(["fit", str(path)]) == 1
     said = capsys.readouterr().err
-    assert said.rstrip().endswith("has several columns of times (von, bis); say which, such as --step von")
+    assert said.rstrip().endswith("has several columns of times (von, bis); name it, such as --step von")

@@ -42,7 +42,7 @@ def facts(plan: Plan) -> list[tuple[str, str]]:
         ("why", plan.why),
         *([("", plan.why_season)] if plan.why_season else []),
         ("proof", plan.proof),
-        ("lost", f"{amount(plan.lost)}, {whole_percent(plan.lost_share, 1)} of what the best arm brings"),
+        ("lost", f"{amount(plan.lost)}, {whole_percent(plan.lost_share, 1)} of the best arm's total"),
         ("", f"a fixed rotation to the end loses {amount(plan.lost_by_rotation)}"),
         ("smallest gap", reached(plan.smallest_gap, plan) + f" in {plan.horizon:,} steps"),
         ("shortest run", reached(plan.shortest_horizon, plan, plan.longest_tried) + f" for {short_percent(plan.gap)}"),
@@ -55,29 +55,31 @@ def facts(plan: Plan) -> list[tuple[str, str]]:
 
 
 def used(plan: Plan) -> str:
-    """What to use."""
+    """The policy and its settings."""
     settings = "".join(f" {name}={short(value)}" for name, value in plan.settings.items())
     settings += " (as a share of reward_max)" if "noise" in plan.settings and plan.reward_max != 1 else ""
-    whole = f", counting whole cycles of {steps_lasting(plan.season, plan.step_seconds)}" if plan.season > 1 else ""
+    whole = (
+        f", with holds of whole cycles of {steps_lasting(plan.season, plan.step_seconds)}" if plan.season > 1 else ""
+    )
     return f"[bold]{plan.policy}[/bold]{settings}{whole}"
 
 
 def planned(plan: Plan) -> str:
-    """What was asked, in a line."""
+    """The inputs, in a line."""
     unit = f", reward_max {amount(plan.reward_max)}" if plan.reward_max != 1 else ""
     if plan.cycle > 1:
         unit += f", a cycle of {plan.cycle:,} steps"
-        unit += "" if plan.swing is None else f" that swings by {short_percent(plan.swing)}"
+        unit += "" if plan.swing is None else f" with amplitude {short_percent(plan.swing)}"
     unit += f", spread {plan.spread}" if plan.spread != "uniform" else ""
     long = f" ({lasting(plan.window, plan.step_seconds)})" if plan.step_seconds else ""
     return (
         f"{plan.arms} arms, window {plan.window:,}{long}, {steps_lasting(plan.horizon, plan.step_seconds)}, "
-        f"gap {short_percent(plan.gap)}, mean {amount(plan.mean)}, give or take {amount(plan.noise)} by chance{unit}"
+        f"gap {short_percent(plan.gap)}, mean {amount(plan.mean)}, noise {amount(plan.noise)} per pull{unit}"
     )
 
 
 def past(plan: Plan) -> list[tuple[str, str]]:
-    """What the history told."""
+    """What was read of the history."""
     history = plan.history
     if history is None or plan.read is None:
         return []
@@ -88,11 +90,11 @@ def past(plan: Plan) -> list[tuple[str, str]]:
         ("", f"level {amount(history['level'])}, noise {amount(history['noise'])}, "
          f"correlation {history['correlation']:.2f}, {cycle}"),
     ]  # fmt: skip
-    return lines + ([("stands out", outlier_text(plan.stands_out, plan.found))] if plan.stands_out else [])
+    return lines + ([("outliers", outlier_text(plan.stands_out, plan.found))] if plan.stands_out else [])
 
 
 def reached(values: dict[str, Any], plan: Plan, longest: int | None = None) -> str:
-    """Values by probability."""
+    """Values by probability, as text."""
     parts = []
     for level, value in values.items():
         if longest is None:

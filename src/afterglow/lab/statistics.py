@@ -1,4 +1,4 @@
-r"""Intervals, bands and fitted exponents, each with a statement of what it covers.
+r"""Confidence intervals, bands and fitted exponents.
 
 - The *interval of a mean* is Student's, that of a *difference* of means Welch's, or Student's of the differences run by
   run where both meet the same rewards; the *interval of a probability* Clopper and Pearson's, never too short; the

@@ -97,7 +97,7 @@ def test_with_a_season_nothing_is_proved_and_the_mean_is_that_of_a_whole_cycle()
     arms = ["B" if step % WEEK > 17 and step % 3 else "A" for step in steps.step]
     found = fit(replace(steps, arm=arms), 1, season=WEEK)
     assert [one.proved_low for one in found.means] == [None, None]
-    assert any(note.startswith("no bounds are proved: they are for means that don't change") for note in found.notes)
+    assert any(note.startswith("no proved bounds: they need means that don't change") for note in found.notes)
     assert found.season == found.to_dict()["season"] == WEEK
     (one,) = found.differences
     assert one.low <= 0 <= one.high

@@ -42,8 +42,8 @@ def test_who_loses_least_on_average_but_much_somewhere_is_told_from_who_never_do
     assert (found.label, found.worst.place["spread"]) == ("trim-ucb", "hoard")
     page = page_of(drawn(results))
     lede = re.sub(r"\s+", " ", page.split('<p class="lede">')[1].split("</p>", maxsplit=1)[0])
-    assert "But in its worst place (hoard) it loses 44 %; <strong>trim-ucb</strong> never loses more than 36 %" in lede
-    assert "what choosing at random loses (50 rewards in 500 steps), over 2 places" in lede
+    assert "But in its worst setup (hoard) it has 44 %; <strong>trim-ucb</strong> never has more than 36 %" in lede
+    assert "that of random play (50 in 500 steps), over 2 setups" in lede
     assert set(re.findall(r"var\(--([a-z]+)\)", page)) <= set(re.findall(r"--([a-z]+):", STYLE))
 
 

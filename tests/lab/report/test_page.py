@@ -84,7 +84,7 @@ def test_the_question_comes_first_and_then_the_answer(page: str, results: Result
     winner = Groups(results).ranking[0]
     top = page.split("<h2>", maxsplit=1)[0]
     assert top.index("<h1>Is &lt;least&gt; enough?</h1>") < top.index(f"<strong>{winner.label}</strong>")
-    assert "Unfinished" not in page
+    assert "Incomplete" not in page
 
 
 def test_an_unfinished_study_says_so_and_how_much_of_it_is_there(
@@ -104,8 +104,8 @@ def test_an_unfinished_study_says_so_and_how_much_of_it_is_there(
     assert (part.complete, part.runs_done()) == (False, (11, 24))
     page = page_of(drawn(part))
     top = re.sub(r"\s+", " ", page.split("<h2>", maxsplit=1)[0])
-    assert "Unfinished." in top
-    assert "11 of 24 runs (46 %) are there, and 1 of 3 cells are whole. Nothing yet of leak-ucb." in top
+    assert "Incomplete." in top
+    assert "11 of 24 runs (46 %) and 1 of 3 cells are finished. No runs yet of leak-ucb." in top
     assert part.runs_of(0)["regret"].tolist() == told.runs_of(0)["regret"].tolist()
     assert run(["report", str(part.folder), "--format", "png"]) == 0
     assert capsys.readouterr().err.startswith("incomplete: the report has 11 of 24 runs; ")
@@ -117,7 +117,7 @@ def test_a_study_killed_before_its_first_table_says_that_nothing_is_played(
 ) -> None:
     (tmp_path / JOURNAL).write_bytes(header(identity(STUDY))[:length])
     assert run(["report", str(tmp_path)]) == 2
-    assert capsys.readouterr().err == (f"nothing of {tmp_path} is played yet; let `afterglow run` go on for a while\n")
+    assert capsys.readouterr().err == (f"nothing of {tmp_path} is run yet; run `afterglow run` for longer\n")
 
 
 def test_all_policies_are_ranked_and_the_one_that_is_told_too_much_has_no_number(page: str, results: Results) -> None:
@@ -163,7 +163,7 @@ def test_what_the_first_loses_is_said_to_the_second_digit_of_its_error(tmp_path:
     for cell in (0, 1):
         results._columns[cell]["regret"] = np.linspace(4 + cell, 6 + cell, 8)  # 5 ± 0.5851 of Student's t
     text = page_of(drawn(results))
-    assert "loses least: 5.00\u00a0±\u00a00.59 rewards over" in re.sub(r"\s*\n", " ", text)
+    assert "has the smallest regret: 5.00\u00a0±\u00a00.59 over" in re.sub(r"\s*\n", " ", text)
 
 
 def test_an_average_over_places_has_the_interval_of_runs(results: Results) -> None:

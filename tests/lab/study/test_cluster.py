@@ -124,7 +124,7 @@ def test_a_scheduler_that_goes_is_named_and_the_study_goes_on_without_it(cluster
         if now.done:
             cluster.processes[0].kill()
 
-    with pytest.raises(AfterglowError, match="is gone; what was finished is kept, run again to go on"):
+    with pytest.raises(AfterglowError, match="is gone; finished runs are stored, run again to continue"):
         study.run(tmp_path / "out", dask=cluster.address, progress=end)
     begun: list[Progress] = []
     assert study.run(tmp_path / "out", progress=begun.append).complete

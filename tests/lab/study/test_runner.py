@@ -133,7 +133,9 @@ def test_killed_again_and_again_it_ends_in_the_same_bytes(file: Path, untouched:
 def test_ctrl_c_exits_130_and_says_how_to_go_on(file: Path, tmp_path: Path) -> None:
     done = struck([str(file), "--out", str(tmp_path / "out"), "--threads", "2"], 1, signal.SIGINT)
     assert (done.returncode, done.stdout) == (130, "")
-    assert done.stderr.splitlines()[-1] == f"stopped; what was finished is in {tmp_path / 'out'}, run again to go on"
+    assert (
+        done.stderr.splitlines()[-1] == f"interrupted; finished runs are in {tmp_path / 'out'}, run again to continue"
+    )
 
 
 def test_the_bytes_do_not_depend_on_the_number_of_threads(file: Path, untouched: dict[str, bytes]) -> None:

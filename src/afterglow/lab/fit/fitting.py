@@ -1,9 +1,9 @@
-r"""What recorded steps tell: each arm's mean, how arms differ, when pulls pay, and whether the window is long enough.
+r"""Fit recorded steps: means of arms, differences between them, lag kernels, and a test of the window.
 
-*Means*, twice. Proved bounds for any spread within the window, by `BoundsWithGaps`; they need the largest reward of
-a pull, and means that don't change, so there are none where a season is given. And estimates under the model that
-effects depend on arm and lag only, plus a season that is the same for all arms, which are much sharper
-(`fit_regression`).
+Means are given twice. Proved bounds for any spread within the window, by `BoundsWithGaps`; they need the maximum
+reward of a pull, and means that don't change, so there are none with a season. And estimates under the model that
+effects depend on arm and lag only, plus a season that is the same for all arms, which are much narrower
+(`regression`).
 """
 
 import json
@@ -22,16 +22,16 @@ from afterglow.lab.fit.window_check import WindowCheck, check_window
 from afterglow.lab.history.estimate import FEWEST, estimate
 from afterglow.lab.reading.tables import Source, Steps, read_steps
 
-RUNS = 3  # of an arm, below which leaving one out says nothing
+RUNS = 3  # of an arm, below which the jackknife can't be used
 FEW_CHANGES = 8  # of arm
-CYCLES = 3  # of a season, at least
-LOOKED_AT = 20_000  # steps in which a season is looked for
+CYCLES = 3  # minimum number of seasons
+LOOKED_AT = 20_000  # steps that are searched for a season
 READING = ("step", "arm_column", "column", "decimal", "zone")  # how to read a file
 
 
 @dataclass(frozen=True)
 class ArmMean:
-    """What a pull brings on average: an estimate with its interval, and bounds that hold for any spread."""
+    """An arm's mean per pull: an estimate with its interval, and bounds for any spread."""
 
     arm: str
     mean: float
@@ -45,7 +45,7 @@ class ArmMean:
 
 @dataclass(frozen=True)
 class FitDifference:
-    """How much more a pull of one arm brings on average than one of another."""
+    """Difference between the means of two arms, with its interval."""
 
     arm: str
     than: str
@@ -56,7 +56,7 @@ class FitDifference:
 
 @dataclass(frozen=True)
 class Fit:
-    """What recorded steps tell. Intervals of means and kernels hold one by one, those of differences together."""
+    """The fit of recorded steps. Intervals of differences are simultaneous, those of means and kernels individual."""
 
     window: int
     season: int
@@ -97,9 +97,9 @@ def fit(
 ) -> Fit:
     """Fit recorded steps: a CSV file with step, arm and total, its text, or `Steps`.
 
-    Without a window the one that the data suggest is taken. `reward_max` is the most that one pull can bring in
-    all, for the proved bounds; the largest total if it isn't given. `season` is the length of a cycle in steps. Arms
-    are compared with the arm `against`, the best if it isn't named. `reading` says how to read a file: `step`,
+    Without a window, the one that the data suggest is used. `reward_max` is the maximum reward of one pull, for the
+    proved bounds; the default is the largest total. `season` is the length of a cycle in steps. Arms are compared
+    with the arm `against`, by default the best. `reading` says how to read a file: `step`,
     `arm_column`, `column`, `decimal` and `zone` of `read_steps`.
     """
     for name in reading or {}:
@@ -128,7 +128,7 @@ def fit(
 
 
 def check_size(recorded: Recorded, against: str | None) -> None:
-    """Refuse what can't be fitted."""
+    """Refuse data that can't be fitted."""
     if np.isnan(recorded.total).all():
         sentence = f"a fit needs totals, the {len(recorded):,} steps of the table have none"
         raise BadValue(sentence, kind="too-few-steps", field="source")
@@ -145,7 +145,7 @@ def check_size(recorded: Recorded, against: str | None) -> None:
 
 
 def means_of(recorded: Recorded, found: Regressed, bounds: list[tuple[float, float] | None]) -> list[ArmMean]:
-    """The arms, in their order."""
+    """The means of the arms, in their order."""
     means = []
     before = np.concatenate([[-1], recorded.arm[:-1]])
     for arm, name in enumerate(recorded.names):
@@ -158,7 +158,7 @@ def means_of(recorded: Recorded, found: Regressed, bounds: list[tuple[float, flo
 
 
 def differences_of(means: list[ArmMean], found: Regressed, against: str | None) -> list[FitDifference]:
-    """Every other arm's difference to one, the largest first; that one was named, or is the best."""
+    """Differences of all other arms to `against` or the best, the largest first."""
     best = max(means, key=lambda one: one.mean).arm
     names = [one.arm for one in means]
     than = names.index(against or best)
@@ -172,13 +172,13 @@ def differences_of(means: list[ArmMean], found: Regressed, against: str | None) 
 
 
 def doubts(recorded: Recorded, found: Regressed, means: list[ArmMean]) -> list[str]:
-    """What a reader should know before trusting a fit."""
+    """Notes on the limits of a fit."""
     notes = []
     if recorded.changes < FEW_CHANGES:
-        notes.append(f"only {recorded.changes} changes of arm: kernels are hardly known")
+        notes.append(f"only {recorded.changes} changes of arm: kernels are very uncertain")
     notes += [
-        f"arm {one.arm!r} was played in {'one run' if one.runs == 1 else 'two runs'} only: its intervals can't be "
-        f"trusted{'' if one.proved_low is None else ', its proved bounds can'}"
+        f"arm {one.arm!r} was played in {'one run' if one.runs == 1 else 'two runs'} only: its intervals are not "
+        f"reliable{'' if one.proved_low is None else ', its proved bounds are'}"
         for one in means
         if one.runs < RUNS
     ]
@@ -186,7 +186,7 @@ def doubts(recorded: Recorded, found: Regressed, means: list[ArmMean]) -> list[s
 
 
 def unseen_season(recorded: Recorded, found: Regressed) -> list[str]:
-    """A note if what the fit leaves follows a cycle."""
+    """A note if the residuals follow a cycle."""
     known = ~np.isnan(found.rest)
     rest = found.rest.copy()
     rest[known] = levelled(rest[known], np.flatnonzero(known) % recorded.season)

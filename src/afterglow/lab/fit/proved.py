@@ -1,4 +1,4 @@
-"""Bounds on what the arms bring that hold for any spread within the window, from recorded steps."""
+"""Proved bounds on the means of arms from recorded steps, valid for any spread within the window."""
 
 import math
 
@@ -12,7 +12,7 @@ from afterglow.lab.fit.recorded import Recorded
 
 
 def most_of_a_pull(recorded: Recorded, reward_max: float | None, notes: list[str]) -> float:
-    """The largest reward of a pull, guessed if it isn't given."""
+    """The maximum reward of a pull; by default the largest total, with a note."""
     if reward_max is not None:
         return number("reward_max", reward_max, above=0.0)
     largest = float(np.nanmax(recorded.total))
@@ -21,8 +21,8 @@ def most_of_a_pull(recorded: Recorded, reward_max: float | None, notes: list[str
     if recorded.season == 1:
         notes.append(
             Sentence(
-                f"{argument('reward_max')}, the most that one pull can bring, is not given; {largest:,.4g}, the "
-                "largest total, is taken, and the proved bounds rest on it"
+                f"{argument('reward_max')}, the maximum reward of one pull, is not given; {largest:,.4g}, the "
+                "largest total, is used, and the proved bounds depend on it"
             )
         )
     return largest
@@ -33,14 +33,14 @@ def proved(
 ) -> tuple[str | None, list[tuple[float, float] | None]]:
     """(contradiction, bounds on the means) by bounds that allow for what may have come in unseen."""
     if recorded.season > 1:
-        notes.append("no bounds are proved: they are for means that don't change, not for a season")
+        notes.append("no proved bounds: they need means that don't change, and there is a season")
         return None, [None] * len(recorded.names)
     totals = recorded.total / reward_max
     least, most = float(np.nanmin(totals)), float(np.nanmax(totals))
     if least < 0 or most > window * (1 + ROUNDING):
         notes.append(
             f"totals from {least * reward_max:,.4g} to {most * reward_max:,.4g} are not within 0 and "
-            f"window x reward_max = {window * reward_max:,.4g}; no bounds are proved"
+            f"window x reward_max = {window * reward_max:,.4g}; no proved bounds"
         )
         return None, [None] * len(recorded.names)
     bounds_, starts = BoundsWithGaps(len(recorded.names), window, confidence), 1

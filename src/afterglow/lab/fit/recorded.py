@@ -1,4 +1,4 @@
-"""Recorded steps as arrays: which arm filled which lags of each step."""
+"""Recorded steps as arrays, with the shares of arms at the lags of each step."""
 
 from dataclasses import dataclass, field
 
@@ -15,7 +15,7 @@ MOST_STEPS = 10_000_000
 
 @dataclass
 class Recorded:
-    """Arms and totals on a line of steps; arm -1 and total not a number where there is no row."""
+    """Arms and totals by step; arm -1 and total NaN where there is no row."""
 
     names: tuple[str, ...]
     arm: NDArray[np.int64]
@@ -30,7 +30,7 @@ class Recorded:
 
     @classmethod
     def of(cls, steps: Steps, season: int = 1) -> "Recorded":
-        """The rows put on their line."""
+        """Rows of a table, by step."""
         names = tuple(sorted(set(steps.arm), key=natural))
         if len(names) < 2:
             sentence = f"a fit needs at least two arms, the table has {', '.join(map(repr, names)) or 'none'}"

@@ -1,4 +1,4 @@
-"""A plan as a page: the answer first, the two curves behind it, the candidates, how to do it again."""
+"""The report page of a plan: the answer, two curves, the candidates, how to reproduce it."""
 
 import math
 import shlex
@@ -26,12 +26,12 @@ DESCRIBED = {
 
 
 def write(plan: Plan, folder: Path) -> Path:
-    """The page's path; beside it `plan.json`."""
+    """Write the page and `plan.json`; the path of the page."""
     return written(folder, page(plan), "plan.json", plan.to_json())
 
 
 def page(plan: Plan) -> str:
-    """The page as HTML with everything inside."""
+    """The page as self-contained HTML."""
     drawn = {name: svg(figure) for name, figure in figures(plan).items()}
     return render(
         "plan.html",
@@ -49,7 +49,7 @@ def page(plan: Plan) -> str:
 
 
 def figures(plan: Plan) -> dict[str, Figure]:
-    """The two curves that the searches have played."""
+    """The curves of the two searches."""
     gaps, horizons = [(100 * gap, found) for gap, found in plan.gap_curve], plan.horizon_curve
     return {
         "gaps": curve(gaps, 100 * plan.gap, 1 / plan.arms, f"gap in %, after {plan.horizon:,} steps", False),
@@ -58,7 +58,7 @@ def figures(plan: Plan) -> dict[str, Figure]:
 
 
 def curve(points: Any, planned: float, guess: float, label: str, counts: bool) -> Figure:
-    """Probability of finding the best arm over a logarithmic axis; what is planned and what guessing gives as lines."""
+    """Probability of finding the best arm over a logarithmic axis, with lines for the plan and for guessing."""
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(4.6, 2.9), layout="constrained")
         axes = figure.add_subplot()
@@ -81,7 +81,7 @@ def curve(points: Any, planned: float, guess: float, label: str, counts: bool) -
 
 
 def label_guessing_line(axes: Axes, planned: float, guess: float) -> None:
-    """Name the line of guessing at the side away from what is planned, which would cross the word."""
+    """Label the line of guessing on the side away from the planned value."""
     low, high = (math.log(limit) for limit in axes.get_xlim())
     left = math.log(planned) > (low + high) / 2
     axes.annotate(
@@ -92,7 +92,7 @@ def label_guessing_line(axes: Axes, planned: float, guess: float) -> None:
 
 
 def call(plan: Plan) -> str:
-    """The command that makes this plan; a history that came from no file must be written to one first."""
+    """The command that makes this plan; a history that is not a file must be written to one first."""
     parts = ["afterglow", "plan", "--arms", plan.arms, "--window", plan.window, "--horizon", plan.horizon]
     parts += ["--gap", literal(plan.gap)]
     if plan.history is None:

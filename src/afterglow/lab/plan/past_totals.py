@@ -1,4 +1,4 @@
-"""A history for a plan: read, estimated, and told what was read and what stands out."""
+"""The history of a plan: read, estimated, and described with its outliers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,26 +15,26 @@ from afterglow.lab.rendering.rounding import amount
 
 READING = ("step", "column", "decimal", "zone", "missing")  # how to read a file
 Past = str | Path | Totals | Sequence[float]
-SHARED = 0.8  # of the steps may have several rows at most
-WORTH = 0.7  # of the noise or less must be left for a longer cycle to be worth a word
-NAMED = 3  # stretches that stand out
-NEAR = 6  # steps between two that stand out in one stretch, at most
+SHARED = 0.8  # maximum share of steps with several rows
+WORTH = 0.7  # a longer cycle is mentioned if it leaves at most this share of the noise
+NAMED = 3  # stretches of outliers that are listed
+NEAR = 6  # maximum distance of outliers in one stretch, in steps
 
 
 @dataclass(frozen=True)
 class HistorySummary:
-    """What a history tells."""
+    """Estimates from a history and a description of it."""
 
     history: History
-    calm: History | None  # the same without what stands out; None if nothing does
+    calm: History | None  # the same without outliers; None if there are none
     read: str  # what was read
-    apart: list[str]  # when totals stand out, the longest stretches first
+    apart: list[str]  # when outliers occur, the longest stretches first
     step_seconds: float | None
     notes: list[str]
 
 
 def source_of(history: Past | None, reading: Mapping[str, str] | None) -> dict[str, str] | None:
-    """The file of a history and how it is read; of no use without a file."""
+    """The file of a history and how to read it; None without a file."""
     for name in reading or {}:
         choice("reading", name, READING)
     if isinstance(history, str | Path):
@@ -67,7 +67,7 @@ def summarised_history(past: Past, season: int | None, window: int, reading: Map
 
 
 def refuse_rows_of_other_steps(table: Totals) -> None:
-    """A file with several rows for nearly every step has shorter steps than its times tell."""
+    """Refuse a file with several rows for nearly every step: its steps are shorter than its times show."""
     if table.added > SHARED * len(table.values):
         raise BadFormat(
             f"a history needs one row for each step, and {table.added:,} of {len(table.values):,} steps "
@@ -79,14 +79,14 @@ def refuse_rows_of_other_steps(table: Totals) -> None:
 
 
 def seconds_of(step: timedelta | str | None) -> float | None:
-    """How long a step lasts, if the times of a history tell it."""
+    """Seconds of a step, if the history has times."""
     if isinstance(step, timedelta):
         return step.total_seconds() or None
     return None if step is None else MONTH * (int(step.split()[0]) if " " in step else 1)
 
 
 def without(values: Sequence[float], history: History, window: int, seconds: float | None) -> History | None:
-    """The history if what stands out had not been; None if nothing does."""
+    """The history without its outliers; None if there are none."""
     if not history.apart:
         return None
     apart = set(history.apart)
@@ -98,7 +98,7 @@ def without(values: Sequence[float], history: History, window: int, seconds: flo
 
 
 def description_of(table: Totals, seconds: float | None) -> str:
-    """What was read: how much, of which length, from where, from when to when."""
+    """Number of totals, length of a step, column and period of a history."""
     known = len(table.values) - len(table.gaps)
     words = f"{known:,} total{'' if known == 1 else 's'}"
     words += f" of {lasting(1, seconds)}" if seconds else ""
@@ -114,13 +114,13 @@ def span(table: Totals) -> str:
 
 
 def when(time: datetime, year: bool = True) -> str:
-    """A day, with its hour unless it is midnight's."""
+    """A date, with its time unless that is midnight."""
     clock = f" {time:%H:%M}" if (time.hour, time.minute) != (0, 0) else ""
     return f"{time.day} {time:%b}{f' {time.year}' if year else ''}{clock}"
 
 
 def stretches(places: Sequence[int], times: Sequence[datetime] | None) -> list[str]:
-    """Steps that stand out, put together where they are close, in words."""
+    """Outliers as text, joined into stretches where they are close."""
     runs: list[list[int]] = [[places[0]]] if places else []
     for before, place in pairwise(places):
         if place - before > NEAR:
@@ -136,7 +136,7 @@ def stretches(places: Sequence[int], times: Sequence[datetime] | None) -> list[s
 
 
 def remarks(history: History) -> list[str]:
-    """What a reader should know of the estimates."""
+    """Notes on the estimates."""
     notes: list[str] = []
     if history.empty:
         notes.append(
@@ -147,14 +147,14 @@ def remarks(history: History) -> list[str]:
         )
     if abs(history.trend) > 0.1 * history.level:
         notes.append(
-            f"the history has a trend of {history.trend / history.level:+.0%} from end to end, which was taken out: an "
-            "experiment on totals that drift can mistake the drift for an arm"
+            f"the history has a trend of {history.trend / history.level:+.0%} from end to end, which was removed: an "
+            "experiment can mistake drift for the effect of an arm"
         )
     return notes
 
 
 def longer_cycle(values: Sequence[float], history: History, window: int) -> list[str]:
-    """A word on a cycle that is likely and not sure, if it matters."""
+    """A note on a longer cycle that is likely but not certain, if it matters."""
     if history.maybe == 1:
         return []
     noise = estimate(values, history.maybe, window).pull_noise

@@ -1,4 +1,4 @@
-"""Which column of a table is what: by its name, else by what is in it, else by its place."""
+"""Assign roles (time, step, arm, total) to the columns of a table by name, content or position."""
 
 import math
 import re
@@ -37,7 +37,7 @@ class Table:
     header: list[str]  # names of all columns, those of a table without a header are 1, 2, …
     places: dict[str, int]
     named: frozenset[str] = frozenset()  # roles whose column the caller has named
-    spent: frozenset[int] = frozenset()  # columns that are part of another, as a time of day is of its date
+    spent: frozenset[int] = frozenset()  # columns joined into another, such as a time of day into its date
 
     @property
     def notes(self) -> list[str]:
@@ -121,9 +121,9 @@ def header_of(found: CellGrid) -> list[str]:
 
 
 def drop_footer(found: CellGrid) -> None:
-    """Leave out a last row that sums up the others."""
+    """Leave out a last row with the sum of the others."""
     if len(found.rows) > 2 and found.rows[-1][0].lower().rstrip(":") in FOOTERS:
-        found.notes.append(f"row {found.numbers[-1]:,} sums up the others and is left out")
+        found.notes.append(f"row {found.numbers[-1]:,} is the sum of the others and is left out")
         del found.rows[-1], found.numbers[-1]
 
 

@@ -1,4 +1,4 @@
-"""The roles of columns that no name tells: by what is in them, else by their place."""
+"""Guess the roles of columns whose names don't show them, by content or position."""
 
 import re
 from collections.abc import Sequence
@@ -62,7 +62,7 @@ def guess_steps(found: Table, roles: Sequence[str]) -> None:
 
 
 def guess_step(found: Table) -> None:
-    """The only column of times, else the only one left that counts the rows; refuse what can't be told."""
+    """The only column of times, else the only one left that counts the rows; refuse ambiguous ones."""
     timed = times_of(found)
     if len(timed) > 1:
         several = ", ".join(found.header[n] for n in timed)
@@ -102,7 +102,7 @@ def numbers_rows(texts: Sequence[str]) -> bool:
 
 
 def unclear(found: Table, role: str, free: Sequence[int]) -> BadFormat:
-    """The error when a column can't be told."""
+    """The error for a column that can't be determined."""
     listed = ", ".join(repr(name) for name in found.header)
     if role == "total" and len(free) > 1:
         could = ", ".join(found.header[n] for n in free)
@@ -118,7 +118,7 @@ def unclear(found: Table, role: str, free: Sequence[int]) -> BadFormat:
 
 def way_out(role: str, name: str) -> str:
     """How to name a column."""
-    return f"say which, such as {argument(ARGUMENTS[role], name)}"
+    return f"name it, such as {argument(ARGUMENTS[role], name)}"
 
 
 def finest_times(found: Table, role: str) -> None:

@@ -1,8 +1,8 @@
-"""Numbers as people write them: 1,234.5 and 1.234,5 and 1 234,5 and 1'234.5, with signs for money and percent.
+"""Parse numbers: 1,234.5 and 1.234,5 and 1 234,5 and 1'234.5, with currency and percent signs.
 
-Which sign is the decimal one is settled for a whole column. A cell is proof if it has both signs, one of them twice,
-or one not followed by three digits; a column of nothing but 1,234 and 1.234 proves nothing, and the reading chosen
-is noted. 5 % is 0.05. Negative numbers may be written -5, 5-, −5 or (5).
+The decimal sign is decided for a whole column. A cell shows it if it has both signs, one of them twice, or one not
+followed by three digits; a column with only 1,234 or 1.234 is ambiguous, and the choice is noted. 5 % is 0.05. Negative
+numbers may be written -5, 5-, −5 or (5).
 """
 
 import math

@@ -1,8 +1,8 @@
-"""Times as people write them: ISO 8601, 31.12.2026 23:00, 12/31/2026 11:00 PM, 31 Dec 2026, 2026-W53, Unix seconds.
+"""Parse times: ISO 8601, 31.12.2026 23:00, 12/31/2026 11:00 PM, 31 Dec 2026, 2026-W53, Unix seconds.
 
-Whether 1/2 is in January or February is settled for a whole column: by a number above 12, else by which reading
-gives the evener steps. Times with an offset, or with `zone` given, are compared as instants, so a change to summer
-time is no gap. Without either they are taken as they are written, which is noted where it shows.
+Whether 1/2 is in January or February is decided for a whole column: by a number above 12, else by which reading gives
+more even steps. Times with an offset, or with `zone` given, are compared as instants, so a change to summer time is no
+gap. Without either they are read as written, with a note where it matters.
 """
 
 import re

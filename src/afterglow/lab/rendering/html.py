@@ -1,4 +1,4 @@
-"""Pages: one template for all reports, with styles and figures inside, so that a page needs nothing else."""
+"""Render report pages from templates, with styles and figures inline."""
 
 from pathlib import Path
 from typing import Any
@@ -25,12 +25,12 @@ def render(template: str, **given: Any) -> str:
 
 
 def placed(drawn: dict[str, str], described: dict[str, str]) -> dict[str, str]:
-    """Figures as parts of the page, each with its description for those who can't see it."""
+    """Figures as inline SVG with text alternatives."""
     return {name: inline(text, name, described[name]) for name, text in drawn.items()}
 
 
 def swatch(look: Stroke) -> dict[str, Any]:
-    """A piece of a line, for the legend."""
+    """A sample of a line, for the legend."""
     dash = " ".join(f"{part * look.width:g}" for part in look.dash)
     return {"colour": VARIABLES[look.colour], "dash": dash, "width": look.width + 0.4}
 

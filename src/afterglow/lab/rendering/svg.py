@@ -1,4 +1,4 @@
-"""A Matplotlib SVG made part of a page: colours from the page's style sheet, its own names, no fixed size."""
+"""Inline a Matplotlib SVG into a page: colours from the style sheet, unique ids, no fixed size."""
 
 import re
 from html import escape

@@ -1,4 +1,4 @@
-"""The figures of a study, drawn from its groups: curves, growth along an axis, final regret, tables in colour."""
+"""The figures of a study: regret curves, growth along an axis, final regret, heat maps."""
 
 import math
 from collections.abc import Sequence
@@ -31,14 +31,14 @@ from afterglow.lab.statistics import LEVEL, band_of_mean
 from afterglow.worlds.spreads import ADVERSARIAL
 
 PANELS = 9  # of a kind on a page
-NUMERIC = {"horizon": "steps", "window": "window", "told": "window told, as a multiple of the true one"}
+NUMERIC = {"horizon": "steps", "window": "window", "told": "window given, as a multiple of the true one"}
 WORDS = {"spread": "spread", "rewards": "rewards", "baseline": "baseline"} | NUMERIC
 DASHES = (0, (5, 2, 1, 2))
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure with its place on the page."""
+    """A figure with its kind, title, description and caption."""
 
     figure: Figure
     kind: str  # log, linear, share, along, dots, heat or one-run
@@ -56,7 +56,7 @@ class Gallery:
         self.looks = strokes(self.order)
         self.made: dict[str, Drawn] = {}
         self.picture: one_run.RunPicture | None = None
-        self.no_picture: list[tuple[str, str]] = []  # of those that rank higher, and the file it would have to run
+        self.no_picture: list[tuple[str, str]] = []  # labels without a picture, and their files
         with matplotlib.rc_context(STYLE):
             self.over_time()
             self.along_axes()
@@ -69,7 +69,7 @@ class Gallery:
 
     @property
     def panels(self) -> list[Group]:
-        """The groups of longest horizon; shorter ones are shown by the growth along it."""
+        """The groups of longest horizon; shorter ones are in the figure of growth along it."""
         longest: dict[Any, Group] = {}
         for group in self.groups.all:
             other = longest.get(group.without("horizon"))
@@ -125,7 +125,7 @@ class Gallery:
                 self.keep(f"heat-{axis}{'-narrow' if narrow else ''}", drawn)
 
     def one_run(self) -> None:
-        """The best policy's first run, where it is told the truth and something can leak, a short one if any."""
+        """The first run of the best policy, with the true window and possible leakage, a short one if any."""
         for label in self.order:
             group = min(self.groups.of(label), key=dullness)
             if group.cells[label]["file"]:
@@ -140,7 +140,7 @@ class Gallery:
 
 
 def dullness(group: Group) -> tuple[bool, bool, int, float]:
-    """How little one run in a group has to show: leakage is seen best where a window is a small part of the picture."""
+    """Sort key for the picture of one run: true window, leakage, few steps, a window that is a small part of them."""
     place = group.place
     steps = min(place["horizon"], one_run.MOST_STEPS)
     nothing_leaks = place["spread"] == "immediate" or place["window"] == 1
@@ -148,7 +148,7 @@ def dullness(group: Group) -> tuple[bool, bool, int, float]:
 
 
 def over_time(gallery: Gallery, group: Group, kind: str, title: str) -> Figure:
-    """Regret, or the share of the best arm, with the band of its mean at each step by itself."""
+    """Regret, or the share of the best arm, with pointwise bands of the mean."""
     figure, axes = blank_figure(4.3, 3.2)
     horizon, widest = group.place["horizon"], max(group.gaps) or 1.0
     ends = []
@@ -221,7 +221,7 @@ def along(gallery: Gallery, members: Sequence[Group], axis: str, title: str) -> 
 
 
 def draw_bounds(axes: Any, groups: Sequence[Group], label: str, axis: str, look: Stroke) -> None:
-    """A policy's bounds along an axis, where they say more than that the worst arm is the worst."""
+    """A policy's bounds along an axis, where they are below the regret of the worst arm."""
     known = [(group, bound(group, label)) for group in groups]
     told = [(at(group, axis), most) for group, most in known if most is not None and most < group.most]
     if told:
@@ -239,7 +239,7 @@ def column(group: Group, axis: str) -> str:
 
 
 def dots(gallery: Gallery, members: Sequence[Group], title: str, narrow: bool) -> Figure:
-    """Final regret of every policy, a mark for each spread."""
+    """Final regret of every policy, one mark per spread."""
     labels = [label for label in reversed(gallery.order) if any(label in group.cells for group in members)]
     figure, axes = blank_figure(4.4 if narrow else 8.2, 0.29 * len(labels) + (1.15 if title else 0.9))
     for place, label in enumerate(labels):
@@ -260,7 +260,7 @@ def dots(gallery: Gallery, members: Sequence[Group], title: str, narrow: bool) -
 
 
 def heat(gallery: Gallery, axis: str, narrow: bool) -> Figure:
-    """Policy by the values of an axis: share of random play's regret, averaged over all else that a column has."""
+    """Policies by the values of an axis: share of random play's regret, averaged over the rest."""
     groups, values = gallery.groups, gallery.groups.values(axis)
     if axis in NUMERIC:
         values = sorted(values, key=Fraction)
@@ -291,6 +291,6 @@ def written(share: float, narrow: bool) -> str:
 
 
 def legend(gallery: Gallery) -> list[tuple[str, Stroke]]:
-    """Labels with their lines, those not told apart as one."""
+    """Labels with their lines; those without a line of their own as one."""
     known = [(label, look) for label, look in gallery.looks.items() if look != OTHERS]
     return known + ([("the others", OTHERS)] if len(known) < len(gallery.looks) else [])

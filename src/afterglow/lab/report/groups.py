@@ -1,7 +1,7 @@
-"""Results put in order for a report: the groups in which policies met, and how they rank over them.
+"""Results grouped for a report, and the ranking of policies over the groups.
 
-A group is everything but the policy: rewards, spread, window, horizon and what the policies are told. Its scale is the
-regret of choosing arms at random, so regret in groups of any size can be averaged as a share of that.
+A group is a setup without the policy: rewards, spread, window, horizon and what the policies are given. Its scale is
+the regret of random play, so that regret in groups of any size can be averaged as a share of it.
 """
 
 from collections.abc import Sequence
@@ -24,17 +24,18 @@ AXES = (
     "rewards", "baseline", "spread", "window", "told", "horizon", "told_horizon", "season", "engine", "seed",
 )  # fmt: skip
 SAID = {
-    "rewards": "rewards {}", "spread": "{}", "window": "window {:,}", "told": "told ×{}", "horizon": "{:,} steps",
+    "rewards": "rewards {}", "spread": "{}", "window": "window {:,}", "told": "window given ×{}",
+    "horizon": "{:,} steps",
     "season": "season {}", "seed": "seed {}", "baseline": "baseline {}", "engine": "engine {}",
-    "told_horizon": "horizon told: {}",
+    "told_horizon": "horizon given: {}",
 }  # fmt: skip
-SAME_REWARDS = ("step", "hold")  # engines in which run r meets the same rewards whatever the policy
-LONG = 24  # letters of rewards that a title has room for
+SAME_REWARDS = ("step", "hold")  # engines in which run r has the same rewards for every policy
+LONG = 24  # maximum length of rewards in a title
 
 
 @dataclass(frozen=True)
 class Group:
-    """One place with its policies: the rows of its cells by label."""
+    """One setup: its columns, and the rows of its cells by label."""
 
     place: Row
     cells: dict[str, Row]
@@ -46,33 +47,33 @@ class Group:
 
     @property
     def at_random(self) -> float:
-        """Regret of choosing arms at random."""
+        """Regret of random play."""
         return float(self.place["horizon"] * sum(self.gaps) / len(self.gaps)) or 1.0
 
     @property
     def most(self) -> float:
-        """Regret of always playing the worst arm, which nothing exceeds."""
+        """Regret of always playing the worst arm, the largest possible."""
         return float(self.place["horizon"] * max(self.gaps))
 
     @property
     def arrival(self) -> str:
-        """When a reward arrives, in words; nothing for a spread of a user's."""
+        """When a reward arrives, as text; empty for a user's spread."""
         known = {name.partition(":")[0]: text for name, text in NAMES.items()}
         text = known.get(self.place["spread"].partition(":")[0], "")
         return text.partition(" (")[0].partition(";")[0]
 
     def without(self, *axes: str) -> tuple[Any, ...]:
-        """What it has in common with groups that differ in these alone."""
+        """The columns other than these, shared by groups that differ only in them."""
         return tuple(value for name, value in self.place.items() if name not in axes)
 
     def said(self, axes: Sequence[str]) -> str:
-        """In words, by the axes that matter."""
+        """A description by the given axes."""
         return ", ".join(SAID[axis].format(self.place[axis]) for axis in axes if self.place[axis] != "")
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A policy's place in the ranking."""
+    """A policy in the ranking."""
 
     label: str
     share: Interval  # of random play's regret, averaged over the groups that all share
@@ -81,17 +82,17 @@ class Standing:
     best_arm: float  # share of steps on it, averaged
     found: float  # how often it was recommended at the end, averaged
     needs: str
-    reference: bool  # told what the setting denies
+    reference: bool  # sees each pull's own reward
 
     @property
     def worst_share(self) -> Interval:
-        """Of random play's regret, where that is most."""
+        """The largest share of random play's regret."""
         scale, regret = self.worst.at_random, self.worst_regret
         return Interval(regret.value / scale, regret.low / scale, regret.high / scale)
 
 
 class Groups:
-    """The groups of a study and what is read off them."""
+    """The groups of a study, and statistics over them."""
 
     def __init__(self, results: Results) -> None:
         self.results = results
@@ -138,9 +139,9 @@ class Groups:
         return common, np.mean(parts, axis=0)
 
     def behind(self, label: str, first: str) -> Interval:
-        """By how much more of random play's regret one policy loses than another.
+        """Difference of two policies' shares of random play's regret.
 
-        Where both meet the same rewards, run by run; else by Welch's interval.
+        Run by run where both have the same rewards; else by Welch's interval.
         """
         groups = [[group for group in self.shared if one in group.cells] for one in (label, first)]
         (runs, own), (others, least) = (self.shares(one, its) for one, its in zip((label, first), groups, strict=True))
@@ -172,13 +173,13 @@ class Groups:
 
 
 def place_of(cell: Row) -> Row:
-    """What makes a cell's group; the window that is told as a multiple of the true one."""
+    """The columns of a cell's group, with the given window as a multiple of the true one."""
     told = str(Fraction(cell["told_window"], cell["window"]))
     return {name: cell[name] for name in PLACE if name not in ("label", "told_window")} | {"told": told}
 
 
 def brief_rewards(cells: Sequence[Row]) -> dict[str, str]:
-    """Sets of rewards by their means, where the laws take too much room and the means tell the sets apart.
+    """Short names of reward laws: their means, where the laws are long and the means distinguish them.
 
     >>> laws = "normal:0.38,0.1 2×normal:0.4,0.1"
     >>> brief_rewards([{"rewards": laws, "means": [0.38, 0.4, 0.4]}])

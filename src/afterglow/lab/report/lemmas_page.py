@@ -1,4 +1,4 @@
-"""The lemmas as a page: the largest errors seen beside their bounds, and the adversary that reaches them."""
+"""The report page of the study of lemmas: largest errors, bounds, and the adversary that reaches them."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,7 +25,7 @@ STEPS = 8  # holds of the adversary that are shown
 
 
 def write(rows: Sequence[Observed], folder: Path) -> Path:
-    """The page's path; beside it the figures as SVG, PDF and PNG."""
+    """Write the page and the figures as SVG, PDF and PNG; the path of the page."""
     drawn = figures(rows)
     path = folder / "index.html"
     path.write_text(page(rows, drawn), encoding="utf-8")
@@ -35,7 +35,7 @@ def write(rows: Sequence[Observed], folder: Path) -> Path:
 
 
 def with_legends(drawn: dict[str, Figure], known: dict[str, Stroke]) -> None:
-    """Give figures with lines the legend that on the page stands above them."""
+    """Add a legend to figures with lines; on the page it is above them."""
     handles = [handle(look, name) for name, look in known.items()]
     for name, figure in drawn.items():
         if name.startswith("errors-"):
@@ -44,7 +44,7 @@ def with_legends(drawn: dict[str, Figure], known: dict[str, Stroke]) -> None:
 
 
 def page(rows: Sequence[Observed], drawn: dict[str, Figure]) -> str:
-    """The page as HTML with everything inside."""
+    """The page as self-contained HTML."""
     windows = sorted({row.window for row in rows})
     largest = [row for row in rows if row.window == windows[-1]]
     described = {name: describe(name) for name in drawn}
@@ -64,11 +64,11 @@ def page(rows: Sequence[Observed], drawn: dict[str, Figure]) -> str:
 
 
 def describe(name: str) -> str:
-    """What a figure shows, for those who can't see it."""
+    """The text alternative of a figure."""
     if name.startswith("errors-"):
         return f"largest error of a hold's mean against the length of the hold, window {name.removeprefix('errors-')}"
     if name.startswith("one-run"):
-        return "the adversary: arms held, totals, and what each hold gained or lost"
+        return "the adversary: arms, totals, and the leakage of each hold"
     return "largest errors of every spread as shares of their bounds"
 
 
@@ -81,13 +81,13 @@ def names(rows: Sequence[Observed]) -> list[str]:
 
 
 def looks(rows: Sequence[Observed]) -> dict[str, Stroke]:
-    """Lines told apart, and the others as one."""
+    """Strokes of the named lines, and one for all others."""
     known = {name: LOOKS[name] for name in names(rows) if name in LOOKS}
     return known | ({"the others": OTHERS} if len(known) < len(names(rows)) else {})
 
 
 def figures(rows: Sequence[Observed]) -> dict[str, Figure]:
-    """Errors against the length of a hold, shares of the bounds, and the adversary at work."""
+    """Errors by the length of a hold, shares of the bounds, and a run of the adversary."""
     windows = sorted({row.window for row in rows})
     with matplotlib.rc_context(STYLE):
         found = {f"errors-{window}": errors([row for row in rows if row.window == window]) for window in windows}

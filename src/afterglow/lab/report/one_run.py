@@ -1,6 +1,6 @@
-"""One run, step by step: which arm was held when, what came in, and how much of it earlier arms had earned.
+"""A picture of one run: arms, totals, and the part of each total from pulls before the current stretch.
 
-What pulls made before the present run still owe is what leaks into it. It is read off the world's future at each change
+Pending rewards of earlier pulls leak into a stretch on a new arm. They are read from the simulated world at each change
 of arm, so the leakage shown is the true one, which no policy sees.
 """
 
@@ -28,13 +28,13 @@ MOST_STEPS, MOST_RUNS, POINTS = 2_500, 12, 500
 
 @dataclass
 class HeldStretch:
-    """A run: consecutive steps on one arm."""
+    """Consecutive steps on one arm."""
 
     arm: int
     begin: int
     end: int
-    seen: float = 0.0  # everything that came in
-    earned: float = 0.0  # what its own pulls bring, then or later
+    seen: float = 0.0  # sum of totals
+    earned: float = 0.0  # rewards of its own pulls, whenever they arrive
 
 
 @dataclass
@@ -45,12 +45,12 @@ class RunPicture:
     world: World
     title: str
     totals: list[float] = field(default_factory=list)
-    leaked: list[float] = field(default_factory=list)  # of each total, what pulls of earlier runs had earned
+    leaked: list[float] = field(default_factory=list)  # part of each total from earlier stretches
     runs: list[HeldStretch] = field(default_factory=list)
 
 
 def picture_of(cell: dict[str, Any], title: str) -> RunPicture | None:
-    """The first run of a cell, played step by step; None where policy or world are a user's own code."""
+    """The first run of a cell, simulated step by step; None for a user's own policy or spread."""
     if cell["file"] or cell["privileged"]:
         return None
     try:
@@ -64,7 +64,7 @@ def picture_of(cell: dict[str, Any], title: str) -> RunPicture | None:
 
 
 def played(picture: RunPicture, policy: Policy[Any, Any], settings: Any, seed: int, horizon: int) -> RunPicture:
-    """Play until there are enough runs to look at."""
+    """Simulate until there are enough stretches to show."""
     world, episode = picture.world, Episode(picture.world, seed)
     stream = rng.key(seed, 0, rng.POLICY)
     holding = PolicyRunner(policy, settings, policy.start(settings), world.arms, stream)
@@ -87,13 +87,13 @@ def played(picture: RunPicture, policy: Policy[Any, Any], settings: Any, seed: i
 
 
 def owed(episode: Episode) -> list[float]:
-    """What the pulls so far still owe to each of the next steps, if the arm changes now."""
+    """Pending rewards of the pulls so far, by step, if the arm changes now."""
     future = episode.future[episode.at : episode.at + episode.world.window - 1].tolist()
     return [sum(future)] if episode.made.gather else future
 
 
 def draw(picture: RunPicture, narrow: bool) -> Figure:
-    """Three rows over the same steps: arms, totals, and what each run gained or lost at its edges."""
+    """Three panels over the same steps: arms, totals, and the leakage of each stretch."""
     arms = picture.world.arms
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(4.6, 0.17 * arms + 3.9) if narrow else (8.2, 0.19 * arms + 3.2), layout="constrained")
@@ -112,13 +112,13 @@ def draw_arms(axes: Any, picture: RunPicture) -> None:
         axes.broken_barh([(run.begin, run.end - run.begin)], (run.arm - 0.36, 0.72), color=colour, linewidth=0)
     names = [f"arm {arm + 1}" + (", the best" if arm == best else "") for arm in range(picture.world.arms)]
     axes.set_yticks(range(picture.world.arms), names)
-    axes.set(ylim=(picture.world.arms - 0.4, -0.6), title="held")
+    axes.set(ylim=(picture.world.arms - 0.4, -0.6), title="arm played")
     axes.tick_params(length=0)
     axes.spines[["left", "bottom"]].set_visible(False)
 
 
 def draw_totals(axes: Any, picture: RunPicture) -> None:
-    """Totals as they came in, averaged where there are more steps than can be drawn."""
+    """Totals by step, averaged where there are too many steps to draw."""
     size = -(-len(picture.totals) // POINTS)
     edges = np.arange(0, len(picture.totals), size)
     length = np.diff([*edges, len(picture.totals)])
@@ -135,4 +135,7 @@ def draw_edges(axes: Any, picture: RunPicture) -> None:
     axes.axhline(0, color=RULE, linewidth=0.8)
     for run in picture.runs:
         axes.plot([run.begin, run.end], [run.seen - run.earned] * 2, color=ORANGE, linewidth=3, solid_capstyle="butt")
-    axes.set(ylim=(-1.35 * max(most, 0.5), 1.35 * max(most, 0.5)), title="each run: what came in less what it earned")
+    axes.set(
+        ylim=(-1.35 * max(most, 0.5), 1.35 * max(most, 0.5)),
+        title="each stretch: totals minus rewards of its own pulls",
+    )

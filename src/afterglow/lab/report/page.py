@@ -1,6 +1,6 @@
-"""A study's results as a page, a PDF or figures.
+"""The report of a study: a page, a PDF or figures.
 
-The same results give the same page: nothing here knows the time, the machine or how long it took.
+The same results give the same bytes: a report has no times, machine names or durations.
 """
 
 import json
@@ -29,10 +29,10 @@ LINES = ("log", "linear", "share", "along")  # kinds of figures that have a line
 
 
 def write_report(results: Results, folder: str | Path | None = None, format: str = "html") -> Path:  # noqa: A002
-    """Write the report into a folder (`report` beside the tables unless given); the path to look at.
+    """Write the report to a folder (default: `report` inside the results) and return the path to open.
 
     `html` is `index.html` with the figures inside, `pdf` that page printed by Chromium or, without it, the figures one
-    to a page, and `png` the figures as pictures.
+    per page, and `png` the figures as images.
     """
     choice("format", format, FORMATS)
     place = Path(folder) if folder is not None else results.folder / "report"
@@ -59,7 +59,7 @@ def save_figures(results: Results, folder: str | Path, formats: Sequence[str] = 
 
 
 def labelled(gallery: Gallery) -> dict[str, Figure]:
-    """The figures as they stand alone: those with lines have a legend, which on the page stands above them."""
+    """The figures as separate files: those with lines get a legend, which on the page is above them."""
     found = {}
     handles = [handle(look, label) for label, look in legend(gallery)]
     for name, one in gallery.made.items():
@@ -76,13 +76,13 @@ def labelled(gallery: Gallery) -> dict[str, Figure]:
 def drawn(results: Results) -> Gallery:
     groups = Groups(results)
     if not groups.all:
-        sentence = f"{results.folder} has no finished run yet; let `afterglow run` go on for a while"
+        sentence = f"{results.folder} has no finished run yet; run `afterglow run` for longer"
         raise BadValue(sentence, kind="no-results", field="results")
     return Gallery(groups)
 
 
 def page_of(gallery: Gallery) -> str:
-    """The page as HTML with everything inside."""
+    """The page as self-contained HTML."""
     groups, results = gallery.groups, gallery.groups.results
     texts = {name: svg(one.figure) for name, one in gallery.made.items()}
     ranking = groups.ranking
@@ -140,7 +140,7 @@ def with_files(results: Results) -> dict[str, Any]:
 
 
 def files(results: Results) -> list[str]:
-    """The files of users' policies that the study needs beside it."""
+    """The files of users' policies that the study needs."""
     found: list[str] = []
     for one in with_files(results)["policies"]:
         given = one["policy"] if isinstance(one, dict) else one
@@ -155,7 +155,7 @@ def own_spreads(groups: Groups) -> list[str]:
 
 
 def unfinished(results: Results, groups: Groups) -> dict[str, Any] | None:
-    """How much of a study is there; None if all of it is."""
+    """How much of a study is complete; None if all of it is."""
     if results.complete:
         return None
     done, total = results.runs_done()
@@ -165,24 +165,24 @@ def unfinished(results: Results, groups: Groups) -> dict[str, Any] | None:
 
 
 def tied(groups: Groups, rivals: Sequence[Standing]) -> list[str]:
-    """Those that may lose as little as the first: the interval of the difference has 0 in it, or there is none."""
+    """Policies not distinguishable from the first: the interval of the difference contains 0, or there is none."""
     return [one.label for one in rivals[1:] if not groups.behind(one.label, rivals[0].label).low > 0]
 
 
 def safest(rivals: Sequence[Standing]) -> Standing | None:
-    """The one whose worst place is least bad, if it is another than the first and the intervals are apart."""
+    """The policy with the best worst case, if it is not the first and the intervals are disjoint."""
     least = min(rivals, key=lambda one: one.worst_share.value)
     return least if least.worst_share.high < rivals[0].worst_share.low else None
 
 
 def same(values: Iterable[Any]) -> Any:
-    """What all values are; None if they differ."""
+    """The common value; None if they differ."""
     found = set(values)
     return found.pop() if len(found) == 1 else None
 
 
 def asked(groups: Groups) -> list[tuple[str, str]]:
-    """What was played, axis by axis."""
+    """The inputs of the study, axis by axis."""
     found = {"policies": ", ".join(groups.labels)}
     laws = dict.fromkeys(cell["rewards"] for group in groups.all for cell in group.cells.values())
     found["rewards of the arms"] = "; ".join(laws)
@@ -193,14 +193,14 @@ def asked(groups: Groups) -> list[tuple[str, str]]:
     if "spread" not in groups.varying and groups.all[0].arrival:
         found["spreads"] += f": {groups.all[0].arrival}"
     if "told" in groups.varying:
-        found["window told"] = ", ".join(f"×{value}" for value in groups.values("told"))
+        found["window given"] = ", ".join(f"×{value}" for value in groups.values("told"))
     if False in groups.values("told_horizon"):
-        found["horizon told"] = "yes and no" if "told_horizon" in groups.varying else "no"
+        found["horizon given"] = "yes and no" if "told_horizon" in groups.varying else "no"
     return list(found.items())
 
 
 def growth(groups: Groups) -> list[dict[str, Any]]:
-    """The exponents of regret along horizon and window, one row for a policy: the one, or the range over places."""
+    """The exponents of regret in horizon and window, one row per policy: a value, or the range over setups."""
     found = []
     for along in ("horizon", "window"):
         rows: dict[str, list[dict[str, Any]]] = {}
@@ -221,7 +221,7 @@ def growth(groups: Groups) -> list[dict[str, Any]]:
 
 
 def settings(groups: Groups) -> list[tuple[str, str]]:
-    """What each policy worked with in the first group that it was played in; long lists as their length."""
+    """The settings of each policy in its first group; long lists as their length."""
     found = []
     for label in groups.labels:
         known = json.loads(groups.of(label)[0].cells[label]["settings"])

@@ -1,4 +1,4 @@
-"""What the theorems promise of a policy in a group, beside what was measured there."""
+"""Theorem bounds on the regret of policies, with the measured regret."""
 
 import json
 import math
@@ -20,7 +20,7 @@ THEOREMS = {
 
 @dataclass(frozen=True)
 class TheoremBound:
-    """A bound on a policy's regret beside what was measured in a group."""
+    """A bound on a policy's regret, and the measured regret in a group."""
 
     label: str
     theorem: str  # its name in `afterglow.theory.bounds`
@@ -38,14 +38,14 @@ class TheoremBound:
 
     @property
     def empty(self) -> bool:
-        """Whether always playing the worst arm loses less."""
+        """Whether the bound is larger than the regret of always playing the worst arm."""
         return self.bound > self.group.most
 
 
 def theorem_bounds_of(groups: Groups) -> list[TheoremBound]:
-    """Every bound on the regret of every policy in the group that comes closest to it, the best policy first.
+    """Every bound of every policy in the group where the regret is closest to it, the best policy first.
 
-    One that is no sharper than another of the same cell is left out.
+    Bounds that are not smaller than another of the same cell are left out.
     """
     found: dict[tuple[str, str], list[TheoremBound]] = {}
     for label in (standing.label for standing in groups.ranking):
@@ -59,7 +59,7 @@ def theorem_bounds_of(groups: Groups) -> list[TheoremBound]:
 
 
 def bound(group: Group, label: str) -> float | None:
-    """The bound that figures show: that of the theorem made for the policy as it is set."""
+    """The bound shown in figures: that of the theorem for the policy with its settings."""
     return next(iter(bounds_of(group, label).values()), None)
 
 
@@ -82,6 +82,6 @@ def bounds_of(group: Group, label: str) -> dict[str, float]:
 
 
 def assumed(cell: Row) -> bool:
-    """Whether a cell is as the theorems assume: the policy is ours, knows the truth and sees nothing else."""
+    """Whether a cell meets the assumptions of the theorems: a built-in policy with the true window, no baseline."""
     told = cell["told_horizon"] and cell["told_window"] >= cell["window"]
     return told and not cell["file"] and not cell["baseline"] and cell["season"] == 1

@@ -1,7 +1,7 @@
-"""What a user's code does, as a digest: functions, classes and all that they read, down to the values.
+"""Digest of a user's code: functions, classes and all values that they read.
 
-The engine's own digest speaks of what is compiled. Here is plain Python too: `start`, `configure` and `recommend` may
-read anything, so classes count with their methods and defaults, and objects with what they would be pickled as.
+The engine's own digest covers what is compiled. This one covers plain Python too: `start`, `configure` and `recommend`
+can read anything, so classes count with their methods and defaults, and objects with their pickled form.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""The fields of a study, checked one by one: what can't be used is named by file, key and value."""
+"""Checks of a study's fields; errors name the file, the key and the value."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -181,7 +181,7 @@ def entry_of(one: dict[str, Any], table: Mapping[str, Any], source: str, runs: i
 
 
 def policy_of(value: Any, source: str) -> Policy[Any, Any]:
-    """A policy by name, by file beside the study's, or itself."""
+    """A policy by name, by file relative to the study's, or itself."""
     if isinstance(value, Policy):
         return value
     if not isinstance(value, str):
@@ -191,7 +191,7 @@ def policy_of(value: Any, source: str) -> Policy[Any, Any]:
 
 
 def worlds(given: Any) -> list[World]:
-    """The worlds, tables spread out."""
+    """The worlds, with lists in tables expanded."""
     found: list[World] = []
     for number, one in enumerate(listed("worlds", given)):
         if isinstance(one, World):
@@ -254,7 +254,7 @@ def world_text(world: World) -> str:
 
 
 def rewards_text(world: World) -> str:
-    """The laws of the arms, a bare number for a Bernoulli mean; where one is repeated, how often.
+    """The reward laws of the arms, a bare number for a Bernoulli mean; repeated laws with their count.
 
     >>> rewards_text(World.of([0.9, "beta:2,3", "beta:2,3"], window=4))
     '0.9 2×beta:2,3'
@@ -271,7 +271,7 @@ def listed(key: str, given: Any) -> Sequence[Any]:
 
 
 def plain(value: Any) -> Any:
-    """Plain data that reads the same in TOML, JSON and Python."""
+    """A value as plain data, the same in TOML, JSON and Python."""
     if isinstance(value, Mapping):
         return {key: plain(one) for key, one in value.items()}
     if isinstance(value, list | tuple):

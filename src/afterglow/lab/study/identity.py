@@ -1,4 +1,4 @@
-"""What results must agree in before they may stand in one table: the study, the code, the versions."""
+"""Identity of results: study, code and versions, which must match before results are combined."""
 
 import warnings
 from collections.abc import Iterator
@@ -13,13 +13,13 @@ from afterglow.lab.versions import versions
 from afterglow.policies.policy import Policy
 from afterglow.policies.registry import is_ours
 
-WORDS = ("summary", "guarantee", "source")  # about a policy, not of it
+WORDS = ("summary", "guarantee", "source")  # descriptions, which don't affect results
 NO_DIGEST = "unknown: "
 OTHER = "other-results"  # kind of error: a folder has results of another study
 
 
 def identity(study: StudyDefinition) -> dict[str, Any]:
-    """All that must stay the same while results grow; the question may be put in other words."""
+    """All that must stay the same while a study is resumed; the question may change."""
     code = {cell.label: mark(cell.policy) for cell in study.cells}
     spreads = {cell.world.spread.text: cell.world.spread for cell in study.cells}
     own = {
@@ -45,7 +45,7 @@ def marked(*parts: Any) -> str:
 
 
 def settings(study: StudyDefinition) -> dict[str, Any]:
-    """What each policy works with, defaults included: a value, or a digest of what differs between its cells."""
+    """The settings of each policy, defaults included: a value, or a digest where cells differ."""
     found: dict[str, dict[str, list[Any]]] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AfterglowWarning)  # the study has them all
@@ -85,7 +85,7 @@ def refuse_other(folder: Any, old: dict[str, Any], new: dict[str, Any]) -> None:
     """Refuse to add to results of another study, naming what differs."""
     way_out = f"give another folder with {argument('out')}, or remove it"
     if "settings" not in old:
-        sentence = f"{folder} has results of an earlier Afterglow, which noted less about the code"
+        sentence = f"{folder} has results of an earlier Afterglow, which stored less about the code"
         raise BadValue(sentence, kind=OTHER, field="out", way_out=way_out)
     found = [*differences(old["study"], new["study"])]
     if not found:

@@ -1,4 +1,4 @@
-"""How late a reward is on average, which some policies must be told."""
+"""Mean and variance of a spread's delay, required by the ODAAF policies."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ KNOWN = ("mean_delay", "delay_variance")  # options that follow from the spread
 def lag_moments(world: World) -> tuple[float, float]:
     """Mean and variance of the lag at which a unit of reward arrives.
 
-    Where the arms differ or the spread reacts to the player, the largest there can be.
+    Where the arms differ or the spread depends on the player, the largest possible.
 
     >>> lag_moments(World.of([0.9, 0.8], window=5, spread="uniform"))
     (2.0, 2.0)
@@ -51,7 +51,7 @@ def lag_law(world: World) -> Numbers | None:
 
 
 def with_lags(policy: Policy[Any, Any], options: dict[str, Any], world: World) -> dict[str, Any]:
-    """The options, with "auto" and what is needed but left out read off the spread."""
+    """The options, with "auto" and missing delays taken from the spread."""
     asked = [name for name in KNOWN if options.get(name) == "auto" or (name in policy.needs() and name not in options)]
     if not asked:
         return options

@@ -1,4 +1,4 @@
-"""A user's policy in a file of its own."""
+"""Load a user's policy from a Python file."""
 
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
@@ -12,7 +12,7 @@ from afterglow.policies.registry import is_ours, named
 
 
 def policy_from(text: str) -> Policy[Any, Any]:
-    """The policy of a name, or that of a file: what `policy` is in a text that ends in `.py`."""
+    """A policy by name, or from a file if the text ends in `.py`."""
     return policy_in(Path(text)) if text.endswith(".py") else named(text)
 
 
@@ -26,7 +26,7 @@ def policy_in(path: Path) -> Policy[Any, Any]:
 
 
 def file_of(policy: Policy[Any, Any]) -> str:
-    """The name of the file that a user's policy is in, or one for it if it was made elsewhere; none for ours."""
+    """The file name of a user's policy, made up if it has no file; empty for built-in policies."""
     if is_ours(policy):
         return ""
     code = getattr(getattr(policy.next_hold, "py_func", policy.next_hold), "__code__", None)
@@ -35,7 +35,7 @@ def file_of(policy: Policy[Any, Any]) -> str:
 
 
 def load(path: Path) -> ModuleType:
-    """A file as a module; it may import what lies beside it."""
+    """A file as a module; it can import other files of its folder."""
     if not path.is_file():
         sentence = f"no file {str(path)!r}; give the path of a Python file with a `policy`"
         raise BadValue(sentence, kind="unreadable-file", field="policy")

@@ -1,4 +1,4 @@
-"""A study's results: tables for other tools, and the questions people ask of them.
+"""`Results` of a study: tables for other tools, and summaries with intervals.
 
 >>> from tempfile import mkdtemp
 >>> from afterglow.lab.study.study import Study
@@ -37,7 +37,7 @@ NOT_PLACE = [
 
 
 class Results:
-    """The results in a folder, finished or not: what is there so far is read when it is opened."""
+    """The results in a folder, complete or not; read when it is opened."""
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
@@ -50,7 +50,7 @@ class Results:
                 field="folder",
             )
         if not (self.folder / "cells.parquet").exists():
-            sentence = f"nothing of {folder} is played yet; let `afterglow run` go on for a while"
+            sentence = f"nothing of {folder} is run yet; run `afterglow run` for longer"
             raise BadValue(sentence, kind="no-results", field="folder")
         said = table_metadata(self.folder / "runs.parquet") if self.complete else described(journal)
         asked = self.folder / QUESTION
@@ -60,7 +60,7 @@ class Results:
         self.seed: Any = self.study["seed"]
         self._cells = read(self.folder / "cells.parquet")
         if "file" not in self._cells.column_names:
-            raise BadFormat(f"{folder} has results of an earlier Afterglow, which noted less; play the study again")
+            raise BadFormat(f"{folder} has results of an earlier Afterglow, which stored less; run the study again")
 
     @cached_property
     def cells(self) -> list[dict[str, Any]]:
@@ -88,7 +88,7 @@ class Results:
         return pa.concat_tables(runs).sort_by(order), pa.concat_tables(curves).sort_by([*order, ("t", "ascending")])
 
     def table(self, name: str) -> Any:
-        """`cells`, `runs` or `curves` as an Arrow table; rows of the last two carry what their cell is."""
+        """`cells`, `runs` or `curves` as an Arrow table; rows of the last two have the columns of their cell."""
         choice("table", name, TABLES)
         if name == "cells":
             return self._cells
@@ -144,7 +144,7 @@ class Results:
         return [row for row in self.cells if row["cell"] in self._columns]
 
     def chosen(self, place: dict[str, Any]) -> list[dict[str, Any]]:
-        """The cells that have runs and agree with what is given."""
+        """The cells that have runs and match the given columns."""
         known = (*PLACE, "runs")
         for name in place:
             if name not in known:
@@ -157,7 +157,7 @@ class Results:
         return found
 
     def longest(self, cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """One cell for each place: where `runs` is a list, that of most runs, which the others are beginnings of."""
+        """One cell for each combination: where `runs` is a list, the one with most runs, which includes the others."""
         found: dict[tuple[Any, ...], dict[str, Any]] = {}
         for cell in sorted(cells, key=lambda row: -self.runs_of(row["cell"])["run"].size):
             found.setdefault(tuple(cell[name] for name in PLACE), cell)

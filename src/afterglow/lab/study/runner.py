@@ -1,4 +1,4 @@
-"""Play a study into a folder, and go on where an earlier run of it ended."""
+"""Run a study into a folder; resumes an earlier run."""
 
 import time
 import warnings
@@ -19,23 +19,23 @@ from afterglow.lab.study.play import Piece, Played, play
 from afterglow.lab.study.schedule import Progress, Schedule
 from afterglow.lab.study.tables import table_metadata, write_cells, write_runs
 
-LOOK_SECONDS = 0.2  # how often the terminal hears how far it is
+LOOK_SECONDS = 0.2  # between progress reports
 SYNC_SECONDS = 1.0
 OnProgress = Callable[[Progress], None]
 
 
 class Workers(Protocol):
-    """Those who play: threads here, or workers elsewhere."""
+    """Where tasks run: threads of this process or Dask workers."""
 
     budget: float  # seconds a task should take
 
     def size(self) -> int:
-        """How many tasks can be played at once."""
+        """How many tasks can run at once."""
 
     def submit(self, pieces: list[Piece]) -> "Future[Played]": ...
 
     def lost(self, failure: BaseException) -> bool:
-        """Whether a task failed with its worker, and may be played again."""
+        """Whether a task failed because its worker was lost, and can be repeated."""
 
     def close(self) -> None: ...
 
@@ -60,7 +60,7 @@ class Threads:
         return False
 
     def close(self) -> None:
-        """Have the threads leave what they are at."""
+        """Stop the threads."""
         self.stop.set()
         self.pool.shutdown(wait=True, cancel_futures=True)
 
@@ -72,14 +72,14 @@ def run(
     dask: str | None = None,
     progress: OnProgress | None = None,
 ) -> None:
-    """Play all that the folder doesn't have yet, then write the tables."""
+    """Run all that the folder doesn't have yet, then write the tables."""
     if threads is not None and dask is not None:
         threads_, dask_ = argument("threads"), argument("dask")
         raise BadValue(f"give {threads_} or {dask_}, not both; Dask workers have their own threads", field="dask")
     said = identity(study)
     journal = folder / JOURNAL
     refuse_other_results(folder, said)
-    ask(folder, study.question)
+    write_question(folder, study.question)
     if finished(folder):
         total = sum(cell.runs for cell in study.cells)
         if progress is not None:
@@ -93,8 +93,8 @@ def run(
         journal.unlink()
 
 
-def ask(folder: Path, question: str) -> None:
-    """Put the study's question into its folder."""
+def write_question(folder: Path, question: str) -> None:
+    """Write the study's question to its folder."""
     folder.mkdir(parents=True, exist_ok=True)
     if question:
         (folder / QUESTION).write_text(question + "\n", encoding="utf-8")
@@ -120,7 +120,7 @@ def workers_of(threads: int | None, dask: str | None) -> Workers:
 
 
 def run_tasks(study: StudyDefinition, journal: Journal, workers: Workers, progress: OnProgress | None) -> None:
-    """Keep the workers busy until nothing is left; every task's results go to the journal at once."""
+    """Run all tasks on the workers; the results of each go to the journal at once."""
     schedule = Schedule(study.cells, journal.stretches, workers.budget)
     running: dict[Future[Played], list[Piece]] = {}
     synced = time.monotonic()
@@ -146,7 +146,7 @@ def run_tasks(study: StudyDefinition, journal: Journal, workers: Workers, progre
 def collect(
     future: "Future[Played]", task: list[Piece], schedule: Schedule, journal: Journal, workers: Workers
 ) -> None:
-    """Keep what a task brought; one that was lost with its worker is played again."""
+    """Store the results of a task; one that was lost with its worker is repeated."""
     failure = CancelledError() if future.cancelled() else future.exception()
     if failure is None:
         played = future.result()

@@ -1,8 +1,8 @@
-"""A study: policies × worlds × horizons, described in a few lines of Python or TOML and played as a grid.
+"""`Study`: policies × worlds × horizons as a grid of simulations, defined in Python or TOML.
 
-Where a field is a list, the study has a cell for each of its values. With engine `step` or `hold`, run r of a seed
-meets the same rewards in every cell of a world, so that comparing cells run by run takes out the luck they share.
-`afterglow init` writes a study as TOML, with a comment at each field.
+Where a field is a list, the study has a cell for each element. With engine `step` or `hold`, run r of a seed has the
+same rewards in every cell of a world, so that comparing cells run by run removes common randomness. `afterglow init`
+writes an example in TOML, with comments.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from afterglow.lab.study.runner import OnProgress, run
 
 @dataclass(frozen=True)
 class Study(StudyDefinition):
-    """What is played. A field may be a list, and the study is the grid.
+    """A grid of simulations. Any field can be a list.
 
     `policies` are names, paths of Python files, `Policy` objects, or tables with `policy`, its settings (by name or
     as a table `options`), and `label` and `runs` if you like. `worlds` are `World` objects, or tables with `rewards`
@@ -36,7 +36,7 @@ class Study(StudyDefinition):
         dask: str | None = None,
         progress: OnProgress | None = None,
     ) -> Results:
-        """Play what is missing in the folder `out` (`results/NAME` unless given), on threads or a Dask cluster."""
+        """Run what is missing in the folder `out` (default `results/NAME`), on threads or a Dask cluster."""
         folder = Path(out) if out is not None else Path("results") / self.name
         run(self, folder, threads, dask, progress)
         return Results(folder)

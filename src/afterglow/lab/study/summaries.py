@@ -1,4 +1,4 @@
-"""The questions that results answer, each as a sheet whose caption says what its intervals are."""
+"""Summaries of results, each a table whose caption defines its intervals."""
 
 import math
 from collections.abc import Sequence
@@ -18,12 +18,12 @@ Row = dict[str, Any]
 
 
 def place_of(cell: Row, without: Sequence[str] = ()) -> Row:
-    """What a row says about where it comes from."""
+    """The columns that identify a cell."""
     return {name: cell[name] for name in PLACE if name not in without}
 
 
 def finite(value: float) -> float | None:
-    """None stands for what is not bounded or not known."""
+    """The value; None if it is infinite or NaN."""
     return float(value) if math.isfinite(value) else None
 
 
@@ -112,7 +112,7 @@ def rate(results: "Results", cells: list[Row], along: str, level: float) -> Resu
 
 
 def sameness(cell: Row, along: str) -> Row:
-    """What the cells of one line share."""
+    """The columns that the cells of one line share."""
     if along == "horizon":
         return place_of(cell, ("horizon",))
     if along == "window":
