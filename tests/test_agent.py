@@ -153,9 +153,9 @@ def test_a_policy_of_ones_own_runs_and_draws_what_a_simulation_draws() -> None:
 
 def test_privileged_policies_are_refused_with_the_reason() -> None:
     told = Policy("told-all", Settings, State, start, next_hold, learn, privileged=True)
-    with pytest.raises(BadValue, match="told-all is told each pull's own reward, which pooled totals don't show"):
+    with pytest.raises(BadValue, match="told-all needs each pull's own reward, which pooled totals don't show"):
         Agent(3, 4, policy=told)
-    with pytest.raises(BadValue, match="attributed-ucb is told each pull's own reward"):
+    with pytest.raises(BadValue, match="attributed-ucb needs each pull's own reward"):
         Agent(3, 4, policy="attributed-ucb")
 
 

@@ -1,14 +1,14 @@
-"""The three-line use: ask which arm to play, tell the total that the step brought.
+"""`Agent`: select an arm for a step, then update with the step's total.
 
     >>> from afterglow import Agent
     >>> agent = Agent(arms=["A", "B", "C"], window=24, seed=7)
     >>> arm = agent.select()  # what to play in this step
-    >>> agent.update(3.2)  # everything that arrived in it, whichever pull it came from
+    >>> agent.update(3.2)  # all that arrived in it, from any pull
     >>> agent
     <Agent trim-ucb: 3 arms, window 24, step 1, holding 'A'>
 
-A total carries no arm: it is the sum of whatever arrived, and the policy sorts out what it can tell. Standard
-library only; memory depends on the number of arms, not on the number of steps.
+A total is the sum of all rewards that arrived in a step, from pulls of any arm. Standard library only; memory depends
+on the number of arms, not on the number of steps.
 """
 
 import math
@@ -33,7 +33,7 @@ ARGUMENTS = ("arms", "window", "horizon", "seed", "run", "reward_max", "confiden
 
 
 class Playing(NamedTuple):
-    """The hold in hand: `done` of its `steps` are played."""
+    """The current hold: `done` of its `steps` are played."""
 
     arm: Name
     steps: int
@@ -42,7 +42,7 @@ class Playing(NamedTuple):
 
 @dataclass(slots=True)
 class AgentProgress:
-    """Where an agent stands, as it is stored."""
+    """The progress of an agent, as it is stored."""
 
     step: int
     selected: int  # 1 between select and update
@@ -52,14 +52,14 @@ class AgentProgress:
 
 
 class Agent:
-    """One experiment: a policy, its state, and what is known of every arm.
+    """One experiment: a policy, its state, and estimates of every arm.
 
     `arms` are names (strings or numbers), or how many there are. `window` is the number of steps over which one
-    pull pays, its own step included. `reward_max` is the most that one pull can bring in all: totals are divided by
+    pull pays, including its own. `reward_max` is the maximum reward of one pull: totals are divided by
     it. `confidence` is that of `estimates()`. `policy` is a name or a Policy of your own. `options` are its settings,
     which may also be given by name: `Agent(..., options={"C": 0.5})` is `Agent(..., C=0.5)`.
-    With a `season`, the length of a cycle in steps, the counted parts of holds last whole cycles.
-    Randomised policies draw from the stream of (`seed`, `run`), as run number `run` of a simulation does.
+    With a `season`, the length of a cycle in steps, the counted parts of holds are whole cycles.
+    Randomised policies draw from the stream of (`seed`, `run`), like run number `run` of a simulation.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Agent:
         self.policy = playable(policy)
         self.seed = any_seed(seed)
         self.run = whole("run", run, 0)
-        self.reward_max = number("reward_max", reward_max, 0, math.inf, "the most that one pull brings in all")
+        self.reward_max = number("reward_max", reward_max, 0, math.inf, "the maximum reward of one pull")
         self.confidence = number("confidence", confidence, 0, 1)
         self.options = known_options(self.policy, merged_options(options, settings), ARGUMENTS)
         self.season = whole("season", season, 1, "1 = none")
@@ -105,7 +105,7 @@ class Agent:
 
     @property
     def hold(self) -> Playing | None:
-        """The hold in hand; None between two holds."""
+        """The current hold; None between two holds."""
         hold = self._runner.hold
         return None if hold is None else Playing(self.arms[hold.arm], hold.steps, hold.done)
 
@@ -117,7 +117,7 @@ class Agent:
         return self.arms[hold.arm]
 
     def update(self, total: float | Decimal) -> None:
-        """End the step with the total that arrived in it. If the total is refused nothing has changed."""
+        """End the step with the total that arrived in it. If the total is refused, nothing changes."""
         self._refuse_after_horizon()
         hold = self._runner.hold
         if not self._selected or hold is None:
@@ -130,7 +130,7 @@ class Agent:
         self._selected = False
 
     def recommend(self) -> Name:
-        """The arm to keep, as things stand."""
+        """The arm recommended so far."""
         if not self.step:
             raise OutOfTurn("recommend() needs at least one step, none is played; call select() and update()")
         learned = self._runner.opened - (self._runner.hold is not None)
@@ -140,11 +140,11 @@ class Agent:
         return self.arms[pulls.index(max(pulls))]
 
     def estimates(self) -> Estimates:
-        """Mean and interval of every arm: valid together, at any step, for any policy and spread."""
+        """Mean and interval of every arm: simultaneous, at any step, for any policy and spread."""
         return read(self._bounds, self.arms, self.window, self.reward_max, self.confidence)
 
     def to_json(self) -> str:
-        """All of it as text, at any point; `from_json` goes on with the same decisions."""
+        """The agent as JSON, at any point; `from_json` continues with the same decisions."""
         runner, bounds, name = self._runner, self._bounds, self.policy.name
         progress = AgentProgress(self.step, int(self._selected), runner.opened, bounds.current, bounds.look)
         values = {
@@ -164,7 +164,7 @@ class Agent:
 
     @classmethod
     def from_json(cls, text: str | bytes, policy: Policy[Any, Any] | None = None) -> "Agent":
-        """The agent that `to_json` wrote down; a policy of your own must be given again."""
+        """The agent that `to_json` stored; a policy of your own must be given again."""
         values = records.parse(text, FORMAT, VERSION)
         try:
             given = {argument: values[argument] for argument in ARGUMENTS}
@@ -177,7 +177,7 @@ class Agent:
         return agent
 
     def _resume(self, values: Mapping[str, Any]) -> None:
-        """Take over what was stored: all state, and the settings as they were resolved then."""
+        """Restore the stored state, and the settings as they were resolved then."""
         runner, bounds, name = self._runner, self._bounds, self.policy.name
         self.settings = runner.settings = records.like(self.settings, values["settings"], f"settings of {name}")
         runner.state = records.like(runner.state, values["state"], f"state of {name}")

@@ -1,4 +1,4 @@
-"""Argument checks: each returns the value in its type, or raises an error with the name, the rule and the value."""
+"""Argument checks: each returns the value in its type, or raises `BadValue` with argument, rule and value."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +14,7 @@ ROUNDING = 1e-9  # relative amount by which a sum may exceed the largest total
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Whether it is a finite number, NumPy's too, and no yes or no."""
+    """Whether it is a finite number, including NumPy's, and not a bool."""
     if isinstance(value, int):
         return not isinstance(value, bool) and abs(value) < 10**300
     return isinstance(value, Real) and math.isfinite(value)
@@ -98,7 +98,7 @@ def arm_names(arms: object) -> tuple[Name, ...]:
 
 
 def possible_total(total: object, window: int, reward_max: float) -> float:
-    """A step's total as a float, if a window of pulls can bring it."""
+    """A step's total as a float, if a window of pulls can have paid it."""
     given = float(total) if isinstance(total, Decimal) and not total.is_nan() else total
     if isinstance(given, bool) or not isinstance(given, Real) or given != given:
         raise BadValue(

@@ -1,4 +1,4 @@
-"""Flat records as JSON and back, exactly, and texts that know when they were damaged.
+"""Flat records as JSON and back, exactly, with a checksum.
 
 A record is a dataclass of `int`, `float`, `list[int]` and `list[float]`. Floats survive to the last bit, infinite
 ones as the strings "inf", "-inf" and "nan", so that the text is strict JSON. Every text ends in the CRC-32 of its

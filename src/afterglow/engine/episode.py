@@ -1,4 +1,4 @@
-"""One run of a world, pulled by hand: for other people's agents, for a look at single steps, for tests."""
+"""`Episode`: one run of a world, pulled step by step, for other agents and for tests."""
 
 from functools import cache
 from typing import Any

@@ -1,4 +1,4 @@
-"""Runs of one policy in one world, played into arrays with one row for each run."""
+"""Simulate runs of one policy in one world into arrays with one row per run."""
 
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""When rewards arrive: cut the rewards of consecutive pulls into parts and add them to the future.
+"""Compiled spreads: split the rewards of consecutive pulls into parts and add them to future steps.
 
 Each kind of spread is one function of the same shape:
 

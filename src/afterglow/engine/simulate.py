@@ -1,4 +1,4 @@
-"""The one call that plays many runs of a policy in a world."""
+"""`simulate`: many runs of a policy in a world."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -43,14 +43,14 @@ def simulate(
     season: int = 1,
     progress: Callable[[int], None] | None = None,
 ) -> Outcome:
-    """Play `runs` independent runs of a policy in a world, exactly.
+    """Simulate `runs` independent runs of a policy in a world, exactly.
 
-    `engine` is `step`, `hold`, `skip` or `auto` (the fastest that fits). In `step` and `hold`, run r of a seed meets
-    the same rewards whatever the policy, so outcomes can be compared run by run; `skip` draws sums of its own.
-    `checkpoints` are the steps at which regret is written down; `first` is the number of the first run; `progress`
-    is told how many runs are done. The policy is told the world's window unless `told_window` says otherwise, and
-    the horizon unless `told_horizon` is False.
-    With a `season` the counted parts of its holds last whole seasons.
+    `engine` is `step`, `hold`, `skip` or `auto` (the fastest that fits). In `step` and `hold`, run r of a seed has
+    the same rewards for every policy, so outcomes can be compared run by run; `skip` draws sums of its own. `options`
+    are the policy's settings. `checkpoints` are the steps at which regret is recorded; `first` is the number of the
+    first run; `progress` is called with the number of finished runs. The policy is given the world's window unless
+    `told_window` replaces it, and the horizon unless `told_horizon` is False. With a `season` the counted parts of its
+    holds are whole seasons.
     """
     base: object = named(policy) if isinstance(policy, str) else policy
     if not isinstance(base, Policy):

@@ -1,4 +1,4 @@
-"""What totals say about arms: bounds, batch means, differences between arms, and estimates as users read them."""
+"""Estimates of arms from totals: bounds, batch means, differences."""
 
 from afterglow.estimation.estimates import Difference, Estimate, Estimates
 

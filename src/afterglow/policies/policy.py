@@ -1,12 +1,12 @@
-"""What a policy is: two dataclasses, a start and two verbs, in plain Python.
+"""`Policy`: two dataclasses (settings, state) and functions, in plain Python.
 
 A policy plays *holds*. `next_hold(settings, state, draws)` names an arm, a number of steps and a split;
-after those steps `learn(settings, state, arm, steps, split, head, body)` is told two sums: `head`, the
+after those steps `learn(settings, state, arm, steps, split, head, body)` receives two sums: `head`, the
 totals seen in the first `split` steps of the hold, and `body`, those of the rest. The last hold may be
 cut short by the horizon: `steps` and `split` are then what was played, not what was asked.
 
 The fields of settings and state are `int`, `float`, `list[int]` or `list[float]`; a list keeps the length
-it has after `start`. That is all it takes to run the same source live, on lists, and compiled, on rows.
+it has after `start`. So the same source runs live, on lists, and compiled, on rows.
 """
 
 import inspect
@@ -41,8 +41,8 @@ class Policy(Generic[SettingsT, StateT]):
     recommend: Callable[[SettingsT, StateT], int] | None = None
     draws: int = 0  # how many uniforms in [0, 1) next_hold reads
     every_step: bool = False  # asks for one-step holds
-    privileged: bool = False  # told each pull's whole reward when its window closes; can't run live
-    version: int = 1  # grows when decisions change, so that stored experiments know
+    privileged: bool = False  # sees each pull's whole reward when its window closes; can't run live
+    version: int = 1  # increases when decisions change; stored with experiments
     summary: str = ""
     guarantee: str = ""
     source: str = ""
@@ -56,7 +56,7 @@ class Policy(Generic[SettingsT, StateT]):
         return [name for name in self.parameters() if name not in PLACE]
 
     def takes(self) -> str:
-        """Its options in words."""
+        """Its options as text."""
         return f"it takes {', '.join(self.options()) or 'none'}"
 
     def unknown(self, option: str, others: Sequence[str] = ()) -> UnknownName:

@@ -1,4 +1,4 @@
-"""Every policy by name: one line each, imported when asked for."""
+"""All policies by name, imported when used."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -56,7 +56,7 @@ def playable(policy: object) -> Policy[Any, Any]:
         raise BadValue(f"{named_} must be a name or a Policy, got {policy!r}; `afterglow policies` lists the names")
     if found.privileged:
         raise BadValue(
-            f"{found.name} is told each pull's own reward, which pooled totals don't show, so it runs in simulations "
+            f"{found.name} needs each pull's own reward, which pooled totals don't show, so it runs in simulations "
             "only; choose another, such as trim-ucb",
             kind="simulation-only",
             field="policy",

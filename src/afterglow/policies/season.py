@@ -1,4 +1,4 @@
-"""Holds of whole seasons, so that no arm is judged by its time of day.
+"""Holds of whole seasons, so that all arms are compared over the same phases.
 
 Totals that follow a cycle (a day of 24 steps, a week of 7) favour whichever arm is held at the right hours. If the
 counted part of every hold, that behind its split, lasts whole cycles, every arm sees all phases equally often and the

@@ -1,4 +1,4 @@
-"""What is known of a policy before it is played: its schedule and the bounds on its regret."""
+"""Schedules and regret bounds of policies."""
 
 import math
 import warnings

@@ -1,4 +1,4 @@
-"""Gaps between the best mean and the others, as the theorems take them."""
+"""Checks and sums of gaps between the best mean and the others."""
 
 import math
 from collections.abc import Sequence

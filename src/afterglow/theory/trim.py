@@ -1,4 +1,4 @@
-r"""Trim-UCB: how long a suboptimal arm is played, and a regret bound against every spread.
+r"""Trim-UCB: bounds on the pulls of a suboptimal arm and on the regret, for every spread.
 
 Write $w = d - 1$ and $f$ for the evidence asked. Unless one of at most $2 \log_2 T$ deviations happens, each of
 probability `peeling(f, T)`, the best arm's upper bound stays above its mean, and an arm of gap $\Delta$ whose run

@@ -1,6 +1,6 @@
-"""Income that no arm causes: it joins the totals of all steps, whatever is played.
+"""Baselines: income that no arm causes, added to the totals of all steps.
 
-A baseline is a sum of parts, and in each step what the parts come to, but never less than 0:
+A baseline is a sum of parts, cut at 0 in each step:
 
     constant:0.3               the same in every step
     seasonal:0.1,0.4,0.2       one value for each phase of a cycle, step 0 being the first phase

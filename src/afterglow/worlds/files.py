@@ -1,4 +1,4 @@
-"""A world in a TOML file.
+"""Read a world from a TOML file.
 
     window = 10
     spread = "dirichlet:0.5"
@@ -10,7 +10,7 @@
     [[arms]]
     reward = 0.8
 
-A number is the mean of a Bernoulli reward. What can't be used is named by file, key and value.
+A number is the mean of a Bernoulli reward. Errors name the file, the key and the value.
 """
 
 import tomllib

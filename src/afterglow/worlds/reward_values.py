@@ -1,4 +1,4 @@
-"""Numbers of a reward law: checked, kept as floats, written short."""
+"""Checks and formatting of the numbers of reward laws."""
 
 import math
 from collections.abc import Sequence

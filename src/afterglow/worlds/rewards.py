@@ -1,4 +1,4 @@
-"""What a pull brings: reward laws on [0, 1].
+"""Reward laws on [0, 1].
 
 Each law has a mean, a variance, its cells (`afterglow.worlds.cells`), which is how the engine draws it, and a
 text that `parse_reward` reads back.

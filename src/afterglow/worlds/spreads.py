@@ -1,4 +1,4 @@
-"""When a pull's reward arrives: every spread by name, and a user's own.
+"""Spreads: when the reward of a pull arrives, by name or by a user's function.
 
 A spread cuts the reward of a pull into parts that arrive at lags 0 … window - 1. Each is described by a short
 text (`uniform`, `geometric:0.5`, `delay:poisson:3`, …), which is also how it is stored and printed. `plan`
@@ -28,7 +28,7 @@ NAMES = {
     "handicap": "the best arm pays in the last step of the window, all others at once",
     "chameleon": "the best arm pays at once early in a run and late later on, all others the other way round",
 }
-ADVERSARIAL = ("hoard", "handicap", "chameleon")  # those that work against the player
+ADVERSARIAL = ("hoard", "handicap", "chameleon")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A normal law cut to an interval, by quadrature: right in any tail, and without SciPy.
+"""The truncated normal law by quadrature: accurate in any tail, and without SciPy.
 
 Only where the density is above exp(-45) of its top does the law have weight that a float can hold. That
 stretch is cut into cells so small that Gauss-Legendre sums over each are exact to the last digits.

@@ -1,4 +1,4 @@
-"""A world: what each arm's pull brings, when it arrives, and what comes in whatever is played."""
+"""`World`: reward laws of the arms, a spread, a window and a baseline."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
