@@ -153,9 +153,9 @@ def test_a_policy_of_ones_own_runs_and_draws_what_a_simulation_draws() -> None:
 
 def test_privileged_policies_are_refused_with_the_reason() -> None:
     told = Policy("told-all", Settings, State, start, next_hold, learn, privileged=True)
-    with pytest.raises(BadValue, match="told-all is told each pull's own reward, which pooled totals don't show"):
+    with pytest.raises(BadValue, match="told-all needs each pull's own reward, which pooled totals don't show"):
         Agent(3, 4, policy=told)
-    with pytest.raises(BadValue, match="attributed-ucb is told each pull's own reward"):
+    with pytest.raises(BadValue, match="attributed-ucb needs each pull's own reward"):
         Agent(3, 4, policy="attributed-ucb")
 
 
@@ -234,3 +234,14 @@ def test_importing_the_agent_needs_the_standard_library_alone() -> None:
     code = "import sys, afterglow; print(sorted({'numpy', 'numba', 'scipy'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_options_are_a_mapping_or_names_or_both() -> None:
+    made = [
+        Agent(3, 4, 1000, options={"level": "plus", "endgame": 8}),
+        Agent(3, 4, 1000, level="plus", endgame=8),
+        Agent(3, 4, 1000, options={"level": "plus"}, endgame=8),
+    ]
+    assert len({agent.to_json() for agent in made}) == 1
+    with pytest.raises(BadValue, match="level is given by name and in options; give it once"):
+        Agent(3, 4, 1000, options={"level": "plus"}, level="plus")

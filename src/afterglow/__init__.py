@@ -1,4 +1,4 @@
-"""Bandits whose rewards linger, mix and carry no name."""
+"""Multi-armed bandits with delayed, composite, anonymous rewards."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,7 @@ __all__ = [
 LATER = {
     "Results": "afterglow.lab.study.results", "Study": "afterglow.lab.study.study", "World": "afterglow.worlds.world",
     "fit": "afterglow.lab.fit.fitting", "plan": "afterglow.lab.plan.planner", "simulate": "afterglow.engine.simulate",
-}  # fmt: skip  # too heavy for every import
+}  # fmt: skip  # imported when first used
 
 
 def __getattr__(name: str) -> Any:

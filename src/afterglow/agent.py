@@ -1,14 +1,14 @@
-"""The three-line use: ask which arm to play, tell the total that the step brought.
+"""`Agent`: select an arm for a step, then update with the step's total.
 
     >>> from afterglow import Agent
     >>> agent = Agent(arms=["A", "B", "C"], window=24, seed=7)
     >>> arm = agent.select()  # what to play in this step
-    >>> agent.update(3.2)  # everything that arrived in it, whichever pull it came from
+    >>> agent.update(3.2)  # all that arrived in it, from any pull
     >>> agent
     <Agent trim-ucb: 3 arms, window 24, step 1, holding 'A'>
 
-A total carries no arm: it is the sum of whatever arrived, and the policy sorts out what it can tell. Standard
-library only; memory depends on the number of arms, not on the number of steps.
+A total is the sum of all rewards that arrived in a step, from pulls of any arm. Standard library only; memory depends
+on the number of arms, not on the number of steps.
 """
 
 import math
@@ -26,18 +26,18 @@ from afterglow.estimation.estimates import Estimates, read
 from afterglow.estimation.verdict import Verdict, judge
 from afterglow.expected import expected_totals, refuse_unadjustable
 from afterglow.policies.policy import Policy
-from afterglow.policies.registry import WHERE, is_ours, known_options, named, playable
+from afterglow.policies.registry import WHERE, is_ours, known_options, merged_options, named, playable
 from afterglow.policies.season import seasonal
 from afterglow.policy_runner import Hold, PolicyRunner
 from afterglow.rng import POLICY, key
 
 FORMAT, VERSION = "afterglow-agent", 1
-ARGUMENTS = ("arms", "window", "horizon", "seed", "run", "reward_max", "confidence", "season")
+ARGUMENTS = ("arms", "window", "horizon", "seed", "run", "reward_max", "confidence", "season")  # that are stored
 EXPECTED = ("profile", "typical", "trust")
 
 
 class Playing(NamedTuple):
-    """The hold in hand: `done` of its `steps` are played."""
+    """The current hold: `done` of its `steps` are played."""
 
     arm: Name
     steps: int
@@ -46,23 +46,24 @@ class Playing(NamedTuple):
 
 @dataclass(slots=True)
 class AgentProgress:
-    """Where an agent stands, as it is stored."""
+    """The progress of an agent, as it is stored."""
 
     step: int
     selected: int  # 1 between select and update
     holds: int  # begun so far
-    current: int  # the ledger's
+    current: int  # arm in play, of the bounds
     look: int
 
 
 class Agent:
-    """One experiment: a policy, its state, and what is known of every arm.
+    """One experiment: a policy, its state, and estimates of every arm.
 
     `arms` are names (strings or numbers), or how many there are. `window` is the number of steps over which one
-    pull pays, its own step included. `reward_max` is the most that one pull can bring in all: totals are divided by
-    it. `confidence` is that of `estimates()`. `policy` is a name or a Policy of your own; `options` are its settings.
-    With a `season`, the length of a cycle in steps, the counted parts of holds last whole cycles.
-    Randomised policies draw from the stream of (`seed`, `run`), as run number `run` of a simulation does.
+    pull pays, including its own. `reward_max` is the maximum reward of one pull: totals are divided by
+    it. `confidence` is that of `estimates()`. `policy` is a name or a Policy of your own. `options` are its settings,
+    which may also be given by name: `Agent(..., options={"C": 0.5})` is `Agent(..., C=0.5)`.
+    With a `season`, the length of a cycle in steps, the counted parts of holds are whole cycles.
+    Randomised policies draw from the stream of (`seed`, `run`), like run number `run` of a simulation.
     """
 
     def __init__(
@@ -72,7 +73,8 @@ class Agent:
         horizon: int | None = None,
         policy: str | Policy[Any, Any] = "trim-ucb",
         *,
-        seed: int = 0,
+        options: Mapping[str, Any] | None = None,
+        seed: int = 1,
         run: int = 0,
         reward_max: float = 1.0,
         confidence: float = 0.95,
@@ -80,7 +82,7 @@ class Agent:
         profile: Sequence[float] | None = None,
         typical: float | None = None,
         trust: float | None = None,
-        **options: Any,
+        **settings: Any,
     ) -> None:
         self.arms = arm_names(arms)
         self.window = whole("window", window, 1, "1 = paid at once")
@@ -88,11 +90,11 @@ class Agent:
         self.policy = playable(policy)
         self.seed = any_seed(seed)
         self.run = whole("run", run, 0)
-        self.reward_max = number("reward_max", reward_max, 0, math.inf, "the most that one pull brings in all")
+        self.reward_max = number("reward_max", reward_max, 0, math.inf, "the maximum reward of one pull")
         self.confidence = number("confidence", confidence, 0, 1)
         self.expected = expected_totals(profile, typical, trust)
         refuse_unadjustable(self.policy, self.expected)
-        self.options = known_options(self.policy, options, (*ARGUMENTS, *EXPECTED))
+        self.options = known_options(self.policy, merged_options(options, settings), (*ARGUMENTS, *EXPECTED))
         self.season = whole("season", season, 1, "1 = none")
         played = seasonal(self.policy, self.season)
         self.settings = played.settings(len(self.arms), self.window, self.horizon, self.options)
@@ -101,8 +103,8 @@ class Agent:
         for what, record in (("settings", self.settings), ("state", state)):
             records.plain(record, f"{what} of {self.policy.name}:")
         stream = key(self.seed, self.run, POLICY)
-        self._holding = PolicyRunner(played, self.settings, state, len(self.arms), stream)
-        self._ledger = Bounds(len(self.arms), self.window, self.confidence, self.season)
+        self._runner = PolicyRunner(played, self.settings, state, len(self.arms), stream)
+        self._bounds = Bounds(len(self.arms), self.window, self.confidence, self.season)
         self._selected = False  # whether the arm of this step was asked for
 
     @property
@@ -112,47 +114,47 @@ class Agent:
 
     @property
     def hold(self) -> Playing | None:
-        """The hold in hand; None between two holds."""
-        hold = self._holding.hold
+        """The current hold; None between two holds."""
+        hold = self._runner.hold
         return None if hold is None else Playing(self.arms[hold.arm], hold.steps, hold.done)
 
     def select(self) -> Name:
         """The arm to play in this step; the same until `update`."""
         self._refuse_after_horizon()
-        hold = self._holding.current(None if self.horizon is None else self.horizon - self.step)
+        hold = self._runner.current(None if self.horizon is None else self.horizon - self.step)
         self._selected = True
         return self.arms[hold.arm]
 
     def update(self, total: float | Decimal, expected: float | None = None) -> None:
-        """End the step with the total that arrived in it. If the total is refused nothing has changed.
+        """End the step with the total that arrived in it. If the total is refused, nothing changes.
 
         `expected` is what was expected of it before the step began, where the agent was created with `typical`.
         """
         self._refuse_after_horizon()
-        hold = self._holding.hold
+        hold = self._runner.hold
         if not self._selected or hold is None:
             raise OutOfTurn(f"update() ends a step whose arm was asked for, step {self.step:,} has none; call select()")
         seen = possible_total(total, self.window, self.reward_max) / self.reward_max
         adjusted = seen - self.expected.surplus(self.step, expected) / self.reward_max
         arm = hold.arm
-        self._holding.take(adjusted)
-        self._ledger.record(arm, seen, adjusted)
+        self._runner.take(adjusted)
+        self._bounds.record(arm, seen, adjusted)
         self.step += 1
         self._selected = False
 
     def recommend(self) -> Name:
-        """The arm to keep, as things stand."""
+        """The arm recommended so far."""
         if not self.step:
             raise OutOfTurn("recommend() needs at least one step, none is played; call select() and update()")
-        learned = self._holding.opened - (self._holding.hold is not None)
+        learned = self._runner.opened - (self._runner.hold is not None)
         if self.policy.recommend is not None and learned:
-            return self.arms[self.policy.recommend(self.settings, self._holding.state)]
-        pulls = [tally.pulls for tally in self._ledger.tallies]
+            return self.arms[self.policy.recommend(self.settings, self._runner.state)]
+        pulls = [tally.pulls for tally in self._bounds.tallies]
         return self.arms[pulls.index(max(pulls))]
 
     def estimates(self) -> Estimates:
-        """Mean and interval of every arm: valid together, at any step, for any policy and spread."""
-        return read(self._ledger, self.arms, self.window, self.reward_max, self.confidence)
+        """Mean and interval of every arm: simultaneous, at any step, for any policy and spread."""
+        return read(self._bounds, self.arms, self.window, self.reward_max, self.confidence)
 
     def verdict(self, control: Name | None = None, unit: str = "") -> Verdict:
         """The graded answer so far: which arm to keep, by how much it is better, how sure that is, what it assumes.
@@ -160,13 +162,13 @@ class Agent:
         `control` is the arm to compare with and to count gains against, `unit` the unit of totals for sentences.
         """
         best = self.recommend() if self.step else None
-        compared = compare(self._ledger.batches, self.horizon)
+        compared = compare(self._bounds.batches, self.horizon)
         return judge(self.estimates(), compared, best, control, over=self.finished, unit=unit)
 
     def to_json(self) -> str:
-        """All of it as text, at any point; `from_json` goes on with the same decisions."""
-        holding, ledger, name = self._holding, self._ledger, self.policy.name
-        progress = AgentProgress(self.step, int(self._selected), holding.opened, ledger.current, ledger.look)
+        """The agent as JSON, at any point; `from_json` continues with the same decisions."""
+        runner, bounds, name = self._runner, self._bounds, self.policy.name
+        progress = AgentProgress(self.step, int(self._selected), runner.opened, bounds.current, bounds.look)
         values = {
             "format": FORMAT,
             "version": VERSION,
@@ -175,22 +177,22 @@ class Agent:
             "options": self.options,
             **self._stored_expectations(),
             "settings": records.plain(self.settings, f"settings of {name}:"),
-            "state": records.plain(holding.state, f"state of {name}:"),
+            "state": records.plain(runner.state, f"state of {name}:"),
             "progress": records.plain(progress, "progress:"),
-            "hold": holding.hold and records.plain(holding.hold, "hold:"),
-            "tallies": [records.plain(tally, "tally:") for tally in ledger.tallies],
-            "batches": ledger.batches.values(),
+            "hold": runner.hold and records.plain(runner.hold, "hold:"),
+            "tallies": [records.plain(tally, "tally:") for tally in bounds.tallies],
+            "batches": bounds.batches.values(),
         }
         return records.write(values)
 
     @classmethod
     def from_json(cls, text: str | bytes, policy: Policy[Any, Any] | None = None) -> "Agent":
-        """The agent that `to_json` wrote down; a policy of your own must be given again."""
+        """The agent that `to_json` stored; a policy of your own must be given again."""
         values = records.parse(text, FORMAT, VERSION)
         try:
             given = {argument: values[argument] for argument in ARGUMENTS}
             given |= {argument: values[argument] for argument in EXPECTED if argument in values}
-            agent = cls(**given, policy=stored_policy(values["policy"], policy), **values["options"])
+            agent = cls(**given, policy=stored_policy(values["policy"], policy), options=values["options"])
             agent._resume(values)
         except BadFormat:
             raise
@@ -207,20 +209,20 @@ class Agent:
         return {**what, "trust": known.trust}
 
     def _resume(self, values: Mapping[str, Any]) -> None:
-        """Take over what was stored: all state, and the settings as they were resolved then."""
-        holding, ledger, name = self._holding, self._ledger, self.policy.name
-        self.settings = holding.settings = records.like(self.settings, values["settings"], f"settings of {name}")
-        holding.state = records.like(holding.state, values["state"], f"state of {name}")
+        """Restore the stored state, and the settings as they were resolved then."""
+        runner, bounds, name = self._runner, self._bounds, self.policy.name
+        self.settings = runner.settings = records.like(self.settings, values["settings"], f"settings of {name}")
+        runner.state = records.like(runner.state, values["state"], f"state of {name}")
         progress = records.like(AgentProgress(0, 0, 0, 0, 0), values["progress"], "progress")
         if values["hold"] is not None:
-            holding.hold = records.like(Hold(0, 0, 0), values["hold"], "hold")
-        pairs = zip(ledger.tallies, values["tallies"], strict=True)
+            runner.hold = records.like(Hold(0, 0, 0), values["hold"], "hold")
+        pairs = zip(bounds.tallies, values["tallies"], strict=True)
         tallies = [records.like(tally, value, "tally") for tally, value in pairs]
-        if progress.step != sum(tally.pulls for tally in tallies) or progress.selected > (holding.hold is not None):
+        if progress.step != sum(tally.pulls for tally in tallies) or progress.selected > (runner.hold is not None):
             raise BadFormat(f"step {progress.step:,} contradicts the tallies or the hold; the text was changed by hand")
-        ledger.resume(tallies, progress.current, progress.look)
-        ledger.batches.restore(values["batches"], progress.current)
-        holding.opened = progress.holds
+        bounds.resume(tallies, progress.current, progress.look)
+        bounds.batches.restore(values["batches"], progress.current)
+        runner.opened = progress.holds
         self.step, self._selected = progress.step, bool(progress.selected)
 
     def _refuse_after_horizon(self) -> None:

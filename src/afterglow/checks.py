@@ -1,28 +1,44 @@
-"""Argument checks: each returns the value in its type, or raises an error with the name, the rule and the value."""
+"""Argument checks: each returns the value in its type, or raises `BadValue` with argument, rule and value."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from decimal import Decimal
 from numbers import Real
 from typing import Any, TypeGuard
 
-from afterglow.errors import BadValue, UnknownName, argument
+from afterglow.errors import BEGIN, BadValue, UnknownName, argument
 
 Name = str | int | float  # of an arm
 ROUNDING = 1e-9  # relative amount by which a sum may exceed the largest total
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Whether it is a finite number, NumPy's too, and no yes or no."""
+    """Whether it is a finite number, including NumPy's, and not a bool."""
     if isinstance(value, int):
         return not isinstance(value, bool) and abs(value) < 10**300
     return isinstance(value, Real) and math.isfinite(value)
 
 
+@contextmanager
+def about(field: str) -> Iterator[None]:
+    """Errors raised inside concern this argument."""
+    try:
+        yield
+    except BadValue as error:
+        error.field = field
+        raise
+
+
+def subject(name: str) -> str:
+    """What a sentence is about: an argument, or a phrase that marks one."""
+    return name if BEGIN in name else argument(name)
+
+
 def whole(name: str, value: object, least: int, note: str = "") -> int:
     """`value` as an int of at least `least`; `1e6` is accepted."""
     least_of = f"at least {least:,}{' (' + note + ')' if note else ''}"
-    rule = f"{argument(name)} must be a whole number of {least_of}, got {value!r}"
+    rule = f"{subject(name)} must be a whole number of {least_of}, got {value!r}"
     if not is_number(value) or value != int(value) or value < least:
         raise BadValue(rule)
     return int(value)
@@ -39,7 +55,7 @@ def any_seed(value: object) -> int:
 def number(name: str, value: object, above: float = -math.inf, below: float = math.inf, note: str = "") -> float:
     """`value` as a float strictly between `above` and `below`."""
     span = [f"above {above:g}"] * (above > -math.inf) + [f"below {below:g}"] * (below < math.inf)
-    rule = f"{argument(name)} must be a number {' and '.join(span)}{' (' + note + ')' if note else ''}, got {value!r}"
+    rule = f"{subject(name)} must be a number {' and '.join(span)}{' (' + note + ')' if note else ''}, got {value!r}"
     if not is_number(value) or not above < value < below:
         raise BadValue(rule)
     return float(value)
@@ -56,7 +72,7 @@ def between(name: str, value: object, least: float, most: float = math.inf, note
     """`value` as a finite float of at least `least` and at most `most`."""
     span = f"of at least {least:g}" + (f" and at most {most:g}" if most < math.inf else "")
     if not is_number(value) or not least <= value <= most:
-        raise BadValue(f"{argument(name)} must be a number {span}{' (' + note + ')' if note else ''}, got {value!r}")
+        raise BadValue(f"{subject(name)} must be a number {span}{' (' + note + ')' if note else ''}, got {value!r}")
     return float(value)
 
 
@@ -82,7 +98,7 @@ def arm_names(arms: object) -> tuple[Name, ...]:
 
 
 def possible_total(total: object, window: int, reward_max: float) -> float:
-    """A step's total as a float, if a window of pulls can bring it."""
+    """A step's total as a float, if a window of pulls can have paid it."""
     given = float(total) if isinstance(total, Decimal) and not total.is_nan() else total
     if isinstance(given, bool) or not isinstance(given, Real) or given != given:
         raise BadValue(
@@ -99,6 +115,6 @@ def possible_total(total: object, window: int, reward_max: float) -> float:
         limit = f"{argument('window')} x {argument('reward_max')} = {window:,} x {reward_max:,g} = {most:,g}"
         raise BadValue(
             f"{argument('total')} must be at most {limit}, got {total!r}; if it is right, {argument('reward_max')} or "
-            f"{argument('window')} is too small"
+            "the window is too small"
         )
     return float(amount)

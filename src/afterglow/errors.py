@@ -20,6 +20,8 @@
 Messages are one lower-case sentence: the name, the rule, the value, the way out. Programs read `kind`, a slug, and
 `field`, the argument at fault, never the sentence. A sentence that names arguments marks them with `argument`, so that
 each interface can name them in its own way with `worded`: `reward_max` in Python, `--reward-max` on the command line.
+What to do about an error may differ between interfaces too: `way_out` is Python's, and another interface chooses its
+own by `kind`. Notes and warnings that name arguments are texts of class `Sentence`.
 
 >>> error = BadValue(f"{argument('reward_max')} must be above 0, got -1")
 >>> str(error), error.kind, error.field
@@ -29,24 +31,45 @@ each interface can name them in its own way with `worded`: `reward_max` in Pytho
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
 BEGIN, VALUE, END = "\x02", "\x1f", "\x03"  # around an argument in a sentence; repr() never writes these characters
-ARGUMENT = re.compile(f"{BEGIN}([^{END}{VALUE}]*)(?:{VALUE}([^{END}]*))?{END}")
+ARGUMENT = re.compile(f"{BEGIN}([^{END}{VALUE}]*)(?:{VALUE}([^{END}{VALUE}]*){VALUE}([^{END}]*))?{END}")
 
+TOO_SHORT = "horizon-too-short"  # kind of an error: a policy can't try every arm in time
 Word = Callable[[str, str | None], str]  # how an interface writes an argument, with its value if there is one
 
 
 def argument(name: str, value: object = None) -> str:
     """An argument in a sentence, alone or with a value to give it."""
-    return f"{BEGIN}{name}{END}" if value is None else f"{BEGIN}{name}{VALUE}{value}{END}"
+    return f"{BEGIN}{name}{END}" if value is None else f"{BEGIN}{name}{VALUE}{value}{VALUE}{value!r}{END}"
 
 
-def in_python(name: str, value: str | None) -> str:
-    """An argument as Python code has it."""
-    return name if value is None else f"{name}={value!r}"
+def in_python(marked: str) -> str:
+    """A sentence with its arguments as Python code has them."""
+    return ARGUMENT.sub(lambda found: found[1] if found[2] is None else f"{found[1]}={found[3]}", marked)
+
+
+class Sentence(str):
+    """A text that marks arguments: it reads as Python names them, and `worded` names them in another way.
+
+    >>> note = Sentence(f"give {argument('season', 24)}")
+    >>> note, note.worded(lambda name, value: f"--{name} {value}")
+    ('give season=24', 'give --season 24')
+    """
+
+    marked: str
+
+    def __new__(cls, marked: str) -> "Sentence":
+        made = super().__new__(cls, in_python(marked))
+        made.marked = marked
+        return made
+
+    def worded(self, word: Word) -> str:
+        """The text, with each argument as `word` writes it."""
+        return ARGUMENT.sub(lambda found: word(found[1], found[2]), self.marked)
 
 
 class AfterglowError(Exception):
@@ -54,17 +77,18 @@ class AfterglowError(Exception):
 
     kind = "error"
 
-    def __init__(self, sentence: str = "", *, kind: str = "", field: str = "") -> None:
-        self.sentence = sentence
+    def __init__(self, sentence: str = "", *, kind: str = "", field: str = "", way_out: str = "") -> None:
+        self.sentence, self.way_out = sentence, way_out
         if kind:
             self.kind = kind
         first = ARGUMENT.match(sentence)
         self.field = field or (first[1] if first else "")
-        super().__init__(self.worded(in_python))
+        super().__init__(in_python(f"{sentence}; {way_out}" if way_out else sentence))
 
-    def worded(self, word: Word) -> str:
-        """The sentence, with each argument as `word` writes it."""
-        return ARGUMENT.sub(lambda found: word(found[1], found[2]), self.sentence)
+    def worded(self, word: Word, ways_out: Mapping[str, str] | None = None) -> str:
+        """The sentence, with each argument as `word` writes it, and the way out that `ways_out` has for its kind."""
+        way_out = (ways_out or {}).get(self.kind, self.way_out) if self.way_out else ""
+        return Sentence(f"{self.sentence}; {way_out}" if way_out else self.sentence).worded(word)
 
 
 class BadValue(AfterglowError, ValueError):
@@ -76,11 +100,13 @@ class BadValue(AfterglowError, ValueError):
 class UnknownName(BadValue):
     """No policy, spread, reward or setting of that name; its kind is `unknown-policy` and so on."""
 
-    def __init__(self, what: str, name: str, known: Iterable[str], way_out: str = "", *, field: str = "") -> None:
+    def __init__(
+        self, what: str, name: str, known: Iterable[str], way_out: str = "", *, kind: str = "", field: str = ""
+    ) -> None:
         close = get_close_matches(name, list(known), n=1)
         guess = f"; did you mean {close[0]!r}?" if close else ";" if way_out else ""
         sentence = f"no {what} named {name!r}{guess}{' ' + way_out if way_out else ''}"
-        super().__init__(sentence, kind=f"unknown-{what.replace(' ', '-')}", field=field or what)
+        super().__init__(sentence, kind=kind or f"unknown-{what.replace(' ', '-')}", field=field or what)
 
 
 class OutOfTurn(AfterglowError, RuntimeError):

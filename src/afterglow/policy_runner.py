@@ -1,6 +1,6 @@
-"""A policy played step by step: the hold in hand and the two sums it will be told.
+"""Run a policy step by step: the current hold and the two sums that the policy learns from.
 
-Plain data in, plain data out: no clock, no files, and the only randomness is the stream whose key is given.
+Without clock or files; the only randomness is the stream whose key is given.
 Hold number h of an experiment reads the uniforms h * draws, h * draws + 1, ... of that stream, as in a
 simulation, so the same totals lead to the same decisions everywhere.
 """
@@ -27,7 +27,7 @@ class Hold:
 
 @dataclass(slots=True)
 class PolicyRunner:
-    """One policy at work: ask for the `current` hold, `take` the total of each of its steps."""
+    """A policy with its state: `current` is the hold, `take` the total of each of its steps."""
 
     policy: Policy[Any, Any]
     settings: Any
@@ -38,7 +38,7 @@ class PolicyRunner:
     hold: Hold | None = None  # None between two holds
 
     def current(self, left: int | None = None) -> Hold:
-        """The hold in hand; between holds, the policy's next one, cut to the `left` steps that remain."""
+        """The current hold; between holds, the policy's next one, cut to the `left` steps that remain."""
         if self.hold is None:
             first = self.opened * self.policy.draws
             draws = [uniform(self.stream, first + j) for j in range(self.policy.draws)]
@@ -50,13 +50,15 @@ class PolicyRunner:
         return self.hold
 
     def checked(self, asked: tuple[int, int, int]) -> tuple[int, int, int]:
-        """What a policy asks for, if it can be played."""
+        """Check the hold that a policy asks for."""
         arm, steps, split = asked
         whole = all(isinstance(part, int) for part in asked)
         if not whole or not 0 <= arm < self.arms or not 0 <= split <= steps or steps < 1:
             raise BadValue(
                 f"next_hold of {self.policy.name} must return whole numbers (arm below {self.arms}, "
-                f"steps of at least 1, split from 0 to steps), got ({arm!r}, {steps!r}, {split!r})"
+                f"steps of at least 1, split from 0 to steps), got ({arm!r}, {steps!r}, {split!r})",
+                kind="bad-hold",
+                field="policy",
             )
         return arm, steps, split
 
@@ -74,7 +76,7 @@ class PolicyRunner:
             self.close()
 
     def close(self) -> None:
-        """End the hold in hand: the policy learns what was played of it, nothing if nothing was."""
+        """End the current hold: the policy learns from the steps played, if any."""
         hold, self.hold = self.hold, None
         if hold is not None and hold.done > 0:
             split = min(hold.split, hold.done)

@@ -1,4 +1,4 @@
-"""Flat records as JSON and back, exactly, and texts that know when they were damaged.
+"""Flat records as JSON and back, exactly, with a checksum.
 
 A record is a dataclass of `int`, `float`, `list[int]` and `list[float]`. Floats survive to the last bit, infinite
 ones as the strings "inf", "-inf" and "nan", so that the text is strict JSON. Every text ends in the CRC-32 of its
@@ -31,7 +31,9 @@ def value_of(field: Any, value: Any, what: str) -> Any:
         if isinstance(part, bool) or not isinstance(part, kinds):
             raise BadValue(
                 f"{what} field {field.name!r} must hold what it is annotated with, one of int, float, list[int] "
-                f"and list[float], got {part!r} for {field.type}"
+                f"and list[float], got {part!r} for {field.type}",
+                kind="bad-record",
+                field=field.name,
             )
     kept = [str(part) if isinstance(part, float) and not math.isfinite(part) else part for part in parts]
     return kept if isinstance(value, list) else kept[0]
@@ -72,7 +74,8 @@ def write(values: Mapping[str, Any]) -> str:
     try:
         return json.dumps({**values, "check": check(values)}, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise BadValue(f"what is stored must be strings, finite numbers or lists of them: {error}") from error
+        sentence = f"what is stored must be strings, finite numbers or lists of them: {error}"
+        raise BadValue(sentence, kind="bad-record") from error
 
 
 def parse(text: str | bytes, form: str, version: int) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """A counter-based random generator: number t of a stream is a pure function of (seed, run, stream, t).
 
-So a step's reward is the same whoever plays it, and nothing depends on threads, order or machine.
+So a step's reward is the same for every policy, and results don't depend on threads, order or machine.
 `mix` is the 64-bit finaliser of Steele, Lea & Flood's SplitMix (2014) with Stafford's constants; a stream
 is `mix(key ^ t * GOLDEN)`, so two streams are never shifts of each other. This is the generator in plain
 Python, for agents that run live; `engine.random` is the same in machine code, and a test compares them.
@@ -16,7 +16,7 @@ REWARD, SPREAD, POLICY, BLOCK, BASELINE = 1, 2, 3, 4, 5  # streams
 
 
 def mix(z: int) -> int:
-    """A bijection of 64-bit words that leaves no visible pattern."""
+    """A bijection of 64-bit words with good mixing."""
     z = ((z ^ (z >> 30)) * FIRST) & WORD
     z = ((z ^ (z >> 27)) * SECOND) & WORD
     return z ^ (z >> 31)

@@ -331,7 +331,7 @@ def interrupt(study: Study, folder: Path) -> None:
             if progress.done > progress.total // 2 and not folder.exists():
                 copytree(journal.parent, folder)
 
-        study.run(Path(room) / "out", threads=2, tell=stop)
+        study.run(Path(room) / "out", threads=2, progress=stop)
     journal = folder / "journal.arrows"
     journal.write_bytes(journal.read_bytes()[:-100])
 

@@ -55,5 +55,5 @@ def test_a_policy_without_bounds_is_refused_with_those_that_have_some(capsys: py
 
 def test_what_a_policy_must_know_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["bounds", "--policy", "odaaf", *PLACE]) == 2
-    said = "odaaf needs mean_delay; give it, for instance mean_delay=5 (on the command line --set mean_delay=5)\n"
+    said = "odaaf needs --set mean_delay; give it, for instance --set mean_delay=5\n"
     assert capsys.readouterr().err == said

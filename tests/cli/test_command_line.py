@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import afterglow
-from afterglow.cli import run, speak
+from afterglow.cli import run, use_utf8
 from afterglow.cli.app import commands
 from afterglow.engine.work import Queue
 from afterglow.errors import MissingExtra
@@ -32,21 +32,21 @@ WRONG = {
         "--policy",
         "ucb2",
     ],
-    "horizon must be a whole number of at least 1, got 1.5": [*SIMULATE, "--horizon", "1.5"],
-    "horizon must be a whole number of at least 1, got 'many'": [*SIMULATE, "--horizon", "many"],
-    "runs must be a whole number of at least 1, got 0": [*SIMULATE, "--runs", "0"],
-    "seed must be a whole number of at least 0, got -1": [*SIMULATE, "--seed", "-1"],
-    "threads must be a whole number of at least 1, got nan": [*SIMULATE, "--threads", "nan"],
-    "curve must be a whole number of at least 1, got 0": [*SIMULATE, "--curve", "0"],
+    "--horizon must be a whole number of at least 1, got 1.5": [*SIMULATE, "--horizon", "1.5"],
+    "--horizon must be a whole number of at least 1, got 'many'": [*SIMULATE, "--horizon", "many"],
+    "--runs must be a whole number of at least 1, got 0": [*SIMULATE, "--runs", "0"],
+    "--seed must be a whole number of at least 0, got -1": [*SIMULATE, "--seed", "-1"],
+    "--threads must be a whole number of at least 1, got nan": [*SIMULATE, "--threads", "nan"],
+    "--curve must be a whole number of at least 1, got 0": [*SIMULATE, "--curve", "0"],
     "no engine named 'skp'; did you mean 'skip'? it is one of auto, step, hold, skip": [*SIMULATE, "--engine", "skp"],
     "no setting of ucb1 named 'C'; it takes none": [*SIMULATE, "--set", "C=1"],
-    "gap must be a number of at least 0 and at most 1, got 'x'": [*BOUNDS, "--gaps", "0.1,x"],
+    "--gaps must be a number of at least 0 and at most 1 (each of them), got 'x'": [*BOUNDS, "--gaps", "0.1,x"],
     "no setting of phased-ucb named 'holt'; did you mean 'hold'? it takes constants, hold, a": [
         *BOUNDS,
         "--set",
         "holt=3",
     ],
-    "seed must be a whole number of at least 0, got 'x'": ["compare", "--seed", "x"],
+    "--seed must be a whole number of at least 0, got 'x'": ["compare", "--seed", "x"],
 }
 
 
@@ -166,7 +166,7 @@ def test_a_terminal_shows_a_question_mark_for_what_it_does_not_have() -> None:
 
     shown = BytesIO()
     terminal = Terminal(shown, encoding="ascii")
-    speak(terminal)
+    use_utf8(terminal)
     terminal.write("116 ± 3")
     terminal.flush()
     assert shown.getvalue() == b"116 ? 3"

@@ -2,16 +2,14 @@
 
 import json
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from afterglow.cli import run, study_progress
+from afterglow.cli import progress, run
 from afterglow.lab.study import compare
 from afterglow.lab.study.results import Results
-from afterglow.lab.study.schedule import Progress
 from afterglow.lab.study.study import Study
 from support.worlds.small_study import LABELS, SMALL, SPREADS
 
@@ -51,7 +49,7 @@ def test_the_same_seed_gives_the_same_bytes_the_page_of_a_study_among_them(
     assert set(contents(tmp_path / "a")) == {"index.html", *tables}
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
     page = (tmp_path / "a" / "index.html").read_text(encoding="utf-8")
-    assert "<h2>What the theorems promise</h2>" in page
+    assert "<h2>Theorem bounds</h2>" in page
     assert "afterglow run small.toml" in page
 
 
@@ -71,7 +69,7 @@ def test_the_table_comes_on_stdout_and_the_rest_on_stderr(tmp_path: Path, capsys
 @pytest.mark.usefixtures("no_figures")
 def test_the_least_of_each_column_is_marked_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["compare", "--quick", "--out", str(tmp_path)]) == 0
-    table = capsys.readouterr().out.split("in the order of")[0]
+    table = capsys.readouterr().out.split("sorted by")[0]
     assert table.count("*") == len(SPREADS)
     assert "*" not in next(line for line in table.splitlines() if line.startswith("attributed-ucb"))
 
@@ -101,7 +99,7 @@ def test_called_again_it_says_that_all_is_there_and_gives_the_same_table(
     calls = ["compare", "--quick", "--out", str(tmp_path)]
     assert run(calls) == 0
     first, before = capsys.readouterr(), contents(tmp_path)
-    monkeypatch.setattr("afterglow.lab.study.runner.schedule_out", lambda *_: pytest.fail("played again"))
+    monkeypatch.setattr("afterglow.lab.study.runner.run_tasks", lambda *_: pytest.fail("played again"))
     assert run(calls) == 0
     again = capsys.readouterr()
     assert again.out == first.out
@@ -125,20 +123,20 @@ def test_another_seed_or_size_in_the_same_folder_mixes_nothing_and_the_page_is_t
 def test_interrupted_it_leaves_no_report_and_goes_on_when_called_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupting() -> Callable[[Progress], None]:
-        def tell(now: Progress) -> None:
-            if now.done > 0:
+    def interrupting() -> progress.Show:
+        def show(share: float, what: str, figures: str) -> None:
+            if share > 0:
                 raise KeyboardInterrupt
 
-        return tell
+        return show
 
     call = ["compare", "--quick", "--threads", "1", "--out"]
     with monkeypatch.context() as patch:
-        patch.setattr(study_progress, "lines", interrupting)
+        patch.setattr(progress, "lines", interrupting)
         assert run([*call, str(tmp_path / "a")]) == 130
     said = capsys.readouterr()
     assert said.out == ""
-    assert said.err.splitlines()[-1].endswith("run again to go on")
+    assert said.err.splitlines()[-1].endswith("run again to continue")
     assert not (tmp_path / "a" / "index.html").exists()
     (folder,) = (tmp_path / "a" / "results").iterdir()
     assert Results(folder).runs_done()[0] > 0

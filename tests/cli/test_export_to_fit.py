@@ -78,7 +78,7 @@ def test_a_fit_of_an_export_agrees_with_the_experiment(both: tuple[Estimates, st
     found = fit(read_steps(text), window=2, reward_max=20.0)
     agrees(found, known)
     void = sum(row["void"] == "true" and row["role"] != "missed" for row in csv.DictReader(io.StringIO(text)))
-    assert f"steps whose total doesn't count: {void:,} void, 6 missed; taken as not known" in found.notes
+    assert f"steps whose total doesn't count: {void:,} void, 6 missed; read as unknown" in found.notes
 
 
 def test_zeros_in_void_steps_are_not_believed(both: tuple[Estimates, str]) -> None:
@@ -95,6 +95,6 @@ def test_a_word_that_is_neither_true_nor_false_is_refused() -> None:
 
 def test_the_step_that_a_stop_cut_short_is_no_total_and_other_roles_mean_nothing() -> None:
     cut = read_steps("step,variant,role,total,void\n1,A,plan,2,false\n2,B,last,1,false\n")
-    assert cut.notes == ["steps whose total doesn't count: 1 cut short by the end; taken as not known"]
+    assert cut.notes == ["steps whose total doesn't count: 1 incomplete at the end; read as unknown"]
     other = read_steps("step,variant,role,total\n1,A,buyer,2\n2,B,last,1\n")
     assert (other.total, other.notes) == ([2, 1], [])

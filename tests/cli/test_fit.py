@@ -20,7 +20,7 @@ def table(tmp_path: Path) -> Path:
 def test_the_verdict_comes_first_then_means_then_kernels(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["fit", str(table), "--window", "24", "--reward-max", "1"]) == 0
     said = capsys.readouterr().out
-    assert said.startswith("a window of 24 is long enough as far as can be seen")
+    assert said.startswith("a window of 24 appears long enough")
     assert [line[0] for line in said.splitlines() if line[:3] in ("A  ", "B  ", "C  ")] == ["C", "B", "A"]
     assert "16–23" in said
 
@@ -40,13 +40,13 @@ def test_arms_are_compared_with_one_and_a_season_is_allowed_for(
 ) -> None:
     assert run(["fit", str(table), "--window", "24", "--reward-max", "1"]) == 0
     said = capsys.readouterr().out
-    assert "what a pull brings more or less than one of C" in said
+    assert "average per pull, compared with C" in said
     assert "B - C" in said
     assert "proved" in said
     assert run(["fit", str(table), "--window", "24", "--season", "24", "--against", "A"]) == 0
     said = capsys.readouterr().out
     assert [line[:5] for line in said.splitlines() if " - " in line] == ["C - A", "B - A"]
-    assert "window 24, season 24; 95% intervals: differences hold together" in said
+    assert "window 24, season 24; 95% intervals, simultaneous for differences" in said
     assert "proved" not in said
     assert run(["fit", str(table), "--against", "D"]) == 2
     assert "no arm named 'D'; the arms are A, B, C" in capsys.readouterr().err
@@ -58,17 +58,16 @@ def test_columns_may_be_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     path.write_text("\n".join(f"{row},{len(row)},{len(row)}" for row in rows).replace("was,11,11", "was,size,sum"))
     assert run(["fit", str(path)]) == 1
     assert "has no column for the arm; it has 'von', 'wie', 'was', 'size', 'sum'" in capsys.readouterr().err
-    named = ["--step", "von", "--arm", "wie", "--column", "was"]
+    named = ["--step", "von", "--arm-column", "wie", "--column", "was"]
     assert run(["fit", str(path), *named, "--window", "6", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["means"] == fit(recorded(1, 600, 30), 6).as_data()["means"]
+    assert json.loads(capsys.readouterr().out)["means"] == fit(recorded(1, 600, 30), 6).to_dict()["means"]
 
 
 def test_json_is_the_whole_fit_and_notes_go_to_stderr(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["fit", str(table), "--window", "24", "--json"]) == 0
     said = capsys.readouterr()
-    assert json.loads(said.out) == json.loads(json.dumps(fit(table, 24).as_data()))
-    assert "if you know better" in said.err
-    assert "bounds rest on it; say --reward-max M" in said.err
+    assert json.loads(said.out) == json.loads(json.dumps(fit(table, 24).to_dict()))
+    assert "note: --reward-max, the maximum reward of one pull, is not given; " in said.err
 
 
 def test_the_page_and_the_figures_go_where_they_are_wanted(
@@ -103,6 +102,17 @@ def test_what_cant_be_fitted_is_one_sentence(
 
 def test_options_are_checked(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["fit", str(table), "--window", "0"]) == 2
-    assert "window must be a whole number of at least 1" in capsys.readouterr().err
+    assert "--window must be a whole number of at least 1" in capsys.readouterr().err
     assert run(["fit", str(table), "--reward-max", "none"]) == 2
-    assert "reward_max must be a number above 0, got 'none'" in capsys.readouterr().err
+    assert "--reward-max must be a number above 0, got 'none'" in capsys.readouterr().err
+
+
+def test_the_file_may_be_an_option_and_the_old_name_of_a_column_is_refused(
+    table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["fit", "--data", str(table), "--window", "24", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["window"] == 24
+    assert run(["fit", "--window", "24"]) == 2
+    assert capsys.readouterr().err == "afterglow fit needs DATA.csv, or --data DATA.csv, got none\n"
+    assert run(["fit", str(table), "--arm", "variant"]) == 2
+    assert capsys.readouterr().err == "--arm is called --arm-column here: it names the column of the arms\n"

@@ -20,7 +20,7 @@ def test_json_has_the_fields_of_the_python_call_and_so_has_the_file(
     assert run([*KNOWN, "--json", "--out", str(tmp_path / "new")]) == 0
     told = json.loads(capsys.readouterr().out)
     found = plan(2, 4, 400, 0.2, 0.4, 0.1, runs=40)
-    assert told == json.loads(json.dumps(found.as_dict()))
+    assert told == json.loads(json.dumps(found.to_dict()))
     assert json.loads((tmp_path / "new" / "plan.json").read_text(encoding="utf-8")) == told
 
 
@@ -53,7 +53,7 @@ def test_what_was_planned_is_said_with_its_cycle_and_the_agent_can_be_copied(
     assert eval(line, {"Agent": Agent}).reward_max == 1000
     assert run([*KNOWN, "--season", "6", "--swing", "30%", "--spread", "last"]) == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert "mean 0.4, give or take 0.1 by chance, a cycle of 6 steps that swings by 30 %, spread last" in text
+    assert "mean 0.4, noise 0.1 per pull, a cycle of 6 steps with amplitude 30 %, spread last" in text
 
 
 def test_a_hopeless_plan_says_what_would_help(capsys: pytest.CaptureFixture[str]) -> None:
@@ -94,7 +94,7 @@ def test_a_history_with_several_columns_is_read_as_told(capsys: pytest.CaptureFi
     path.write_text("hour;blue;green\n" + "\n".join(rows) + "\n", encoding="utf-8")
     call = [*PLACE, "--gap", "0.1", "--history", str(path)]
     assert run(call) == 1
-    assert "(blue, green); say which, such as --column blue" in capsys.readouterr().err
+    assert "(blue, green); name it, such as --column blue" in capsys.readouterr().err
     assert run([*call, "--column", "green", "--decimal", ".", "--zone", "Europe/Berlin"]) == 0
     assert "24 totals of an hour from column 'green' (not 'blue'), 1 Jan 2026" in capsys.readouterr().out
 
@@ -127,18 +127,21 @@ def test_a_shop_that_is_closed_on_sundays_has_a_plan(
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        (["--gap", "much"], "gap must be a number, got 'much'"),
-        (["--gap", "50"], "gap must be a share, such as 0.05 or 5%, got 50; did you mean 50%?"),
-        (["--gap", "0,05"], "gap must be a number, got '0,05'; the decimal sign is a point"),
+        (["--gap", "much"], "--gap must be a number, got 'much'"),
+        (["--gap", "50"], "--gap must be a share, such as 0.05 or 5%, got 50; did you mean 50%?"),
+        (["--gap", "0,05"], "--gap must be a number, got '0,05'; the decimal sign is a point"),
         (["--gap", "5%", "--horizon", "1.000"], "without thousands signs, got '1.000'; write 1000"),
-        (["--gap", "5%", "--mean", "1300"], "must stay below reward_max, the most that one pull can bring, which is 1"),
+        (["--gap", "5%", "--mean", "1300"], "must stay below --reward-max, the maximum reward of one pull, which is"),
         (["--gap", "5%", "--window", "900"], "window must be at most the horizon, got a window of 900 and 400 steps"),
-        (["--gap", "0"], "gap must be a number above 0 (relative to the mean, 0.05 = 5 %), got 0.0"),
-        (["--gap", "0.1", "--arms", "1"], "arms must be a whole number of at least 2, got 1"),
+        (["--gap", "0"], "--gap must be a number above 0 (relative to the mean, 0.05 = 5 %), got 0.0"),
+        (["--gap", "0.1", "--arms", "1"], "--arms must be a whole number of at least 2, got 1"),
         (["--gap", "0.1", "--history", "none.csv"], "none.csv"),
         ([], "afterglow plan needs --gap"),
         (["--gap", "0.1", "--zone", "UTC"], "--zone says how to read a history, and there is no file of one; give --h"),
-        (["--gap", "0.1", "--swing", "0.3"], "swing is the height of a cycle, and there is none; give --season, or "),
+        (
+            ["--gap", "0.1", "--swing", "0.3"],
+            "--swing is the amplitude of a cycle, and there is none; give --season, or ",
+        ),
     ],
 )
 def test_a_wrong_call_exits_with_a_sentence(

@@ -12,7 +12,8 @@ import pytest
 
 from afterglow.cli import run
 from afterglow.cli.init import EXAMPLE
-from afterglow.cli.study_progress import lasting, lines
+from afterglow.cli.progress import lines
+from afterglow.cli.study_runs import figures
 from afterglow.lab.study.results import Results
 from afterglow.lab.study.schedule import Progress
 from afterglow.lab.study.study import Study
@@ -58,7 +59,7 @@ def test_init_writes_a_study_under_any_name_and_a_command_that_can_be_pasted(
 def test_init_leaves_an_existing_file_alone(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "study.toml").write_text("mine")
     assert run(["init"]) == 2
-    assert capsys.readouterr().err == "study.toml is there already; give another name or remove it\n"
+    assert capsys.readouterr().err == "study.toml exists already; give another name or remove it\n"
     assert (here / "study.toml").read_text() == "mine"
 
 
@@ -91,7 +92,7 @@ def test_a_changed_study_exits_2_and_names_what_differs(here: Path, capsys: pyte
         (["run"], "afterglow run needs STUDY.toml"),
         (["run", "nowhere.toml"], "nowhere.toml can't be read: no such file"),
         (["run", "s.toml", "--threads", "2", "--dask", "tcp://x:1"], "give --threads or --dask, not both"),
-        (["run", "s.toml", "--threads", "none"], "threads must be a whole number of at least 1"),
+        (["run", "s.toml", "--threads", "none"], "--threads must be a whole number of at least 1"),
     ],
 )
 def test_a_wrong_call_exits_2_with_one_sentence(
@@ -131,15 +132,10 @@ def test_elsewhere_a_plain_line_comes_now_and_then(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = iter([0.0, 1.0, 11.0, 11.0, 12.0])
-    monkeypatch.setattr("afterglow.cli.study_progress.time.monotonic", lambda: next(clock))
-    tell = lines()
+    monkeypatch.setattr("afterglow.cli.progress.time.monotonic", lambda: next(clock))
+    show = lines()
+    now = Progress(1_500, 3_000, 120.0, 200.0, "ucb1, last, window 4, 100 steps")
     for _ in range(3):
-        tell(Progress(1_500, 3_000, 120.0, 200.0, "ucb1, last, window 4, 100 steps"))
-    said = "1,500 of 3,000 runs, 120 a second, about 3 min left; playing ucb1, last, window 4, 100 steps\n"
+        show(0.5, now.cell, figures(now))
+    said = "50% done, 1,500 of 3,000 runs, 120 runs/s, about 3 minutes left, playing ucb1, last, window 4, 100 steps\n"
     assert capsys.readouterr().err == said
-
-
-def test_lengths_of_time_are_rough() -> None:
-    assert [lasting(s) for s in (0.2, 42, 99.4, 720, 12_000, 300_000)] == [
-        "0 s", "42 s", "99 s", "12 min", "3 h 20 min", "3 days",
-    ]  # fmt: skip

@@ -152,7 +152,7 @@ def test_a_misspelt_spread_is_guessed(capsys: pytest.CaptureFixture[str]) -> Non
     ("text", "sentence"),
     [
         ("C", "--set must be key=value, got 'C'; leak-ucb: it takes C"),
-        ("C=big", "C must be a number, got 'big'"),
+        ("C=big", "--set C must be a number, got 'big'"),
         ("window=3", "--set is for a policy's own settings, got 'window=3'; give --window instead"),
     ],
 )

@@ -79,7 +79,7 @@ def test_the_lemmas_have_a_page_with_everything_inside(observed: list[Observed],
     assert "one adversary reaches it in every hold" in page
     assert re.findall(r'class="name">([^<]*)<', page)[0] == "the adversary"
     made = {path.name for path in (tmp_path / "figures").iterdir()}
-    assert made == {f"{name}.{kind}" for name in ("errors-2", "errors-4", "shares", "strip") for kind in KINDS}
+    assert made == {f"{name}.{kind}" for name in ("errors-2", "errors-4", "shares", "one-run") for kind in KINDS}
 
 
 def test_the_program_of_the_lemmas_prints_a_table_and_leaves_it_with_the_page(

@@ -21,7 +21,7 @@ def noisy(steps: int, run: int, window: int = 4, seed: int = 1) -> Agent:
     agent, random = Agent(["A", "B", "C"], window, policy="leak-ucb", reward_max=10), Random(seed)
     for step in range(steps):
         arm = step // run % 3
-        agent._ledger.record(arm, (4 + arm + random.gauss(0, 0.5)) / 10)
+        agent._bounds.record(arm, (4 + arm + random.gauss(0, 0.5)) / 10)
     return agent
 
 
@@ -101,7 +101,7 @@ def test_where_there_is_too_little_it_says_why(steps: int, run: int, reason: str
 def test_totals_that_never_vary_tell_nothing_of_noise() -> None:
     agent = Agent(2, 2, policy="leak-ucb")
     for step in range(100):
-        agent._ledger.record(step // 25 % 2, 0.5)
+        agent._bounds.record(step // 25 % 2, 0.5)
     assert [one.missing for one in agent.estimates().against(0)] == ["totals don't vary"]
 
 

@@ -152,7 +152,7 @@ def test_an_explanation_has_the_numbers_at_the_time_of_the_decision(experiment: 
         ({"reward_max": 1e13}, "window x reward_max at most 1,000,000,000,000, got 1e"),
         ({"reward_max": 1e-5}, "reward_max must be at least 0.001"),
         ({"policy": "trim-ucv"}, "no policy named 'trim-ucv'; did you mean 'trim-ucb'"),
-        ({"policy": "attributed-ucb"}, "is told each pull's own reward"),
+        ({"policy": "attributed-ucb"}, "needs each pull's own reward"),
         ({"rewardmax": 3}, "no setting of trim-ucb named 'rewardmax'; did you mean 'reward_max'"),
         ({"control": "79"}, "no variant named '79'; did you mean '49'|no variant named '79'"),
         ({"heartbeat": 1}, "heartbeat must be True or False, got 1"),

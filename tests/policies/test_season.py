@@ -72,7 +72,7 @@ def test_estimated_variance_reads_longer_batches_rightly() -> None:
     agent, episode = Agent(2, 5, 6_000, season=24, variance="estimated"), Episode(world, 2)
     for _ in range(6_000):
         agent.update(episode.pull(int(agent.select())))
-    state = agent._holding.state
+    state = agent._runner.state
     assert agent.settings == settings
     assert min(state.batch_counts) > 0
     assert all(steps == 24 * count for steps, count in zip(state.batch_steps, state.batch_counts, strict=True))

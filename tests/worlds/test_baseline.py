@@ -138,7 +138,7 @@ def test_a_file_names_its_baseline(tmp_path: Path) -> None:
         ("noise:1 + noise:2", "a baseline may have one noise part"),
         ("blocks:0:1,2", "length of a baseline's blocks must be a whole number of at least 1"),
         ("blocks:2/3:1,2", "season of a baseline's blocks must fit into its 2 values, got 3"),
-        ("seasonal:nan", "a value of a seasonal baseline must be a finite number"),
+        ("seasonal:nan", "values of a seasonal baseline must be a finite number"),
     ],
 )  # fmt: skip
 def test_what_can_not_be_income_is_refused_with_a_sentence(text: str, sentence: str) -> None:

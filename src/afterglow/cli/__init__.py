@@ -1,7 +1,7 @@
 """The command line. One file for each command: parse, call one function, print.
 
-Results go to stdout, everything else to stderr. A wrong call exits 2, a failure 1, Ctrl-C 130, each with one
-sentence and never with a traceback.
+Results go to stdout, messages and progress to stderr. A wrong call exits 2, a failure 1, Ctrl-C 130, each with one
+sentence and without a traceback.
 """
 
 import sys
@@ -18,12 +18,12 @@ LAB = {"jinja2", "llvmlite", "matplotlib", "numba", "pyarrow", "rich", "scipy", 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command and exit."""
     if isinstance(sys.stdout, TextIOWrapper):
-        speak(sys.stdout)
+        use_utf8(sys.stdout)
     sys.exit(run(argv))
 
 
-def speak(stream: TextIOWrapper) -> None:
-    """UTF-8 into files and pipes, whatever the locale; on a terminal a ? for what it doesn't have."""
+def use_utf8(stream: TextIOWrapper) -> None:
+    """Write UTF-8 to files and pipes, whatever the locale; on a terminal, a ? for characters that it can't show."""
     if stream.isatty():
         stream.reconfigure(errors="replace")
     else:
@@ -31,7 +31,7 @@ def speak(stream: TextIOWrapper) -> None:
 
 
 def run(argv: Sequence[str] | None = None) -> int:
-    """Run the command; its exit code."""
+    """Run the command and return its exit code."""
     try:
         from afterglow.cli.app import call  # noqa: PLC0415  only the command line needs Typer
 

@@ -1,4 +1,4 @@
-"""The commands put together, and what happens when one of them fails."""
+"""All commands as one application, and the exit code of a call."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -23,11 +23,13 @@ from afterglow.cli import (
     token,
     verify,
 )
-from afterglow.cli.exit_codes import verdict
+from afterglow.cli.exit_codes import Command, Group, verdict
 from afterglow.cli.messages import one_line, shown
+from afterglow.cli.option_names import command_in, words_of
 
 app = typer.Typer(
     name="afterglow",
+    cls=Group,
     add_completion=False,
     no_args_is_help=False,
     suggest_commands=False,
@@ -51,15 +53,15 @@ COMMANDS = {
     "serve": serve,
 }
 for name, module in COMMANDS.items():
-    app.command(name)(module.command)
+    app.command(name, cls=Command)(module.command)
 app.add_typer(token.app, name="token")
 
 
 @app.callback(invoke_without_command=True)
-def whole(
+def options_of_all(
     context: typer.Context, version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False
 ) -> None:
-    """Bandits whose rewards linger, mix and carry no name."""
+    """Bandits with delayed, pooled, anonymous rewards: simulate, plan, run and analyse experiments."""
     if version:
         print(afterglow.__version__)
         raise typer.Exit
@@ -68,17 +70,19 @@ def whole(
 
 
 def commands() -> Any:
-    """The whole command as Typer builds it."""
+    """The application as Typer builds it."""
     return typer.main.get_command(app)
 
 
 def call(arguments: Sequence[str]) -> int:
-    """Run one command; its exit code."""
-    with shown():
+    """Run one command and return its exit code."""
+    made = commands()
+    called = command_in(made, arguments)
+    with shown(), words_of(called):
         try:
-            code = commands().main(args=list(arguments), prog_name="afterglow", standalone_mode=False)
+            code = made.main(args=list(arguments), prog_name="afterglow", standalone_mode=False)
         except Exception as failure:
-            known = verdict(failure)
+            known = verdict(failure, called)
             if known is None:
                 raise
             sentence, code = known

@@ -1,4 +1,4 @@
-"""`afterglow backup`: a copy of a database that may be in use."""
+"""`afterglow backup`: copy a database, also while it is in use."""
 
 from typing import Annotated
 
@@ -16,7 +16,7 @@ def command(
         str, Argument(metavar="COPY", help="A new file, or an empty postgresql:// database.", show_default=False)
     ],
 ) -> None:
-    """Copy a database of experiments, while they run: a file, or from SQLite to PostgreSQL and back."""
+    """Copy a database of experiments, also while they run; between SQLite and PostgreSQL too."""
     with live.open(database, read_only=True) as experiments:
         experiments.backup(copy)
         names = ", ".join(experiments.names())

@@ -1,4 +1,4 @@
-"""`afterglow bounds`: what theory says before anything is played."""
+"""`afterglow bounds`: a policy's schedule and the bounds on its regret."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from afterglow.theory import bounds
 
 MEANING = {
     "hold": "steps of a phase",
-    "log_delta": "log(1/δ), the confidence asked for",
+    "log_delta": "log(1/δ), the confidence level",
     "theorem_1_paper": "regret, Theorem 1 as printed",
     "theorem_1_corrected": "regret, Theorem 1 with corrected constants",
     "regret_as_set": "regret, proved for these settings",
@@ -19,7 +19,7 @@ MEANING = {
     "theorem_2_sharper": "regret, Theorem 2 sharpened",
     "auer_ortner": "regret, Auer & Ortner 2010 (window 1)",
     "endgame": "last steps, without tests",
-    "log_evidence": "evidence asked for, in nats",
+    "log_evidence": "evidence level, in nats",
     "trivial": "regret of the worst arm alone",
 }
 
@@ -39,7 +39,7 @@ def command(
         count("arms", arms, 2),
         count("horizon", horizon),
         count("window", window),
-        numbers("gap", gaps) if gaps is not None else None,
+        numbers("gaps", gaps) if gaps is not None else None,
         assignments(named(policy), settings or []),
     )
     if json:
@@ -53,7 +53,8 @@ def command(
 def show(found: dict[str, Any]) -> None:
     from rich.table import Table  # noqa: PLC0415
 
-    from afterglow.cli.output import amount, console  # noqa: PLC0415
+    from afterglow.cli.output import console  # noqa: PLC0415
+    from afterglow.lab.rendering.rounding import amount  # noqa: PLC0415
 
     gaps = "any gaps" if found["gaps"] is None else "gaps " + ", ".join(f"{gap:g}" for gap in found["gaps"])
     screen = console()

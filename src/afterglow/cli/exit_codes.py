@@ -1,14 +1,50 @@
-"""What a failure comes to: one sentence, and 2 for a wrong call or 1 for anything else."""
+"""What a failure prints and exits with: one sentence, and 2 for a wrong call or 1 for anything else."""
 
+from collections.abc import Sequence
 from typing import Any
 
+from typer.core import TyperCommand, TyperGroup
+
+from afterglow.cli import option_names
 from afterglow.errors import AfterglowError, BadValue, UnknownName
 
+WAYS_OUT = {  # by kind, where the command line has another than Python
+    "in-use": "stop it first; `afterglow verify`, `backup` and `export` can be used",
+    "no-database": "name the file of the experiments",
+    "read-only": "this command only reads",
+}
 
-def verdict(failure: Exception) -> tuple[str, int] | None:
-    """(sentence, exit code); None for what is a bug and deserves its traceback."""
+
+class Command(TyperCommand):
+    """A command that names the arguments that it doesn't take."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        ctx.allow_extra_args = True
+        rest: list[str] = super().parse_args(ctx, args)
+        if rest:
+            sentence = f"{ctx.command_path} takes options only, got {' '.join(rest)!r}; {listed_by(ctx.command_path)}"
+            raise BadValue(sentence, kind="extra-argument", field=rest[0])
+        return rest
+
+
+class Group(TyperGroup):
+    """A group of commands that suggests one for a misspelt name."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and args[0] not in self.commands:
+            raise UnknownName("command", args[0], list(self.commands), listed_by(ctx.command_path))
+        return super().resolve_command(ctx, args)
+
+
+def listed_by(path: str) -> str:
+    return f"`{path} --help` lists them"
+
+
+def verdict(failure: Exception, called: Any) -> tuple[str, int] | None:
+    """(sentence, exit code) of a failure in a command; None for a bug, which keeps its traceback."""
     if isinstance(failure, AfterglowError):
-        return str(failure), 2 if isinstance(failure, BadValue) else 1
+        sentence = failure.worded(option_names.words_for(called), WAYS_OUT)
+        return sentence, 2 if isinstance(failure, BadValue) else 1
     if isinstance(failure, OSError):
         where = f"{failure.filename}: " if failure.filename else ""
         return f"{where}{(failure.strerror or str(failure)).lower()}", 1
@@ -18,22 +54,16 @@ def verdict(failure: Exception) -> tuple[str, int] | None:
 
 
 def usage(failure: Any) -> str:
-    """A call that Typer can't read, in our words."""
+    """The sentence for a call that Typer can't read."""
     context = getattr(failure, "ctx", None)
     path = context.command_path if context else "afterglow"
-    help_ = f"`{path} --help` lists them"
     kind = type(failure).__name__
     if kind == "NoSuchOption":
-        known = [name for option in context.command.params for name in option.opts] if context else []
-        return str(UnknownName("option", failure.option_name, [*known, "--help"], help_))
+        known: Sequence[str] = [name for option in context.command.params for name in option.opts] if context else []
+        return str(UnknownName("option", failure.option_name, [*known, "--help"], listed_by(path)))
     if kind == "MissingParameter":
         name = failure.param.opts[0]
         needed = name if name.startswith("-") else failure.param.metavar or name
         return f"{path} needs {needed}; `{path} --help` says what it takes"
-    if context is not None and failure.message.startswith("No such command"):
-        known = list(context.command.commands)
-        return str(UnknownName("command", failure.message.split("'")[1], known, help_))
-    if "unexpected extra argument" in failure.message:
-        return f"{path} takes options only, got {failure.message.rpartition('(')[2].rstrip(')')!r}; {help_}"
     plain = str(failure.format_message()).strip().rstrip(".")
     return plain[:1].lower() + plain[1:]

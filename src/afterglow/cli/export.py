@@ -1,4 +1,4 @@
-"""`afterglow export`: an experiment's steps or its log, for other programs."""
+"""`afterglow export`: an experiment's steps or its log as CSV or JSON lines."""
 
 import csv
 import json
@@ -20,7 +20,7 @@ def command(
     database: options.Database,
     experiment: options.One,
     what: Annotated[str, Option(metavar="WHAT", help="steps or events.")] = "steps",
-    form: Annotated[str, Option("--format", metavar="FORMAT", help="csv, or jsonl: a JSON object a line.")] = "csv",
+    form: Annotated[str, Option("--format", metavar="FORMAT", help="csv, or jsonl: one JSON object per line.")] = "csv",
 ) -> None:
     """Print the steps or the log of an experiment, as CSV or JSON lines."""
     choice("what", what, ("steps", "events"))
@@ -35,12 +35,12 @@ def command(
 
 
 def pages(experiment: live.Experiment, what: str) -> Iterator[dict[str, Any]]:
-    """All rows, without holding all of them."""
+    """All rows, read page by page."""
     done = 0
     while True:
         page: list[Any]
         if what == "steps":
-            page = [honest(step) for step in experiment.steps(done, PAGE)]
+            page = [with_known_total(step) for step in experiment.steps(done, PAGE)]
         else:
             page = experiment.events(done - 1, PAGE)
         yield from (row._asdict() for row in page)
@@ -49,8 +49,8 @@ def pages(experiment: live.Experiment, what: str) -> Iterator[dict[str, Any]]:
             return
 
 
-def honest(step: Step) -> Step:
-    """A step without a total that nobody told: those missed, and those void for want of a report, are kept as 0."""
+def with_known_total(step: Step) -> Step:
+    """The step, without its total if that is unknown: missed steps and steps void without a report have 0."""
     unknown = step.role == "missed" or (step.void and not step.total)
     return step._replace(total=None) if unknown else step
 

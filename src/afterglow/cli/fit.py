@@ -1,4 +1,4 @@
-"""`afterglow fit`: what recorded steps tell about the arms and about the window."""
+"""`afterglow fit`: means, differences and lag kernels of arms from recorded steps, and a test of the window."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,64 +8,68 @@ from typer import Argument, Option
 from afterglow.checks import number
 from afterglow.cli import options
 from afterglow.cli.values import count, number_of
+from afterglow.errors import BadValue
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from afterglow.lab.fit.fitting import Fit
 
-Data = Annotated[str, Argument(metavar="DATA.csv", help="A table with step, arm and total in its columns.")]
+Data = Annotated[str | None, Argument(metavar="DATA.csv", help="A table with step, arm and total in its columns.")]
+DataOption = Annotated[str | None, Option("--data", metavar="DATA.csv", hidden=True)]  # the same as an option
 Window = Annotated[
     str | None,
-    Option("--window", metavar="D", help="Steps over which one pull pays; what the data suggest if not set."),
+    Option("--window", metavar="D", help="Steps over which one pull pays; default: what the data suggest."),
 ]
-Step = Annotated[str | None, Option("--step", metavar="NAME", help="The column of the steps: numbers, or times.")]
-Arm = Annotated[str | None, Option("--arm", metavar="NAME", help="The column of the arms.")]
-RewardMax = Annotated[
-    str | None, Option(metavar="M", help="The most that one pull can bring in all; the largest total if not set.")
-]
+ArmColumn = Annotated[str | None, Option("--arm-column", metavar="NAME", help="The column of the arms.")]
+Arm = Annotated[str | None, Option("--arm", metavar="NAME", hidden=True)]  # as it was called before
+RewardMax = Annotated[str | None, Option(metavar="M", help="Maximum reward of one pull; default: the largest total.")]
 Season = Annotated[
-    str | None, Option(metavar="P", help="Length of a cycle in steps, such as 24: what its phases add is allowed for.")
+    str | None, Option(metavar="P", help="Length of a cycle in steps, such as 24; its phases are estimated too.")
 ]
-Against = Annotated[
-    str | None, Option(metavar="ARM", help="The arm that the others are compared with; the best if not set.")
-]
+Against = Annotated[str | None, Option(metavar="ARM", help="The arm to compare the others with; default: the best.")]
 Folder = Annotated[
-    Path | None, Option("--out", metavar="DIR", help="Also write a page to read, fit.json and figures there.")
+    Path | None, Option("--out", metavar="DIR", help="Also write a report page, fit.json and figures to this folder.")
 ]
 
 
 def command(
-    data: Data,
+    data: Data = None,
     window: Window = None,
     reward_max: RewardMax = None,
     season: Season = None,
     against: Against = None,
-    step: Step = None,
-    arm: Arm = None,
+    step: options.Step = None,
+    arm_column: ArmColumn = None,
     column: options.Column = None,
     decimal: options.Decimal = None,
     zone: options.Zone = None,
     out: Folder = None,
     json: options.Json = False,
+    data_option: DataOption = None,
+    arm: Arm = None,
 ) -> None:
-    """Fit recorded steps: means, how arms differ, when effects arrive, whether the window is long enough."""
+    """Fit recorded steps: means, differences between arms, when effects arrive, whether the window is long enough."""
+    source = source_of(data, data_option)
+    if arm is not None:
+        raise BadValue("--arm is called --arm-column here: it names the column of the arms", field="arm_column")
     steps = None if window is None else count("window", window)
     cycle = 1 if season is None else count("season", season)
     most = None if reward_max is None else number("reward_max", number_of(reward_max), above=0.0)
 
     from afterglow.cli.messages import one_line  # noqa: PLC0415
+    from afterglow.cli.option_names import worded  # noqa: PLC0415
     from afterglow.lab.fit.fitting import fit  # noqa: PLC0415
-    from afterglow.lab.reading.tables import read_steps  # noqa: PLC0415
 
-    read = read_steps(Path(data), step=step, arm=arm, column=column, zone=zone, decimal=decimal)
-    found = fit(read, steps, most, season=cycle, against=against)
+    said = {"step": step, "arm_column": arm_column, "column": column, "decimal": decimal, "zone": zone}
+    reading = {name: value for name, value in said.items() if value is not None}
+    found = fit(source, steps, most, season=cycle, against=against, reading=reading)
     for note in found.notes:
-        one_line(f"note: {note}")
+        one_line(f"note: {worded(note)}")
     if json:
         from afterglow.cli.output import print_json  # noqa: PLC0415
 
-        print_json(found.as_data())
+        print_json(found.to_dict())
     else:
         show(found)
     if out is not None:
@@ -73,6 +77,15 @@ def command(
 
         figures.write(found, out)
         one_line(f"report: {page.write(found, out)}")
+
+
+def source_of(data: str | None, option: str | None) -> Path:
+    """The file, which is an argument or the value of `--data`."""
+    given = [text for text in (data, option) if text is not None]
+    if len(given) != 1:
+        got = "none" if not given else "both"
+        raise BadValue(f"afterglow fit needs DATA.csv, or --data DATA.csv, got {got}", field="data")
+    return Path(given[0])
 
 
 def show(found: "Fit") -> None:
@@ -84,22 +97,22 @@ def show(found: "Fit") -> None:
     screen.print(f"{found.check.sentence}\n")
     screen.print(means(found))
     than = escape(found.differences[0].than)
-    screen.print(f"\nwhat a pull brings more or less than one of {than}")
+    screen.print(f"\naverage per pull, compared with {than}")
     screen.print(differences(found))
-    screen.print("\nwhat a pull pays above the average arm, and when")
+    screen.print("\nreward per pull above the average arm, by steps after the pull")
     screen.print(kernels(found))
     screen.print(f"\n[dim]{assumed(found)}[/dim]")
 
 
 def assumed(found: "Fit") -> str:
-    """What the figures rest on."""
+    """The assumptions of the figures."""
     cycle = f", season {found.season:,}" if found.season > 1 else ""
-    more = "; the season adds the same to all arms" if found.season > 1 else ""
+    more = " and the season adds the same to all arms" if found.season > 1 else ""
     if any(one.proved_low is not None for one in found.means):
-        more += "; proved bounds hold together for any spread"
+        more += "; proved bounds are simultaneous and valid for any spread"
     return (
-        f"{found.steps:,} steps, window {found.window:,}{cycle}; {found.confidence:.0%} intervals: differences hold "
-        f"together, the others one by one,\nif effects depend on arm and lag only{more}; * not zero"
+        f"{found.steps:,} steps, window {found.window:,}{cycle}; {found.confidence:.0%} intervals, simultaneous for "
+        f"differences, individual for the others,\nassuming that effects depend on arm and lag only{more}; * not zero"
     )
 
 
@@ -118,7 +131,7 @@ def means(found: "Fit") -> "Table":
     """The arms, the best first."""
     from rich.markup import escape  # noqa: PLC0415
 
-    from afterglow.cli.output import amount  # noqa: PLC0415
+    from afterglow.lab.rendering.rounding import amount  # noqa: PLC0415
 
     proved = any(one.proved_low is not None for one in found.means)
     made = plain_table("arm", "mean", "interval", *(["proved"] if proved else []), "pulls", "runs")
@@ -135,6 +148,8 @@ def differences(found: "Fit") -> "Table":
     """How the arms differ from one of them."""
     from rich.markup import escape  # noqa: PLC0415
 
+    from afterglow.lab.rendering.rounding import signed  # noqa: PLC0415
+
     made = plain_table("arms", "difference", "interval")
     for one in found.differences:
         sure = "*" if one.low > 0 or one.high < 0 else " "
@@ -143,18 +158,11 @@ def differences(found: "Fit") -> "Table":
     return made
 
 
-def signed(value: float) -> str:
-    """An amount with its sign."""
-    from afterglow.cli.output import amount  # noqa: PLC0415
-
-    return f"{'+' if value >= 0 else ''}{amount(value)}"
-
-
 def kernels(found: "Fit") -> "Table":
-    """What a pull pays above the average arm in each group of lags."""
+    """Reward per pull above the average arm in each group of lags."""
     from rich.markup import escape  # noqa: PLC0415
 
-    from afterglow.cli.output import amount  # noqa: PLC0415
+    from afterglow.lab.rendering.rounding import amount, signed  # noqa: PLC0415
 
     rows = list(found.kernels.values())
     made = plain_table("steps after", *(escape(arm) for arm in found.kernels))

@@ -1,4 +1,4 @@
-"""Messages on stderr: one plain line each."""
+"""Messages on stderr, one line each; logs and warnings are shown once."""
 
 import logging
 import sys
@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from afterglow.cli.wording import spoken
+from afterglow.cli.option_names import worded
 from afterglow.errors import AfterglowWarning
 
 
 def one_line(text: str) -> None:
-    """A sentence on stderr, whatever line breaks it came with, in the words of the command line."""
-    print(" ".join(spoken(text).split()), file=sys.stderr, flush=True)
+    """A sentence on stderr, without its line breaks."""
+    print(" ".join(text.split()), file=sys.stderr, flush=True)
 
 
 class Once(logging.Handler):
-    """Passes on each message the first time it comes."""
+    """Prints each message the first time only."""
 
     def __init__(self) -> None:
         super().__init__(logging.INFO)
@@ -34,12 +34,12 @@ class Once(logging.Handler):
 
 @contextmanager
 def shown() -> Iterator[None]:
-    """Show what the engine logs and what is warned of, each once."""
+    """Show log messages and warnings, each once."""
     once, log = Once(), logging.getLogger("afterglow")
     before = log.level
 
-    def warn(message: Any, *_: Any, **__: Any) -> None:
-        once.say(f"warning: {message}")
+    def warn(message: Warning | str, *_: Any, **__: Any) -> None:
+        once.say(f"warning: {worded(message.args[0] if isinstance(message, Warning) else message)}")
 
     log.addHandler(once)
     log.setLevel(logging.INFO)

@@ -1,4 +1,4 @@
-"""`afterglow migrate`: a database of an older release for this one."""
+"""`afterglow migrate`: upgrade a database of an older release."""
 
 from afterglow.cli import database_options as options
 from afterglow.cli.messages import one_line
@@ -6,7 +6,7 @@ from afterglow.live.store.migrate import migrate
 
 
 def command(database: options.Database) -> None:
-    """Bring a database to the layout of this release; a file is copied first."""
+    """Upgrade a database to the schema of this release; a file is copied first."""
     done = migrate(database)
     if not done.changed:
         one_line(f"{done.address} has the layout of this release; nothing was changed")

@@ -1,4 +1,4 @@
-"""The options of the commands. All arrive as texts, so that `values` can say what is wrong with one."""
+"""Options shared by several commands. Values are read as text and checked in `values`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,17 +10,15 @@ PolicyOrFile = Annotated[
     str, Option("--policy", metavar="NAME|FILE.py", help="A policy of `afterglow policies`, or a file with a `policy`.")
 ]
 Settings = Annotated[
-    list[str] | None, Option("--set", metavar="KEY=VALUE", help="A setting of the policy; may be repeated.")
+    list[str] | None, Option("--set", metavar="KEY=VALUE", help="A setting of the policy; can be repeated.")
 ]
-Arms = Annotated[str, Option(metavar="K", help="How many arms.")]
-Horizon = Annotated[str, Option(metavar="T", help="How many steps; 1e6 is fine.")]
-Window = Annotated[str, Option(metavar="D", help="Steps over which one pull pays, its own included.")]
+Arms = Annotated[str, Option(metavar="K", help="Number of arms.")]
+Horizon = Annotated[str, Option(metavar="T", help="Number of steps; 1e6 is accepted.")]
+Window = Annotated[str, Option(metavar="D", help="Steps over which one pull pays, including its own.")]
 WindowIfAny = Annotated[
-    str | None, Option("--window", metavar="D", help="Steps over which one pull pays, its own included.")
+    str | None, Option("--window", metavar="D", help="Steps over which one pull pays, including its own.")
 ]
-Gaps = Annotated[
-    str | None, Option(metavar="G,G,…", help="Gaps to the best mean, for bounds that hold for those; else for any.")
-]
+Gaps = Annotated[str | None, Option(metavar="G,G,…", help="Gaps to the best mean; default: bounds for any gaps.")]
 Means = Annotated[str | None, Option(metavar="M,M,…", help="Means of Bernoulli rewards, one for each arm.")]
 Reward = Annotated[
     list[str] | None,
@@ -28,25 +26,31 @@ Reward = Annotated[
 ]
 WorldFile = Annotated[
     str | None,
-    Option("--world", metavar="FILE.toml", help="A file with the arms, and window and spread if it likes."),
+    Option("--world", metavar="FILE.toml", help="A file with the arms, and optionally window and spread."),
 ]
 Spread = Annotated[
     str | None, Option(metavar="NAME", help="When a reward arrives: uniform (the default), last, hoard, …")
 ]
 Baseline = Annotated[
-    str | None, Option(metavar="TEXT", help="Income that no arm causes, such as seasonal:0.1,0.3 or constant:0.2.")
+    str | None,
+    Option(metavar="TEXT", help="Income not caused by arms, such as seasonal:0.1,0.3 or constant:0.2."),
 ]
-Season = Annotated[str | None, Option(metavar="P", help="Length of a cycle in steps: whole cycles are counted.")]
-Runs = Annotated[str, Option(metavar="N", help="How many independent runs.")]
-Seed = Annotated[str, Option(metavar="S", help="The same seed gives the same results.")]
+Season = Annotated[
+    str | None, Option(metavar="P", help="Length of a cycle in steps; arms are compared over whole cycles.")
+]
+Runs = Annotated[str, Option(metavar="N", help="Number of independent runs.")]
+Seed = Annotated[str, Option(metavar="S", help="Random seed; the same seed gives the same results.")]
 Engine = Annotated[str, Option(metavar="TIER", help="auto, skip, hold or step.")]
-Threads = Annotated[str | None, Option(metavar="N", help="As many as processors unless set; results are the same.")]
-Curve = Annotated[
-    str | None, Option(metavar="N", help="Also the regret at up to N steps, evenly spaced in the logarithm.")
+Threads = Annotated[
+    str | None, Option(metavar="N", help="Threads; default: all processors. Results don't depend on it.")
 ]
-Quick = Annotated[bool, Option("--quick", help="Shorter and with fewer runs: about ten seconds.")]
-Out = Annotated[Path, Option(metavar="DIR", help="Where the report goes, and results in a folder within.")]
+Curve = Annotated[
+    str | None, Option(metavar="N", help="Also print the regret at up to N steps, evenly spaced in the logarithm.")
+]
+Quick = Annotated[bool, Option("--quick", help="Fewer steps and runs: about ten seconds.")]
+Out = Annotated[Path, Option(metavar="DIR", help="Folder for the report; results go to a folder inside it.")]
+Step = Annotated[str | None, Option("--step", metavar="NAME", help="The column of the steps: numbers, or times.")]
 Column = Annotated[str | None, Option(metavar="NAME", help="The column of the totals, if the file has several.")]
-Decimal = Annotated[str | None, Option(metavar=". or ,", help="The decimal sign of the file, if it can't be told.")]
-Zone = Annotated[str | None, Option(metavar="NAME", help="Of times without an offset, such as Europe/Berlin.")]
-Json = Annotated[bool, Option("--json", help="Print JSON for programs, not text for people.")]
+Decimal = Annotated[str | None, Option(metavar=". or ,", help="The decimal sign of the file, if it is ambiguous.")]
+Zone = Annotated[str | None, Option(metavar="NAME", help="Zone of times without an offset, such as Europe/Berlin.")]
+Json = Annotated[bool, Option("--json", help="Print JSON instead of text.")]

@@ -1,4 +1,4 @@
-"""`afterglow plan`: will my experiment work?"""
+"""`afterglow plan`: simulate an experiment before it starts."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -7,26 +7,22 @@ from typer import Option
 
 from afterglow.cli import options
 from afterglow.cli.values import count, number_of
-from afterglow.errors import BadValue
+from afterglow.errors import BadValue, argument
 
-Gap = Annotated[str, Option(metavar="G", help="How much better the best arm is, relative to the mean: 0.05 or 5%.")]
-Mean = Annotated[str | None, Option(metavar="M", help="Mean total of a step today; half of --reward-max unless set.")]
+Gap = Annotated[str, Option(metavar="G", help="Lead of the best arm, relative to the mean: 0.05 or 5%.")]
+Mean = Annotated[str | None, Option(metavar="M", help="Mean total of a step today; default: half of --reward-max.")]
 Noise = Annotated[
-    str | None, Option(metavar="SD", help="Standard deviation of one pull's reward; the largest possible unless set.")
+    str | None, Option(metavar="SD", help="Standard deviation of one pull's reward; default: the largest possible.")
 ]
-Swing = Annotated[
-    str | None, Option(metavar="S", help="Half the height of that cycle, relative to the mean; 0.2 unless set.")
-]
+Swing = Annotated[str | None, Option(metavar="S", help="Amplitude of the cycle, relative to the mean; default: 0.2.")]
 History = Annotated[
-    Path | None, Option(metavar="FILE.csv", help="Past totals, which tell mean, noise and season themselves.")
+    Path | None, Option(metavar="FILE.csv", help="Past totals, from which mean, noise and season are estimated.")
 ]
-Missing = Annotated[
-    str | None, Option(metavar="nan|zero", help="What a step without a total is: not known (nan), or 0 (zero).")
-]
+Missing = Annotated[str | None, Option(metavar="nan|zero", help="Steps without a total are unknown (nan) or 0 (zero).")]
 RewardMax = Annotated[
-    str | None, Option(metavar="R", help="The most that one pull can bring; 1, or read from the history, unless set.")
+    str | None, Option(metavar="R", help="Maximum reward of one pull; default: 1, or estimated from the history.")
 ]
-Out = Annotated[Path | None, Option(metavar="DIR", help="Also write a page to read and plan.json there.")]
+Out = Annotated[Path | None, Option(metavar="DIR", help="Also write a report page and plan.json to this folder.")]
 
 
 def command(
@@ -39,6 +35,7 @@ def command(
     season: options.Season = None,
     swing: Swing = None,
     history: History = None,
+    step: options.Step = None,
     column: options.Column = None,
     decimal: options.Decimal = None,
     zone: options.Zone = None,
@@ -51,7 +48,7 @@ def command(
     out: Out = None,
     json: options.Json = False,
 ) -> None:
-    """Simulate an experiment before it starts: will the best arm be found, and at what price?"""
+    """Simulate an experiment before it starts: how often is the best arm found, and how much is lost?"""
     given: dict[str, Any] = {
         "arms": count("arms", arms, 2),
         "window": count("window", window),
@@ -71,14 +68,14 @@ def command(
     from afterglow.cli.progress import progress  # noqa: PLC0415
     from afterglow.lab.plan.planner import plan  # noqa: PLC0415  Numba takes a second to load
 
-    reading = {"column": column, "decimal": decimal, "zone": zone, "missing": missing}
+    reading = {"step": step, "column": column, "decimal": decimal, "zone": zone, "missing": missing}
     said = {name: value for name, value in reading.items() if value is not None}
-    with progress() as tell:
-        found = plan(**given, history=history, reading=said, progress=tell)
+    with progress() as show_progress:
+        found = plan(**given, history=history, reading=said, progress=lambda done, what: show_progress(done, what, ""))
     if json:
         from afterglow.cli.output import print_json  # noqa: PLC0415
 
-        print_json(found.as_dict())
+        print_json(found.to_dict())
     else:
         from afterglow.cli.plan_output import show  # noqa: PLC0415
 
@@ -96,7 +93,8 @@ def share(name: str, text: str) -> float:
     percent = plain.endswith("%")
     value = amount_of(name, plain.removesuffix("%").strip()) or 0.0
     if value >= 1 and not percent:
-        raise BadValue(f"{name} must be a share, such as 0.05 or 5%, got {plain}; did you mean {plain}%?")
+        rule = "must be a share, such as 0.05 or 5%"
+        raise BadValue(f"{argument(name)} {rule}, got {plain}; did you mean {plain}%?")
     return value / (100 if percent else 1)
 
 
@@ -106,5 +104,5 @@ def amount_of(name: str, text: str | None) -> float | None:
     value = number_of(text.strip())
     if isinstance(value, str):
         way_out = "; the decimal sign is a point, and there are no thousands signs" if "," in value else ""
-        raise BadValue(f"{name} must be a number, got {text!r}{way_out}")
+        raise BadValue(f"{argument(name)} must be a number, got {text!r}{way_out}")
     return float(value)

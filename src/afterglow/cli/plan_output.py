@@ -1,16 +1,16 @@
-"""A plan on the terminal: the answer, what to do, the numbers behind it."""
+"""A plan on the terminal: the answer, the recommendation, the figures."""
 
 from typing import Any
 
 from rich.markup import escape
 from rich.table import Table
 
-from afterglow.cli.output import amount, console
-from afterglow.cli.wording import spoken
+from afterglow.cli.option_names import worded
+from afterglow.cli.output import console
 from afterglow.lab.plan.answer import Plan
-from afterglow.lab.plan.text import out_words
+from afterglow.lab.plan.text import outlier_text
 from afterglow.lab.rendering.durations import lasting, steps_lasting
-from afterglow.lab.rendering.rounding import to_error
+from afterglow.lab.rendering.rounding import amount, short_percent, to_error, whole_percent
 
 COLOURS = {"yes": "green", "probably": "green", "gamble": "yellow", "hopeless": "red"}
 
@@ -28,7 +28,7 @@ def show(plan: Plan) -> None:
     screen.print()
     screen.print(compared(plan))
     for note in plan.notes:
-        screen.print(f"[dim]note: {escape(spoken(note))}[/dim]")
+        screen.print(f"[dim]note: {escape(worded(note))}[/dim]")
     screen.print(f"[dim]{plan.runs:,} runs a candidate, seed {plan.seed}; ± is a 95 % interval[/dim]")
 
 
@@ -42,10 +42,10 @@ def facts(plan: Plan) -> list[tuple[str, str]]:
         ("why", plan.why),
         *([("", plan.why_season)] if plan.why_season else []),
         ("proof", plan.proof),
-        ("lost", f"{amount(plan.lost)}, {plan.lost_share:.1%} of what the best arm brings".replace("%", " %")),
+        ("lost", f"{amount(plan.lost)}, {whole_percent(plan.lost_share, 1)} of the best arm's total"),
         ("", f"a fixed rotation to the end loses {amount(plan.lost_by_rotation)}"),
         ("smallest gap", reached(plan.smallest_gap, plan) + f" in {plan.horizon:,} steps"),
-        ("shortest run", reached(plan.shortest_horizon, plan, plan.longest_tried) + f" for {percent(plan.gap)}"),
+        ("shortest run", reached(plan.shortest_horizon, plan, plan.longest_tried) + f" for {short_percent(plan.gap)}"),
         ("rule", f"of thumb: {plan.rule.says}, with {plan.rule.policy}; "
          + ("confirmed" if plan.rule.confirmed else "corrected")
          + f" by simulation (q = {plan.rule.q:.3g}, s = {plan.rule.s:.3g})"),
@@ -55,29 +55,31 @@ def facts(plan: Plan) -> list[tuple[str, str]]:
 
 
 def used(plan: Plan) -> str:
-    """What to use."""
+    """The policy and its settings."""
     settings = "".join(f" {name}={short(value)}" for name, value in plan.settings.items())
     settings += " (as a share of reward_max)" if "noise" in plan.settings and plan.reward_max != 1 else ""
-    whole = f", counting whole cycles of {steps_lasting(plan.season, plan.step_seconds)}" if plan.season > 1 else ""
+    whole = (
+        f", with holds of whole cycles of {steps_lasting(plan.season, plan.step_seconds)}" if plan.season > 1 else ""
+    )
     return f"[bold]{plan.policy}[/bold]{settings}{whole}"
 
 
 def planned(plan: Plan) -> str:
-    """What was asked, in a line."""
+    """The inputs, in a line."""
     unit = f", reward_max {amount(plan.reward_max)}" if plan.reward_max != 1 else ""
     if plan.cycle > 1:
         unit += f", a cycle of {plan.cycle:,} steps"
-        unit += "" if plan.swing is None else f" that swings by {percent(plan.swing)}"
+        unit += "" if plan.swing is None else f" with amplitude {short_percent(plan.swing)}"
     unit += f", spread {plan.spread}" if plan.spread != "uniform" else ""
     long = f" ({lasting(plan.window, plan.step_seconds)})" if plan.step_seconds else ""
     return (
         f"{plan.arms} arms, window {plan.window:,}{long}, {steps_lasting(plan.horizon, plan.step_seconds)}, "
-        f"gap {percent(plan.gap)}, mean {amount(plan.mean)}, give or take {amount(plan.noise)} by chance{unit}"
+        f"gap {short_percent(plan.gap)}, mean {amount(plan.mean)}, noise {amount(plan.noise)} per pull{unit}"
     )
 
 
 def past(plan: Plan) -> list[tuple[str, str]]:
-    """What the history told."""
+    """What was read of the history."""
     history = plan.history
     if history is None or plan.read is None:
         return []
@@ -88,23 +90,19 @@ def past(plan: Plan) -> list[tuple[str, str]]:
         ("", f"level {amount(history['level'])}, noise {amount(history['noise'])}, "
          f"correlation {history['correlation']:.2f}, {cycle}"),
     ]  # fmt: skip
-    return lines + ([("stands out", out_words(plan.stands_out, plan.found))] if plan.stands_out else [])
+    return lines + ([("outliers", outlier_text(plan.stands_out, plan.found))] if plan.stands_out else [])
 
 
 def reached(values: dict[str, Any], plan: Plan, longest: int | None = None) -> str:
-    """Values by probability."""
+    """Values by probability, as text."""
     parts = []
     for level, value in values.items():
         if longest is None:
-            parts.append(f"none found at {level}" if value is None else f"{percent(value)} at {level}")
+            parts.append(f"none found at {level}" if value is None else f"{short_percent(value)} at {level}")
         else:
             steps = steps_lasting(longest if value is None else value, plan.step_seconds)
             parts.append(f"{'more than ' if value is None else ''}{steps} at {level}")
     return ", ".join(parts)
-
-
-def percent(value: float) -> str:
-    return f"{100 * value:.2g} %"
 
 
 def short(value: Any) -> str:
@@ -120,7 +118,7 @@ def compared(plan: Plan) -> Table:
         name = f"[bold]{each.policy}[/bold]" if each.policy == plan.policy else each.policy
         low, high = each.lost_interval
         table.add_row(
-            name, f"{each.found:.0%}".replace("%", " %"), " ± ".join(to_error(each.lost, (high - low) / 2)),
+            name, whole_percent(each.found), " ± ".join(to_error(each.lost, (high - low) / 2)),
             f"{each.switches:.0f}", f"{each.first_hold:,}",
         )  # fmt: skip
     return table

@@ -1,4 +1,4 @@
-"""`afterglow policies`: what there is to choose from."""
+"""`afterglow policies`: list all policies."""
 
 from inspect import Parameter
 from typing import Any
@@ -9,7 +9,7 @@ from afterglow.policies.registry import named, names
 
 
 def command(json: options.Json = False) -> None:
-    """List every policy: what it does, what it must know, what it promises, where it comes from."""
+    """List all policies: what each does, what it needs, its guarantee and its source."""
     described = [describe(named(name)) for name in names()]
     if json:
         from afterglow.cli.output import print_json  # noqa: PLC0415  Rich is loaded when there is something to print
@@ -34,7 +34,7 @@ def describe(policy: Policy[Any, Any]) -> dict[str, Any]:
 
 
 def default(parameter: Parameter) -> Any:
-    """What a setting is when it isn't set; None also where it must be."""
+    """The default of a setting; None also where there is none."""
     return None if parameter.default is Parameter.empty else parameter.default
 
 
@@ -55,7 +55,7 @@ def show(described: list[dict[str, Any]]) -> None:
         table.add_row("", below)
         table.add_row()
     screen.print(table)
-    screen.print("[dim]what stands in brackets may be set too: `afterglow simulate --set key=value`[/dim]")
+    screen.print("[dim]settings in brackets are optional: `afterglow simulate --set key=value`[/dim]")
 
 
 def facts(policy: dict[str, Any]) -> list[tuple[str, str]]:
@@ -63,4 +63,4 @@ def facts(policy: dict[str, Any]) -> list[tuple[str, str]]:
     optional = [name for name in policy["settings"] if name not in policy["needs"]]
     knows = ", ".join(policy["needs"]) or "nothing"
     settings = f" \\[{', '.join(optional)}]" if optional else ""
-    return [("knows", knows + settings), ("promises", policy["guarantee"]), ("from", policy["source"])]
+    return [("needs", knows + settings), ("guarantee", policy["guarantee"]), ("source", policy["source"])]

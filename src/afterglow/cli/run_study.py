@@ -1,4 +1,4 @@
-"""`afterglow run`: a study, into a folder that it goes on with if it was stopped."""
+"""`afterglow run`: run a study into a folder; resumes after interruption."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,11 +12,11 @@ from afterglow.errors import BadValue
 if TYPE_CHECKING:
     from afterglow.lab.study.results import Results
 
-File = Annotated[Path, Argument(metavar="STUDY.toml", help="The study; `afterglow init` writes one to begin with.")]
-Folder = Annotated[Path | None, Option("--out", metavar="DIR", help="Where results go; `results/NAME` unless set.")]
-Dask = Annotated[str | None, Option(metavar="ADDRESS", help="Play on the workers of this Dask scheduler instead.")]
-WARNINGS = 3  # that are told in full
-Seed = Annotated[str | None, Option(metavar="S", help="In place of the study's own.")]
+File = Annotated[Path, Argument(metavar="STUDY.toml", help="The study; `afterglow init` writes an example.")]
+Folder = Annotated[Path | None, Option("--out", metavar="DIR", help="Folder for results; default: `results/NAME`.")]
+Dask = Annotated[str | None, Option(metavar="ADDRESS", help="Run on the workers of this Dask scheduler instead.")]
+WARNINGS = 3  # that are shown in full
+Seed = Annotated[str | None, Option(metavar="S", help="Replaces the study's own seed.")]
 
 
 def command(
@@ -27,14 +27,14 @@ def command(
     seed: Seed = None,
     json: options.Json = False,
 ) -> None:
-    """Play a study, or what is missing of it. Stop it as you like: run again, it goes on."""
+    """Run a study, or what is missing of it. Resumes after interruption."""
     if threads is not None and dask is not None:
-        raise BadValue("give --threads or --dask, not both; a Dask worker has threads of its own")
+        raise BadValue("give --threads or --dask, not both; a Dask worker has threads of its own", field="dask")
     workers = None if threads is None else count("threads", threads)
     number = None if seed is None else count("seed", seed, 0)
 
     from afterglow.cli.messages import one_line  # noqa: PLC0415
-    from afterglow.cli.study_progress import play  # noqa: PLC0415
+    from afterglow.cli.study_runs import play  # noqa: PLC0415
     from afterglow.lab.study.study import Study  # noqa: PLC0415  Numba takes a second to load
 
     chosen = Study.read(study, number)
@@ -51,13 +51,13 @@ def command(
     if json:
         from afterglow.cli.output import print_json  # noqa: PLC0415
 
-        print_json(as_data(results))
+        print_json(to_dict(results))
     else:
         print(results.summary())
 
 
-def as_data(results: "Results") -> dict[str, Any]:
-    """The summary as plain data, with what was played."""
+def to_dict(results: "Results") -> dict[str, Any]:
+    """The summary as plain data, with the study and the versions."""
     found = results.summary()
     head = {"study": results.study, "versions": results.versions, "folder": str(results.folder)}
     return head | {"cells": found.rows, "caption": found.caption}

@@ -1,4 +1,4 @@
-"""`afterglow serve`: running experiments behind HTTP."""
+"""`afterglow serve`: the HTTP service for live experiments."""
 
 import os
 from pathlib import Path
@@ -11,32 +11,32 @@ from afterglow.errors import MissingExtra
 Config = Annotated[Path | None, Option("--config", metavar="FILE", help="Settings as TOML.", show_default=False)]
 Db = Annotated[
     str | None,
-    Option("--db", metavar="ADDRESS", help="A SQLite file or postgresql://…; `experiments.db` unless set."),
+    Option("--db", metavar="ADDRESS", help="A SQLite file or postgresql://…; default: `experiments.db`."),
 ]
 
 
 def command(
     db: Db = None,
-    host: Annotated[str | None, Option("--host", metavar="HOST", help="`127.0.0.1` unless set.")] = None,
-    port: Annotated[int | None, Option("--port", metavar="N", help="`8321` unless set; 0 takes a free one.")] = None,
+    host: Annotated[str | None, Option("--host", metavar="HOST", help="Host; default: `127.0.0.1`.")] = None,
+    port: Annotated[int | None, Option("--port", metavar="N", help="Default: `8321`; 0 takes a free one.")] = None,
     config: Config = None,
     auth: Annotated[
-        bool | None, Option("--auth/--no-auth", help="Ask for tokens; `--no-auth`, on this machine alone, doesn't.")
+        bool | None, Option("--auth/--no-auth", help="Require tokens; `--no-auth` is for local use only.")
     ] = None,
     queue: Annotated[
-        int | None, Option("--queue", metavar="N", help="Rewards that may wait; `20000` unless set.")
+        int | None, Option("--queue", metavar="N", help="Maximum number of waiting rewards; default: `20000`.")
     ] = None,
     time_limit: Annotated[
-        float | None, Option("--time-limit", metavar="SECONDS", help="For a call; `10` unless set.")
+        float | None, Option("--time-limit", metavar="SECONDS", help="Time limit of a request; default: `10`.")
     ] = None,
     rate_limit: Annotated[
-        float | None, Option("--rate-limit", metavar="N", help="Calls a second for each token; `10000` unless set.")
+        float | None, Option("--rate-limit", metavar="N", help="Requests per second and token; default: `10000`.")
     ] = None,
     log_level: Annotated[
-        str | None, Option("--log-level", metavar="LEVEL", help="debug, info, warning or error; `info` unless set.")
+        str | None, Option("--log-level", metavar="LEVEL", help="debug, info, warning or error; default: `info`.")
     ] = None,
 ) -> None:
-    """Serve running experiments over HTTP, until Ctrl-C or SIGTERM."""
+    """Serve live experiments over HTTP until Ctrl-C or SIGTERM."""
     try:
         from afterglow.service.server import serve  # noqa: PLC0415  needs the extra
         from afterglow.service.settings import settings_from  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""`afterglow simulate`: many runs of one policy in one world."""
+"""`afterglow simulate`: run one policy in one world many times."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,7 @@ def command(
     curve: options.Curve = None,
     json: options.Json = False,
 ) -> None:
-    """Play one policy in one world many times and print its regret."""
+    """Run one policy in one world many times and print its regret."""
     from afterglow.lab.study.policy_files import policy_from  # noqa: PLC0415
 
     chosen = policy_from(policy)
@@ -68,15 +68,15 @@ def world_of(
     """The world that the options describe."""
     given = [name for name, value in (("--means", means), ("--arm", arm), ("--world", world)) if value]
     if len(given) != 1:
-        said = " and ".join(given) or "none"
-        raise BadValue(f"give one of --means 0.9,0.8, --arm REWARD --arm REWARD, --world FILE.toml, got {said}")
+        ways = "--means 0.9,0.8, --arm REWARD --arm REWARD, --world FILE.toml"
+        raise BadValue(f"give one of {ways}, got {' and '.join(given) or 'none'}", field="means")
     steps = None if window is None else count("window", window)
     if world:
         from afterglow.worlds.files import read_world  # noqa: PLC0415
 
         return with_baseline(read_world(world, steps, spread), baseline)
     if steps is None:
-        raise BadValue("give --window, the steps over which one pull pays (1 = paid at once)")
+        raise BadValue("give --window, the steps over which one pull pays (1 = paid at once)", field="window")
     from afterglow.worlds.world import World  # noqa: PLC0415
 
     return World.of(arm or bernoulli(means or ""), steps, spread or "uniform", baseline)
@@ -95,7 +95,8 @@ def bernoulli(text: str) -> list[float]:
     for part in text.split(","):
         mean = number_of(part.strip())
         if isinstance(mean, str):
-            raise BadValue(f"--means takes numbers, got {mean!r}; write other rewards as --arm beta:2,3 --arm 0.8")
+            sentence = f"--means takes numbers, got {mean!r}; write other rewards as --arm beta:2,3 --arm 0.8"
+            raise BadValue(sentence, field="means")
         found.append(float(mean))
     return found
 
@@ -116,7 +117,8 @@ def curve_of(outcome: "Outcome") -> dict[str, Any]:
 def show(found: dict[str, Any]) -> None:
     from rich.table import Table  # noqa: PLC0415
 
-    from afterglow.cli.output import amount, console, plus_minus  # noqa: PLC0415
+    from afterglow.cli.output import console  # noqa: PLC0415
+    from afterglow.lab.rendering.rounding import amount, plus_minus  # noqa: PLC0415
 
     screen = console()
     table = Table.grid(padding=(0, 2))
@@ -129,7 +131,7 @@ def show(found: dict[str, Any]) -> None:
         ("engine", f"{found['engine']}, {found['threads']} threads, {found['seconds']:.3g} s"),
         ("regret", f"[bold]{plus_minus(found['regret']['mean'], found['regret']['se'])}[/bold]"),
         ("best arm", f"{found['best_arm_share']:.2%} of the steps"),
-        ("holds", f"{amount(found['holds'])} a run, {amount(found['switches'])} changes of arm"),
+        ("holds", f"{amount(found['holds'])} per run, {amount(found['switches'])} changes of arm"),
     ):
         table.add_row(f"[dim]{label}[/dim]", text)
     screen.print(table)

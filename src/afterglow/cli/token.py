@@ -1,4 +1,4 @@
-"""`afterglow token`: who may use the service. Works while it runs."""
+"""`afterglow token`: create, list and revoke tokens of the service, also while it runs."""
 
 import os
 import time
@@ -12,6 +12,7 @@ import typer
 from typer import Argument, Option
 
 from afterglow.cli.database_options import Json
+from afterglow.cli.exit_codes import Command, Group
 from afterglow.cli.messages import one_line
 from afterglow.cli.serve import Config, Db
 from afterglow.errors import UnknownName
@@ -20,12 +21,12 @@ from afterglow.live.store.access import Access, TokenRow
 from afterglow.service.auth.tokens import lifetime, new_token
 from afterglow.service.settings import Settings, settings_from
 
-app = typer.Typer(help="Tokens of the service: create, list, revoke.", no_args_is_help=True)
+app = typer.Typer(cls=Group, help="Tokens of the service: create, list, revoke.", no_args_is_help=True)
 
 
 @contextmanager
-def kept(db: str | None, config: Any) -> Iterator[Access]:
-    """The tokens of a database, which the same settings name as for `serve`."""
+def tokens_in(db: str | None, config: Any) -> Iterator[Access]:
+    """The tokens of the database that the settings name, as for `serve`."""
     settings: Settings = replace(settings_from({"db": db}, os.environ, config))
     found = access(settings.db)
     try:
@@ -34,30 +35,32 @@ def kept(db: str | None, config: Any) -> Iterator[Access]:
         found.close()
 
 
-@app.command("create")
+@app.command("create", cls=Command)
 def create(
     scope: Annotated[list[str], Option("--scope", metavar="SCOPE", help="read, decide, report, operate or admin.")],
     experiment: Annotated[
-        list[str] | None, Option("--experiment", metavar="NAME", help="For this one; for all unless set.")
+        list[str] | None, Option("--experiment", metavar="NAME", help="Restrict to this experiment; default: all.")
     ] = None,
-    expires: Annotated[str | None, Option("--expires", metavar="TIME", help="Such as 30d; never unless set.")] = None,
-    label: Annotated[str, Option("--label", metavar="TEXT", help="What it is for.")] = "",
+    expires: Annotated[
+        str | None, Option("--expires", metavar="TIME", help="Lifetime, such as 30d; default: none.")
+    ] = None,
+    label: Annotated[str, Option("--label", metavar="TEXT", help="Description of the token.")] = "",
     db: Db = None,
     config: Config = None,
 ) -> None:
-    """Make a token and print it, this once."""
+    """Create a token and print it once."""
     life = None if expires is None else lifetime(expires)
     token, row = new_token(scope, experiment or None, label, time.time(), life)
-    with kept(db, config) as tokens:
+    with tokens_in(db, config) as tokens:
         tokens.put_token(row)
     print(token)
     one_line(f"token {row.id} with {row.scopes.replace(' ', ', ')}; it is not shown again")
 
 
-@app.command("list")
+@app.command("list", cls=Command)
 def list_(db: Db = None, config: Config = None, json: Json = False) -> None:
     """Show all tokens, without their secrets."""
-    with kept(db, config) as tokens:
+    with tokens_in(db, config) as tokens:
         rows = [shown(row) for row in tokens.tokens()]
     if json:
         from afterglow.cli.output import print_json  # noqa: PLC0415
@@ -70,17 +73,18 @@ def list_(db: Db = None, config: Config = None, json: Json = False) -> None:
         print(f"{row['id']}  {row['state']:<8} {', '.join(row['scopes'])}; {names}{until}  {row['label']}".rstrip())
 
 
-@app.command("revoke")
+@app.command("revoke", cls=Command)
 def revoke(
     token: Annotated[str, Argument(metavar="ID", help="As `afterglow token list` shows it.")],
     db: Db = None,
     config: Config = None,
 ) -> None:
-    """Refuse a token from now on."""
-    with kept(db, config) as tokens:
+    """Revoke a token."""
+    with tokens_in(db, config) as tokens:
         if not tokens.revoke_token(token, round(1000 * time.time())):
             known = [row.id for row in tokens.tokens() if row.revoked is None]
-            raise UnknownName("valid token", token, known, "`afterglow token list` shows them")
+            way_out = "`afterglow token list` shows them"
+            raise UnknownName("valid token", token, known, way_out, kind="unknown-token", field="token")
     one_line(f"token {token} is revoked; a running service refuses it within two seconds")
 
 

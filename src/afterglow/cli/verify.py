@@ -1,4 +1,4 @@
-"""`afterglow verify`: replay experiments and compare."""
+"""`afterglow verify`: replay the logs of experiments and compare with what is stored."""
 
 from dataclasses import asdict
 

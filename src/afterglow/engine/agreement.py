@@ -1,4 +1,4 @@
-"""A policy must act the same in plain Python and compiled: replay a compiled run and compare.
+"""Check that a policy acts the same in plain Python and compiled, by replaying a compiled run.
 
 A short run is recorded hold by hold, then the plain policy is asked and taught the same. Any difference in a
 decision or in the final state, to the bit and the type, is an error: the usual cause is a float stored in an

@@ -1,4 +1,4 @@
-"""The loop that plays a policy in a world: compiled once, whatever the policy, the rewards or the spread."""
+"""The compiled simulation loop, the same for all policies, rewards and spreads."""
 
 from collections.abc import Callable
 from functools import cache

@@ -1,4 +1,4 @@
-"""One run of a world, pulled by hand: for other people's agents, for a look at single steps, for tests."""
+"""`Episode`: one run of a world, pulled step by step, for other agents and for tests."""
 
 from functools import cache
 from typing import Any
@@ -14,7 +14,7 @@ from afterglow.engine.income import NONE
 from afterglow.engine.machinery import machinery
 from afterglow.engine.tiers import CHUNK, MANY, collect_owed, cut_steps
 from afterglow.engine.view import first_cell
-from afterglow.errors import BadValue
+from afterglow.errors import BadValue, argument
 from afterglow.worlds.world import World
 
 
@@ -79,7 +79,7 @@ class Episode:
     def pull(self, arm: int) -> float:
         """Play an arm for one step: the pooled total of that step."""
         if not is_number(arm) or arm not in range(self.world.arms):
-            raise BadValue(f"arm must be between 0 and {self.world.arms - 1}, got {arm!r}")
+            raise BadValue(f"{argument('arm')} must be between 0 and {self.world.arms - 1}, got {arm!r}")
         changed = self.arm not in (arm, -1)
         self.age = 0 if arm != self.arm else self.age + 1
         self.arm = int(arm)

@@ -1,4 +1,4 @@
-"""Income that no arm causes, compiled: the sum of a baseline over consecutive steps.
+"""Compiled baselines: the income of consecutive steps.
 
     income(table, key, t0, n)    the income of steps t0 … t0 + n - 1
 

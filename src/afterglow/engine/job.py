@@ -1,4 +1,4 @@
-"""Runs of one policy in one world, played into arrays with one row for each run."""
+"""Simulate runs of one policy in one world into arrays with one row per run."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,6 +10,7 @@ from afterglow.engine import driver
 from afterglow.engine.layout import pack, unpack
 from afterglow.engine.machinery import Machinery
 from afterglow.engine.policies import compiled
+from afterglow.engine.scatter import BadParts
 from afterglow.errors import BadValue
 from afterglow.policies.policy import Policy
 
@@ -69,9 +70,12 @@ class Job:
                 results.shares[rows], results.pulls[rows], results.facts[rows],
                 trace, stop,
             )  # fmt: skip
+        except BadParts as error:
+            sentence = f"the world's spread failed in a compiled run: {error}"
+            raise BadValue(sentence, kind="failed-run", field="spread") from error
         except (ValueError, IndexError, ZeroDivisionError) as error:
-            at_fault = "the world's spread" if str(error).startswith("a spread's") else self.policy.name
-            raise BadValue(f"{at_fault} failed in a compiled run: {error}") from error
+            sentence = f"{self.policy.name} failed in a compiled run: {error}"
+            raise BadValue(sentence, kind="failed-run", field="policy") from error
         if results.recommended is not None:
             for row, state in zip(range(begin, end), states, strict=True):
                 results.recommended[row] = self.recommended(results.pulls[row], state)

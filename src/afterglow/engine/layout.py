@@ -39,7 +39,9 @@ def layout(kind: type) -> Layout:
         else:
             raise BadValue(
                 f"{kind.__qualname__}.{field.name} must be int, float, list[int] or list[float] to be compiled, "
-                f"got {getattr(hint, '__name__', hint)}"
+                f"got {getattr(hint, '__name__', hint)}",
+                kind="bad-record",
+                field=field.name,
             )
     return Layout(tuple(scalars), tuple(lists))
 
@@ -61,7 +63,8 @@ def whole_cells(record: Any, name: str, cell: str, size: int) -> Row:
     value = getattr(record, name)
     numbers = np.array(value if isinstance(value, list) else [value])
     if numbers.size and cell == "int64" and not np.issubdtype(numbers.dtype, np.integer):
-        raise BadValue(f"{type(record).__qualname__}.{name} is declared int, got {value!r}")
+        sentence = f"{type(record).__qualname__}.{name} is declared int, got {value!r}"
+        raise BadValue(sentence, kind="bad-record", field=name)
     return numbers.astype(cell).reshape(size).view(np.float64)
 
 

@@ -1,4 +1,4 @@
-"""A world as compiled functions and their tables."""
+"""Compiled functions and tables of a world."""
 
 from dataclasses import dataclass
 from functools import cache, lru_cache

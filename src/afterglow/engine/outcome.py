@@ -1,4 +1,4 @@
-"""What many runs of one policy in one world came to."""
+"""`Outcome`: the results of many runs of one policy in one world."""
 
 import math
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Mean:
 class Outcome:
     """Arrays have one row for each run. Sums are in rewards: `seen` = `generated` - `pending` + `income`.
 
-    `seen` and `pending` of attributed-ucb are those of what it is told: each reward when its window closes.
+    `seen` and `pending` of attributed-ucb refer to its own feedback: each reward when its window closes.
     """
 
     policy: str

@@ -65,7 +65,8 @@ def compiled(policy: Policy[Any, Any]) -> tuple[Any, Any]:
         return keep(next_over, NEXT, scope, mark), keep(learn_over, LEARN, scope, mark)
     except NumbaError as error:
         way_out = "docs/guides/own-policy.md says what may be used"
-        raise BadValue(f"{policy.name} can't be compiled: {gist(error)}; {way_out}") from error
+        sentence = f"{policy.name} can't be compiled: {gist(error)}; {way_out}"
+        raise BadValue(sentence, kind="not-compiled", field="policy") from error
 
 
 def gist(error: NumbaError) -> str:

@@ -1,4 +1,4 @@
-r"""What pulls bring, compiled: rewards one by one, their sum, and a draw of the sum of n at once.
+r"""Compiled reward laws: single rewards, their sum, and one draw of the sum of n.
 
 Two kinds of table serve all laws, and for each there are three functions:
 

@@ -1,4 +1,4 @@
-"""When rewards arrive: cut the rewards of consecutive pulls into parts and add them to the future.
+"""Compiled spreads: split the rewards of consecutive pulls into parts and add them to future steps.
 
 Each kind of spread is one function of the same shape:
 
@@ -24,6 +24,10 @@ from numpy.typing import NDArray
 from afterglow.engine.random import child, uniform
 
 Numbers = NDArray[np.float64]
+
+
+class BadParts(ValueError):
+    """A user's spread cuts a reward into parts that it can't have."""
 
 
 def scatter_kernel(
@@ -230,8 +234,8 @@ def cut_by_user(table: Numbers, scratch: Numbers, arm: int, window: int, age: in
     whole = 0.0
     for s in range(window):
         if not parts[s] >= 0.0:
-            raise ValueError("a spread's parts must not be negative")
+            raise BadParts("a spread's parts must not be negative")
         whole += parts[s]
     if abs(whole - reward) > 1e-9:
-        raise ValueError("a spread's parts must add up to the reward")
+        raise BadParts("a spread's parts must add up to the reward")
     return parts

@@ -1,4 +1,4 @@
-"""The one call that plays many runs of a policy in a world."""
+"""`simulate`: many runs of a policy in a world."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -16,9 +16,9 @@ from afterglow.engine.machinery import machinery
 from afterglow.engine.outcome import Outcome
 from afterglow.engine.tiers import HOLD, SKIP, STEP
 from afterglow.engine.work import share_out
-from afterglow.errors import BadValue
+from afterglow.errors import BadValue, argument
 from afterglow.policies.policy import Policy
-from afterglow.policies.registry import is_ours, named
+from afterglow.policies.registry import is_ours, merged_options, named
 from afterglow.policies.season import seasonal
 from afterglow.worlds.world import World
 
@@ -43,26 +43,31 @@ def simulate(
     season: int = 1,
     progress: Callable[[int], None] | None = None,
 ) -> Outcome:
-    """Play `runs` independent runs of a policy in a world, exactly.
+    """Simulate `runs` independent runs of a policy in a world, exactly.
 
-    `engine` is `step`, `hold`, `skip` or `auto` (the fastest that fits). In `step` and `hold`, run r of a seed meets
-    the same rewards whatever the policy, so outcomes can be compared run by run; `skip` draws sums of its own.
-    `checkpoints` are the steps at which regret is written down; `first` is the number of the first run; `progress`
-    is told how many runs are done. The policy is told the world's window unless `told_window` says otherwise, and
-    the horizon unless `told_horizon` is False.
-    With a `season` the counted parts of its holds last whole seasons.
+    `engine` is `step`, `hold`, `skip` or `auto` (the fastest that fits). In `step` and `hold`, run r of a seed has
+    the same rewards for every policy, so outcomes can be compared run by run; `skip` draws sums of its own. `options`
+    are the policy's settings. `checkpoints` are the steps at which regret is recorded; `first` is the number of the
+    first run; `progress` is called with the number of finished runs. The policy is given the world's window unless
+    `told_window` replaces it, and the horizon unless `told_horizon` is False. With a `season` the counted parts of its
+    holds are whole seasons.
     """
     base: object = named(policy) if isinstance(policy, str) else policy
-    if not isinstance(base, Policy) or not isinstance(world, World):
-        raise BadValue(f"simulate takes a policy or its name, and a World, got {base!r} and {world!r}")
+    if not isinstance(base, Policy):
+        raise BadValue(f"{argument('policy')} must be a Policy or the name of one, got {base!r}")
+    if not isinstance(world, World):
+        raise BadValue(f"{argument('world')} must be a World, got {world!r}; World.of(rewards, window) makes one")
     policy = seasonal(base, season)
     steps = whole("horizon", horizon, 1)
     if steps > LONGEST:
-        raise BadValue(f"horizon must be at most {LONGEST:.0e}, got {steps:.3g}; sums would lose single rewards")
+        raise BadValue(
+            f"{argument('horizon')} must be at most {LONGEST:.0e}, got {steps:.3g}; sums would lose single rewards"
+        )
     runs, first, seed = whole("runs", runs, 1), whole("first", first, 0), any_seed(seed)
     marks = checked_marks(checkpoints, steps)
     window = world.window if told_window is None else told_window
-    settings = policy.settings(world.arms, window, steps if told_horizon else None, options)
+    given = merged_options(options, {})
+    settings = policy.settings(world.arms, window, steps if told_horizon else None, given)
     tier = tier_for(engine, policy, world)
     if not is_ours(base):
         check_own(policy, settings, world.arms)
@@ -72,7 +77,7 @@ def simulate(
     used = share_out(runs, partial(job.play, results), threads, progress)
     seconds = time.perf_counter() - began
     return Outcome(
-        policy.name, asdict(settings), dict(options or {}), world, steps, runs, seed, first, tier, used, seconds,
+        policy.name, asdict(settings), given, world, steps, runs, seed, first, tier, used, seconds,
         **results.columns(), checkpoints=marks, curves=results.curves, shares=results.shares, pulls=results.pulls,
         recommended=results.recommended,
     )  # fmt: skip
@@ -83,8 +88,8 @@ def tier_for(engine: str, policy: Policy[Any, Any], world: World) -> str:
     choice("engine", engine, ["auto", *TIERS])
     if world.spread.memory and engine not in ("auto", "step"):
         raise BadValue(
-            f"engine {engine} can't run spread {world.spread.text}: it keeps memory between pulls, so it must see "
-            "every pull; use engine step"
+            f"{argument('engine')} {engine} can't run spread {world.spread.text}: it keeps memory between pulls, so it "
+            f"must see every pull; use {argument('engine', 'step')}"
         )
     if engine != "auto":
         return engine
@@ -93,15 +98,17 @@ def tier_for(engine: str, policy: Policy[Any, Any], world: World) -> str:
 
 def checked_marks(checkpoints: Sequence[int], horizon: int) -> NDArray[np.int64]:
     """Checkpoints as whole numbers, increasing, within the horizon."""
-    marks = [whole("checkpoint", mark, 1) for mark in checkpoints]
+    marks = [whole("checkpoints", mark, 1, "each of them") for mark in checkpoints]
     if marks != sorted(set(marks)) or (marks and marks[-1] > horizon):
-        raise BadValue(f"checkpoints must increase and lie within the horizon of {horizon:,}, got {marks}")
+        raise BadValue(
+            f"{argument('checkpoints')} must increase and lie within the horizon of {horizon:,}, got {marks}"
+        )
     return np.array(marks, np.int64)
 
 
 def log_marks(horizon: int, count: int) -> list[int]:
     """Up to `count` checkpoints, evenly spaced in the logarithm, the horizon last."""
-    count = whole("number of checkpoints", count, 1)
+    count = whole("count", count, 1)
     if count == 1:
         return [horizon]
     return sorted({int(round(mark)) for mark in np.geomspace(min(10, horizon), horizon, count)} | {horizon})

@@ -1,4 +1,4 @@
-"""How a hold is played: every step, every draw, or one draw for all that settles inside.
+"""The three tiers of simulating a hold: every step, every draw, or one draw for all pulls that settle inside.
 
 A hold is one or two *parts* (its head and its body), and all that a policy sees of a part of m steps on one
 arm is the sum of its totals. A pull made at least window - 1 steps before the part ends pays inside it,

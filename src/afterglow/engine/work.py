@@ -1,4 +1,4 @@
-"""Runs shared out over threads: interruptible, and the same results however they are shared."""
+"""Distribute runs over threads: interruptible, with results that don't depend on the number of threads."""
 
 import os
 import threading

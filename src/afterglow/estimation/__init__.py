@@ -1,4 +1,4 @@
-"""What totals say about arms: bounds, batch means, differences between arms, estimates, and the graded verdict."""
+"""Estimates of arms from totals: bounds, batch means, differences, chances, and the graded verdict."""
 
 from afterglow.estimation.estimates import Difference, Estimate, Estimates
 from afterglow.estimation.verdict import Verdict

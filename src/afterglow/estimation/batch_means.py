@@ -1,4 +1,4 @@
-r"""Washed totals in batches, from which ordinary statistics learn how much means vary.
+r"""Batch means of washed totals, from which the variance of means is estimated.
 
 From step `window` of a run on, only the arm's own pulls pay: such totals are *washed*, and under any spread whose law
 stays the same their mean is that of the arm. Neighbouring totals are alike, so their scatter says little about that
@@ -41,7 +41,7 @@ class Washed:
 
 @dataclass(slots=True)
 class OpenBatch:
-    """The run in play: what is not a whole season, or a whole batch, yet."""
+    """The current run: its incomplete season and batch."""
 
     season_steps: int = 0
     season_total: float = 0.0
@@ -144,7 +144,7 @@ class Batches:
         return timeline.cells
 
     def values(self) -> dict[str, Any]:
-        """All of it as JSON values."""
+        """The batches as JSON values."""
         return {
             "arms": [records.plain(washed, "batches:") for washed in self.arms],
             "open": records.plain(self.open, "open batches:"),
@@ -152,7 +152,7 @@ class Batches:
         }
 
     def restore(self, values: dict[str, Any], current: int = -1) -> None:
-        """Go on from what `values` gave; `current` is the arm in play."""
+        """Restore what `values` returned; `current` is the arm in play."""
         pairs = zip(self.arms, values["arms"], strict=True)
         self.arms = [records.like(washed, value, "batches") for washed, value in pairs]
         self.open = records.like(self.open, values["open"], "open batches")

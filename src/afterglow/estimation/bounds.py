@@ -1,4 +1,4 @@
-r"""What pooled totals prove about each arm, whatever policy chose the arms and however rewards were spread.
+r"""Proved confidence bounds on each arm's mean from pooled totals, for any policy and any spread.
 
 A *run* is a maximal stretch of steps on one arm, $w$ the window less one, $X$ the totals, $Y \in [0, 1]$ the
 rewards of the arm's pulls. A pull pays nothing negative, and only within its own and the next $w$ steps. So,
@@ -44,7 +44,7 @@ LATER_LOOKS = 1.5
 
 @dataclass(slots=True)
 class Tally:
-    """One arm: its earlier runs added up, its last run in detail."""
+    """One arm: sums over its earlier runs, and its last run."""
 
     pulls: int = 0
     runs: int = 0
@@ -63,9 +63,9 @@ class Tally:
 
 
 class Bounds:
-    """Tallies of all arms; `record` each step, then read `interval` and `mean`. Memory does not grow.
+    """Tallies of all arms; `record` each step, then read `interval` and `mean`. Memory is constant.
 
-    Beside what is proved, batches of washed totals are kept: `evidence` is what ordinary statistics make of them.
+    Batches of washed totals are kept too: `evidence` has ordinary statistics of them.
     """
 
     def __init__(self, arms: int, window: int, confidence: float, season: int = 1) -> None:
@@ -128,7 +128,7 @@ class Bounds:
             del self.owing[0]
 
     def resume(self, tallies: list[Tally], current: int, look: int) -> None:
-        """Go on from what another ledger has written down."""
+        """Continue from stored tallies."""
         self.tallies, self.current, self.look = tallies, current, look
         ended = [tally for arm, tally in enumerate(tallies) if arm != current and tally.age and tally.gap < self.late]
         self.owing = sorted(ended, key=lambda tally: -tally.gap)
@@ -174,5 +174,5 @@ class Bounds:
         return min(max(mean, low), high) if low <= high else mean
 
     def evidence(self) -> Evidence:
-        """What washed totals tell about differences between arms, by ordinary statistics."""
+        """Ordinary statistics of differences between arms, from washed totals."""
         return evidence(self.batches)

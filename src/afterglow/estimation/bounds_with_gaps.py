@@ -1,4 +1,4 @@
-r"""The ledger where totals are missing: steps that are lost or not known leave its bounds valid.
+r"""Bounds with missing totals: steps with unknown totals or unknown arms keep the bounds valid.
 
 The bounds of the module `bounds` rest on two facts: what a run was paid, and what it may still be owed. With $w$ the
 window less one:
@@ -17,7 +17,7 @@ NEVER = -1
 
 
 class BoundsWithGaps(Bounds):
-    """A ledger with `lose` and `interrupt`."""
+    """`Bounds` with `lose` for unknown totals and `interrupt` for unknown steps."""
 
     def __init__(self, arms: int, window: int, confidence: float, season: int = 1) -> None:
         super().__init__(arms, window, confidence, season)
@@ -54,7 +54,7 @@ class BoundsWithGaps(Bounds):
         self.batches.skip()
 
     def interrupt(self) -> None:
-        """End the run: what follows is not known. What anybody is owed counts in full."""
+        """End the run: what follows is unknown. Pending rewards count in full."""
         ended = [*self.owing, *([self.tallies[self.current]] if self.current >= 0 else [])]
         for tally in ended:
             tally.tail = float(self.late)

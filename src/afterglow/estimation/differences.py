@@ -1,4 +1,4 @@
-r"""Ordinary statistics of the difference between two arms, beside the bounds that are proved.
+r"""Ordinary confidence intervals of differences between arms, from batch means.
 
 Let $m_a$ be the mean of the $N_a$ washed totals of arm $a$ (module `batch_means`) and $v_a$ the variance that one of
 them adds to a long sum. The difference of two arms is $m_a - m_b$ with variance $v_a/N_a + v_b/N_b$, and its interval
@@ -19,7 +19,7 @@ $\sqrt{2/f_a}\,v_a/N_a$. Both terms may be read from the same batches; whatever 
 most the sum of theirs. So $\sqrt f = (v_a/N_a + v_b/N_b) / (v_a/N_a/\sqrt{f_a} + v_b/N_b/\sqrt{f_b})$, which lies
 between the two, and is right if one variance stands for both.
 
-It leans on more than the bounds do: a spread whose law stays the same, stretches of a window that vary independently of
+It assumes more than the bounds do: a spread whose law stays the same, stretches of a window that vary independently of
 each other but for effects that reach from one into the next, an arm that varies no more than all do where it has few
 batches, and *one* look, at an end that was fixed before. That policies choose what they sample is left out of account.
 
@@ -74,7 +74,7 @@ class Evidence:
         return own if own is not None and own.value > pooled.value else pooled
 
     def difference(self, arm: int, other: int, confidence: float) -> tuple[float, float]:
-        """What an arm's step brings more than another's, and how far that may be off; there must be enough of both."""
+        """Difference per step between two arms and its half-width; both must have enough batches."""
         terms = [(self.variance(one), self.steps[one]) for one in (arm, other)]
         square = sum(variance.value / steps for variance, steps in terms)
         deviation = sum(variance.value / steps / math.sqrt(variance.freedom) for variance, steps in terms)
@@ -83,7 +83,7 @@ class Evidence:
 
 
 def evidence(batches: Batches) -> Evidence:
-    """What the batches tell."""
+    """The evidence of the batches."""
     arms = batches.arms
     return Evidence(
         tuple(washed.steps for washed in arms),

@@ -1,8 +1,8 @@
-"""What an experiment knows about its arms, in the units of its totals.
+"""Estimates of the arms of an experiment, in the unit of its totals.
 
-There are two kinds of evidence. The bounds of every arm are proved for whatever effects do within the window, at all
-times, and are wide for it. The *ordinary* difference between two arms is what a statistician would say who trusts that
-effects arrive alike all the time, and looks once: `afterglow.estimation.differences` has what it leans on.
+There are two kinds. The bounds of every arm are proved for any spread within the window, at all times, and therefore
+wide. The *ordinary* difference between two arms is a usual confidence interval, valid for one look at the end and for
+spreads that don't change: `afterglow.estimation.differences` lists its assumptions.
 """
 
 import math
@@ -17,7 +17,7 @@ from afterglow.estimation.differences import ENOUGH, Evidence
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """One arm: what a pull of it brings on average, and bounds on that."""
+    """One arm: its mean per pull, and bounds on that."""
 
     arm: Name
     mean: float  # not a number for an arm that was never played
@@ -35,7 +35,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What a step on `arm` brings more than one on `other`, by ordinary statistics, for one look.
+    """Difference per step between `arm` and `other`, by ordinary statistics, valid for one look at the end.
 
     Either `mean`, `low` and `high` are numbers or `missing` says why there are none.
     """
@@ -73,7 +73,7 @@ class Estimates:
     arms: tuple[Estimate, ...]
     confidence: float
     window: int
-    surplus: float = 0.0  # what came in beyond all that the pulls can have brought
+    surplus: float = 0.0  # by which totals exceed what all pulls can pay
     evidence: Evidence = field(default=NOTHING, repr=False)
     reward_max: float = 1.0
 
@@ -98,8 +98,8 @@ class Estimates:
         return self.arms[-max(means)[1]].arm if means else None
 
     def against(self, arm: Name) -> tuple[Difference, ...]:
-        """What the arm brings more than each of the others, in their order: intervals of level `confidence`, each on
-        its own."""
+        """Differences between the arm and each of the others, in their order: individual intervals of level
+        `confidence`."""
         names = [estimate.arm for estimate in self.arms]
         place = names.index(self[arm].arm)
         return tuple(self._difference(place, other) for other in range(len(names)) if other != place)
@@ -125,22 +125,23 @@ class Estimates:
 
     @property
     def alarm(self) -> str | None:
-        """What is wrong when bounds contradict each other, or totals what one pull can bring; None while all fits."""
+        """A sentence if bounds contradict each other or totals exceed what pulls can pay; else None."""
         if self.surplus > 0:
             return (
                 f"totals add up to {self.surplus:.4g} more than all pulls can have brought: reward_max, the most that "
                 "one pull brings in all, is too small"
             )
-        torn = [
+        contradictory = [
             f"arm {one.arm!r} brings at least {one.low:.4g} and at most {one.high:.4g} a pull"
             for one in self.arms
             if one.contradiction
         ]
-        if not torn:
+        if not contradictory:
             return None
         return (
-            f"{', '.join(torn)}: the window of {self.window:,} steps is too short, totals are not what they should be "
-            f"or the arms change with time; chance alone does this in at most {1 - self.confidence:.2g} of experiments"
+            f"{', '.join(contradictory)}: the window of {self.window:,} steps is too short, totals are not what they "
+            f"should be or the arms change with time; chance alone does this in at most {1 - self.confidence:.2g} of "
+            "experiments"
         )
 
     def __str__(self) -> str:
@@ -155,17 +156,17 @@ class Estimates:
 
 
 def read(
-    ledger: Bounds, names: Sequence[Name], window: int, reward_max: float, confidence: float, starts: int = 1
+    bounds: Bounds, names: Sequence[Name], window: int, reward_max: float, confidence: float, starts: int = 1
 ) -> Estimates:
-    """The ledger in the units of totals, arms by their names; it has started so many times after an unknown past."""
-    steps = sum(tally.pulls for tally in ledger.tallies)
+    """The bounds in the unit of totals, with arms by name; `starts` is how often they started after an unknown past."""
+    steps = sum(tally.pulls for tally in bounds.tallies)
     rows = []
-    for arm, (name, tally) in enumerate(zip(names, ledger.tallies, strict=True)):
-        low, high = ledger.interval(arm)
-        mean = ledger.mean(arm) * reward_max
+    for arm, (name, tally) in enumerate(zip(names, bounds.tallies, strict=True)):
+        low, high = bounds.interval(arm)
+        mean = bounds.mean(arm) * reward_max
         share = tally.pulls / steps if steps else 0.0
         rows.append(Estimate(name, mean, low * reward_max, high * reward_max, tally.pulls, tally.runs, share))
-    seen = sum(tally.past + tally.seen for tally in ledger.tallies)
-    most = steps + starts * ledger.late  # a start may bring earlier effects
+    seen = sum(tally.past + tally.seen for tally in bounds.tallies)
+    most = steps + starts * bounds.late  # a start may bring earlier effects
     surplus = max(0.0, seen * (1 - ROUNDING) - most) * reward_max
-    return Estimates(tuple(rows), confidence, window, surplus, ledger.evidence(), reward_max)
+    return Estimates(tuple(rows), confidence, window, surplus, bounds.evidence(), reward_max)

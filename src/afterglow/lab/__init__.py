@@ -1,4 +1,4 @@
-"""The laboratory: studies, plans, fits, reports, and an environment for other people's agents.
+"""Simulation studies, plans, fits, reports, and a Gymnasium environment.
 
 Each name is imported when it is first used, because the compiled simulator takes a second to load.
 """

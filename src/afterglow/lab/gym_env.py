@@ -1,4 +1,4 @@
-"""A world as a Gymnasium environment, so that other people's agents can play it (extra `gym`)."""
+"""A world as a Gymnasium environment (extra `gym`)."""
 
 import math
 from typing import Any
@@ -22,9 +22,9 @@ Totals = NDArray[np.float64]
 class WorldEnv(gymnasium.Env[Totals, np.int64]):
     """An action is an arm, the observation and the reward are the pooled total of the step.
 
-    An episode is `horizon` steps and then truncated. `reset(seed=s)` starts run 0 of that seed, `reset()` the
-    next run; the rewards are those that `simulate` meets. `info` has what an agent must not use but a study
-    wants: the regret so far and the reward still pending.
+    An episode is truncated after `horizon` steps. `reset(seed=s)` starts run 0 of that seed, `reset()` the next run;
+    the rewards are those of `simulate`. `info` has the regret so far and the reward still pending, which an agent must
+    not use.
 
     >>> env = WorldEnv(World.of([0.9, 0.1], window=4, spread="last"), horizon=100)
     >>> total, info = env.reset(seed=3)

@@ -1,4 +1,4 @@
-r"""Intervals, bands and fitted exponents, each with a statement of what it covers.
+r"""Confidence intervals, bands and fitted exponents.
 
 - The *interval of a mean* is Student's, that of a *difference* of means Welch's, or Student's of the differences run by
   run where both meet the same rewards; the *interval of a probability* Clopper and Pearson's, never too short; the
@@ -125,7 +125,7 @@ def band_of_mean(curves: Numbers, level: float = 0.95, simultaneous: bool = Fals
     """Of curves with one row for each run: the mean, and where the expected curve lies."""
     runs, points = curves.shape
     if runs < 2:
-        raise BadValue("a band of the mean needs at least 2 runs, got 1")
+        raise BadValue("a band of the mean needs at least 2 runs, got 1", kind="too-few-runs", field="curves")
     mean, error = curves.mean(axis=0), curves.std(axis=0, ddof=1) / math.sqrt(runs)
     times = student_quantile(checked(level), runs - 1)
     if simultaneous:
@@ -173,7 +173,8 @@ def power_fit(x: Numbers, samples: Numbers, level: float = 0.95) -> Fit:
     checked(level)
     means = samples.mean(axis=0)
     if x.size < 2 or np.any(means <= 0):
-        raise BadValue(f"an exponent needs at least 2 points with a mean above 0, got {x.size} with {means.tolist()}")
+        sentence = f"an exponent needs at least 2 points with a mean above 0, got {x.size} with {means.tolist()}"
+        raise BadValue(sentence, kind="too-few-points", field="samples")
     place = np.log(x) - np.log(x).mean()
     weights = place / (place @ place)
     exponent = float(weights @ np.log(means))

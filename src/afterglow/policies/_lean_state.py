@@ -1,4 +1,4 @@
-"""What `lean_ucb` remembers: washed sums of every arm, young and old, and batch means that tell the noise.
+"""State of `lean_ucb`: washed sums of every arm, young and old, and batch means for the noise.
 
 Three kinds of batch are kept, of `sizes[kind]` steps each: kept steps, old steps, and blocks of kept steps for
 the report. The finished batches of a kind are three numbers per arm (count, sum and sum of squares of their

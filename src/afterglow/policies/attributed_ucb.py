@@ -1,6 +1,6 @@
-r"""UCB1 told everything, late: the privileged reference that shows what anonymity costs.
+r"""UCB1 with attributed, delayed rewards: the privileged reference that measures the cost of anonymity.
 
-It is told each pull's whole reward *and* which pull it belongs to as soon as the window of that pull has
+It sees each pull's whole reward *and* which pull it belongs to as soon as the window of that pull has
 closed, $d - 1$ steps later; in the real setting neither is ever known. So it is delayed, but neither composite
 nor anonymous, and the gap between it and an honest policy is the price of pooling.
 
@@ -66,7 +66,7 @@ policy = Policy(
     "attributed-ucb", Settings, State, start, next_hold, learn, configure,
     every_step=True,
     privileged=True,
-    summary="UCB1 told each pull's reward and arm once its window has closed; for comparison only",
+    summary="UCB1 with each pull's reward and arm once its window has closed; for comparison only",
     guarantee="O(sum log T / gap + K d), with knowledge that the setting denies",
     source="Auer, Cesa-Bianchi & Fischer 2002; Joulani, György & Szepesvári 2013",
 )  # fmt: skip

@@ -65,16 +65,23 @@ def configure(arms: int, window: int, C: float = 0.5) -> Settings:
     arms = whole("arms", arms, 2)
     window = whole("window", window, 1, "1 = paid at once")
     C = number("C", C, above=0.0)
-    edges = [0]
-    while edges[-1] < window:
-        edges.append(min(max(1, 2 * edges[-1]), window))
+    edges = lag_edges(window)
     bins = len(edges) - 1
     if arms * bins > UNKNOWNS:
         raise BadValue(
             f"lag-ridge-ucb must not have more than {UNKNOWNS:,} unknowns, {arms:,} arms x {bins} lag bins are "
-            f"{arms * bins:,}; take at most {UNKNOWNS // bins:,} arms or use washout-ucb"
+            f"{arms * bins:,}; take at most {UNKNOWNS // bins:,} arms or use washout-ucb",
+            field="arms",
         )
     return Settings(arms, window, C, bins, edges, -(-window // 4), 4 * window)
+
+
+def lag_edges(window: int) -> list[int]:
+    """Bins {0}, {1}, {2, 3}, {4 .. 7}, … cut at the window: where they begin, and the window."""
+    edges = [0]
+    while edges[-1] < window:
+        edges.append(min(max(1, 2 * edges[-1]), window))
+    return edges
 
 
 def start(settings: Settings) -> State:

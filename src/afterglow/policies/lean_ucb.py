@@ -32,7 +32,7 @@ import math
 from collections.abc import Sequence
 
 from afterglow.checks import between, whole
-from afterglow.errors import BadValue
+from afterglow.errors import TOO_SHORT, BadValue, argument
 from afterglow.policies._lean_report import report
 from afterglow.policies._lean_state import (
     BLOCK,
@@ -68,7 +68,9 @@ def configure(arms: int, window: int, horizon: int, season: int = 1, noise: floa
         shorter = f" or shorten the window to {fits:,}" if fits else " or take fewer arms" if arms > 2 else ""
         raise BadValue(
             f"lean-ucb needs 2 x {arms:,} arms x {window:,} steps = {need:,}, the horizon is {horizon:,}; "
-            f"lengthen it{shorter}"
+            f"lengthen it{shorter}",
+            kind=TOO_SHORT,
+            field="horizon",
         )
     half = -(-window // 2)
     least = whole_seasons(half, season)
@@ -77,8 +79,10 @@ def configure(arms: int, window: int, horizon: int, season: int = 1, noise: floa
     need = arms * (first + window - 1)
     if horizon < need:
         raise BadValue(
-            f"season must be short enough to try {arms:,} arms for {first:,} steps after {window - 1:,} discarded ones "
-            f"within the horizon of {horizon:,}, got {season:,}; lengthen the horizon to {need:,} or set season to 1"
+            f"{argument('season')} must be short enough to try {arms:,} arms for {first:,} steps after {window - 1:,} "
+            f"discarded ones within the horizon of {horizon:,}, got {season:,}; lengthen the horizon to {need:,} or "
+            f"set {argument('season')} to 1",
+            kind=TOO_SHORT,
         )
     batch = whole_seasons(max(half, min(window, 8)), season)
     return Settings(arms, horizon, window, season, noise, least, first, [batch, batch, whole_seasons(window, season)])

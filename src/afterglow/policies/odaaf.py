@@ -17,7 +17,7 @@ $$\sqrt{\frac{2L}{n_m}} + \frac{4L}{3 n_m} + \frac{\text{leak}}{n_m} \le \frac{\
   $\min(m (d - 1), n)$, with $n$ the pulls of `odaaf` before rounding.
 - `odaaf-variance` knows $E$ and $V$: leak $= 2 (E + 2 V)$, with the bridge.
 
-Nothing is promised when the spread is not such a random delay: one that depends on the arm, or an adversary,
+There is no guarantee when the spread is not such a random delay: one that depends on the arm, or an adversary,
 can keep the edges far from their mean. `mean_delay` counts steps after the pull's own, so it is at most $d - 1$.
 
 Ciara Pike-Burke, Shipra Agrawal, Csaba Szepesvári, Steffen Grünewälder: Bandits with Delayed, Aggregated

@@ -31,7 +31,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from afterglow.checks import choice, number, whole
-from afterglow.errors import AfterglowWarning
+from afterglow.errors import AfterglowWarning, Sentence, argument
 from afterglow.policies.policy import Policy
 from afterglow.policies.terms import best_mean_plus
 
@@ -89,10 +89,12 @@ def configure(
     if arms * steps > horizon:
         fits = largest_window(arms, horizon, constants, a)
         shorter = f"shorten the window to {fits:,}" if fits else "no window is short enough: lengthen the horizon"
-        way_out = shorter if hold is None or horizon < arms else f"set hold to {horizon // arms:,} or less"
+        way_out = shorter if hold is None or horizon < arms else f"give {argument('hold', horizon // arms)} or less"
         warnings.warn(
-            f"phased-ucb needs {arms:,} arms x {steps:,} steps to try every arm once, the horizon is {horizon:,}; "
-            f"{way_out} or use trim-ucb",
+            Sentence(
+                f"phased-ucb needs {arms:,} arms x {steps:,} steps to try every arm once, the horizon is {horizon:,}; "
+                f"{way_out} or use trim-ucb"
+            ),
             AfterglowWarning,
             stacklevel=3,
         )

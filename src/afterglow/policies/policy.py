@@ -1,12 +1,12 @@
-"""What a policy is: two dataclasses, a start and two verbs, in plain Python.
+"""`Policy`: two dataclasses (settings, state) and functions, in plain Python.
 
 A policy plays *holds*. `next_hold(settings, state, draws)` names an arm, a number of steps and a split;
-after those steps `learn(settings, state, arm, steps, split, head, body)` is told two sums: `head`, the
+after those steps `learn(settings, state, arm, steps, split, head, body)` receives two sums: `head`, the
 totals seen in the first `split` steps of the hold, and `body`, those of the rest. The last hold may be
 cut short by the horizon: `steps` and `split` are then what was played, not what was asked.
 
 The fields of settings and state are `int`, `float`, `list[int]` or `list[float]`; a list keeps the length
-it has after `start`. That is all it takes to run the same source live, on lists, and compiled, on rows.
+it has after `start`. So the same source runs live, on lists, and compiled, on rows.
 """
 
 import inspect
@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from afterglow.errors import BadValue, UnknownName
+from afterglow.errors import BadValue, UnknownName, argument
 
 SettingsT = TypeVar("SettingsT")
 StateT = TypeVar("StateT")
@@ -41,9 +41,9 @@ class Policy(Generic[SettingsT, StateT]):
     recommend: Callable[[SettingsT, StateT], int] | None = None
     draws: int = 0  # how many uniforms in [0, 1) next_hold reads
     every_step: bool = False  # asks for one-step holds
-    privileged: bool = False  # told each pull's whole reward when its window closes; can't run live
-    adjustable: bool = False  # may be given totals less what was expected, so also negative ones
-    version: int = 1  # grows when decisions change, so that stored experiments know
+    privileged: bool = False  # sees each pull's whole reward when its window closes; can't run live
+    adjustable: bool = False  # accepts totals less expected totals, which may be negative
+    version: int = 1  # increases when decisions change; stored with experiments
     summary: str = ""
     guarantee: str = ""
     source: str = ""
@@ -58,12 +58,14 @@ class Policy(Generic[SettingsT, StateT]):
         return [name for name in self.parameters() if name not in PLACE]
 
     def takes(self) -> str:
-        """Its options in words."""
+        """Its options as text."""
         return f"it takes {', '.join(self.options()) or 'none'}"
 
     def unknown(self, option: str, others: Sequence[str] = ()) -> UnknownName:
         """The error for an option that it doesn't take; `others` are names that may have been meant too."""
-        return UnknownName(f"setting of {self.name}", option, [*self.options(), *others], self.takes())
+        known = [*self.options(), *others]
+        what = f"setting of {self.name}"
+        return UnknownName(what, option, known, self.takes(), kind="unknown-setting", field=option)
 
     def needs(self) -> list[str]:
         """What must be known to run it: required parameters other than the number of arms."""
@@ -84,8 +86,8 @@ class Policy(Generic[SettingsT, StateT]):
         missing = [name for name in self.needs() if name not in given]
         if missing:
             give = f"give {'it' if len(missing) == 1 else 'them'}"
-            how = [f"{name}=5 (on the command line --set {name}=5)" for name in missing if name not in PLACE]
-            raise BadValue(
-                f"{self.name} needs {' and '.join(missing)}; {give}{', for instance ' * bool(how)}{' '.join(how)}"
-            )
+            how = [argument(name, 5) for name in missing if name not in PLACE]
+            needed = " and ".join(argument(name) for name in missing)
+            sentence = f"{self.name} needs {needed}; {give}{', for instance ' * bool(how)}{' '.join(how)}"
+            raise BadValue(sentence, kind="missing-setting", field=missing[0])
         return (self.configure or self.Settings)(**given)

@@ -1,11 +1,11 @@
-"""Every policy by name: one line each, imported when asked for."""
+"""All policies by name, imported when used."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any
 
-from afterglow.errors import BadValue, UnknownName
+from afterglow.errors import BadValue, UnknownName, argument
 from afterglow.policies.policy import Policy
 
 WHERE = {
@@ -53,13 +53,31 @@ def playable(policy: object) -> Policy[Any, Any]:
     """The policy, if it can run on totals alone."""
     found = named(policy) if isinstance(policy, str) else policy
     if not isinstance(found, Policy):
-        raise BadValue(f"policy must be a name or a Policy, got {policy!r}; `afterglow policies` lists the names")
+        named_ = argument("policy")
+        raise BadValue(f"{named_} must be a name or a Policy, got {policy!r}; `afterglow policies` lists the names")
     if found.privileged:
         raise BadValue(
-            f"{found.name} is told each pull's own reward, which pooled totals don't show, so it runs in simulations "
-            "only; choose another, such as trim-ucb"
+            f"{found.name} needs each pull's own reward, which pooled totals don't show, so it runs in simulations "
+            "only; choose another, such as trim-ucb",
+            kind="simulation-only",
+            field="policy",
         )
     return found
+
+
+def merged_options(options: object, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a policy, given as a mapping, by name, or both; each once.
+
+    >>> merged_options({"C": 0.5}, {"level": "plus"})
+    {'C': 0.5, 'level': 'plus'}
+    """
+    if options is not None and not isinstance(options, Mapping):
+        raise BadValue(f"{argument('options')} must be a mapping from settings to values, got {options!r}")
+    found = dict(options or {})
+    for name in settings:
+        if name in found:
+            raise BadValue(f"{argument(name)} is given by name and in {argument('options')}; give it once")
+    return found | dict(settings)
 
 
 def known_options(policy: Policy[Any, Any], options: Mapping[str, Any], others: Sequence[str]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Holds of whole seasons, so that no arm is judged by its time of day.
+"""Holds of whole seasons, so that all arms are compared over the same phases.
 
 Totals that follow a cycle (a day of 24 steps, a week of 7) favour whichever arm is held at the right hours. If the
 counted part of every hold, that behind its split, lasts whole cycles, every arm sees all phases equally often and the
@@ -21,7 +21,7 @@ from functools import cache, partial
 from typing import Any
 
 from afterglow.checks import whole
-from afterglow.errors import BadValue
+from afterglow.errors import BadValue, argument
 from afterglow.policies.policy import Policy
 
 Anyone = Policy[Any, Any]
@@ -37,8 +37,8 @@ def seasonal(policy: Anyone, season: int = 1) -> Anyone:
 def aligned(policy: Anyone, season: int) -> Anyone:
     if policy.every_step:
         raise BadValue(
-            f"season needs a policy that holds an arm for many steps, {policy.name} decides at every step; "
-            "take another, such as trim-ucb, or leave season out"
+            f"{argument('season')} needs a policy that holds an arm for many steps, {policy.name} decides at every "
+            f"step; take another, such as trim-ucb, or leave {argument('season')} out"
         )
     make: Any = policy.configure or policy.Settings
     if "season" in policy.options():

@@ -1,4 +1,4 @@
-"""Small formulas that several policies share: plain Python, compiled only when a policy that calls them is."""
+"""Formulas that several policies share; plain Python, compiled with the policies that call them."""
 
 import math
 

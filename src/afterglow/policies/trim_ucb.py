@@ -37,7 +37,7 @@ when the run ends. Decisions fall at the same ages with and without pieces.
 from collections.abc import Sequence
 
 from afterglow.checks import choice, whole
-from afterglow.errors import BadValue
+from afterglow.errors import BadValue, argument
 from afterglow.policies._trim_bounds import (
     LARGEST,
     PLAIN,
@@ -77,8 +77,8 @@ def configure(
         last_steps = whole("endgame", endgame, 0, "0 = none")
         if last_steps and not steps:
             raise BadValue(
-                f"endgame counts back from the horizon and there is none, got {endgame}; "
-                "give a horizon or leave endgame out"
+                f"{argument('endgame')} counts back from the horizon and there is none, got {endgame}; "
+                f"give {argument('horizon')} or leave {argument('endgame')} out"
             )
     estimated = variance == "estimated"
     return Settings(
@@ -90,7 +90,8 @@ def known_variance(given: object) -> float:
     """The variance bound to begin with: the number given, or the largest there is."""
     if given in ("none", "estimated"):
         return LARGEST
-    rule = "variance must be none, estimated or a number above 0 and up to 0.25 (the most a reward in [0, 1] can have)"
+    named = argument("variance")
+    rule = f"{named} must be none, estimated or a number above 0 and up to 0.25 (the most a reward in [0, 1] can have)"
     try:
         value = float(str(given))
     except ValueError:

@@ -1,4 +1,4 @@
-"""The theory in numbers: constants, lemmas and theorems, as printed and as proved. One formula per function."""
+"""Constants, lemmas and theorems as functions, as printed in the paper and as proved; one formula per function."""
 
 from afterglow.theory import trim
 from afterglow.theory.deviations import hoeffding, log_mixture, mixture_level, peeling

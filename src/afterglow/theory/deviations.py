@@ -1,4 +1,4 @@
-r"""How far a mean of rewards in $[0, 1]$ strays: at one count, and over all counts at once.
+r"""Deviation bounds for means of rewards in $[0, 1]$: at one count, and uniform over all counts.
 
 The rewards are those of one arm in the order of its pulls, independent with mean $\mu$. Kullback-Leibler
 divergence is between Bernoulli laws, $\mathrm{kl}(p, q) \ge 2 (p - q)^2$. Proofs of the two uniform bounds are in

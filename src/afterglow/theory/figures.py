@@ -1,4 +1,4 @@
-"""What is known of a policy before it is played: its schedule and the bounds on its regret."""
+"""Schedules and regret bounds of policies."""
 
 import math
 import warnings
@@ -33,7 +33,8 @@ def bounds(
     (839, 11319)
     """
     if policy in names() and policy not in COVERED:
-        raise BadValue(f"no bound is written down for {policy}; there are bounds for {', '.join(COVERED)}")
+        sentence = f"no bound is written down for {policy}; there are bounds for {', '.join(COVERED)}"
+        raise BadValue(sentence, kind="no-bound", field="policy")
     chosen = named(policy)
     arms, window = whole("arms", arms, 2), whole("window", window, 1, "1 = paid at once")
     horizon = whole("horizon", horizon, 3)

@@ -1,21 +1,24 @@
-"""Gaps between the best mean and the others, as the theorems take them."""
+"""Checks and sums of gaps between the best mean and the others."""
 
 import math
 from collections.abc import Sequence
 
 from afterglow.checks import between, whole
-from afterglow.errors import BadValue
+from afterglow.errors import BadValue, argument
 
 
 def other_gaps(arms: int, gaps: Sequence[float]) -> list[float]:
     """The gaps of all arms but one best, checked; they are given for each arm, or for each but one best."""
     arms = whole("arms", arms, 2)
-    checked = [between("gap", gap, 0, 1) for gap in gaps]
+    checked = [between("gaps", gap, 0, 1, "each of them") for gap in gaps]
     if len(checked) not in (arms - 1, arms):
-        raise BadValue(f"gaps must be {arms:,}, or {arms - 1:,} without the best arm's, got {len(checked):,}")
+        raise BadValue(
+            f"{argument('gaps')} must be {arms:,}, or {arms - 1:,} without the best arm's, got {len(checked):,}"
+        )
     if len(checked) == arms and min(checked) > 0:
         raise BadValue(
-            f"one gap of {arms:,} must be 0, the best arm's, got {min(checked)!r} at least; give it or leave it out"
+            f"one gap of {arms:,} must be 0, the best arm's, got {min(checked)!r} at least; give it or leave it out",
+            field="gaps",
         )
     if len(checked) == arms:
         checked.remove(0)

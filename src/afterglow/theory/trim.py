@@ -1,4 +1,4 @@
-r"""Trim-UCB: how long a suboptimal arm is played, and a regret bound against every spread.
+r"""Trim-UCB: bounds on the pulls of a suboptimal arm and on the regret, for every spread.
 
 Write $w = d - 1$ and $f$ for the evidence asked. Unless one of at most $2 \log_2 T$ deviations happens, each of
 probability `peeling(f, T)`, the best arm's upper bound stays above its mean, and an arm of gap $\Delta$ whose run
@@ -13,7 +13,7 @@ The proof is in `docs/theory/trim-ucb.md`.
 import math
 from collections.abc import Sequence
 
-from afterglow.errors import BadValue
+from afterglow.errors import BadValue, argument
 from afterglow.policies._trim_bounds import PLAIN, STRICT, evidence
 from afterglow.policies.trim_ucb import PATIENCE
 from afterglow.theory.deviations import peeling
@@ -27,7 +27,7 @@ STRETCH = PATIENCE * GROWTH  # 6.3: a run's length, in ages at which it lost the
 def log_evidence(horizon: int, level: str = "strict") -> float:
     r"""$f$: $\log T$ (plain), $\log T + 3 \log\log T$ (strict). At `"plus"` the upper bounds are not always valid."""
     if level not in LEVELS:
-        raise BadValue(f"level must be plain or strict for a bound to hold, got {level!r}")
+        raise BadValue(f"{argument('level')} must be plain or strict for a bound to hold, got {level!r}")
     return evidence(LEVELS[level], horizon, 1, 1)
 
 

@@ -1,4 +1,4 @@
-"""Worlds to play in: what a pull pays (`rewards`), when it arrives (`spreads`), other income (`baseline`)."""
+"""Simulated worlds: reward laws (`rewards`), when rewards arrive (`spreads`), other income (`baseline`)."""
 
 from afterglow.worlds.baseline import Baseline, Blocks, Constant, Noise, Seasonal
 from afterglow.worlds.files import read_world

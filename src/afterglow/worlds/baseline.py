@@ -1,6 +1,6 @@
-"""Income that no arm causes: it joins the totals of all steps, whatever is played.
+"""Baselines: income that no arm causes, added to the totals of all steps.
 
-A baseline is a sum of parts, and in each step what the parts come to, but never less than 0:
+A baseline is a sum of parts, cut at 0 in each step:
 
     constant:0.3               the same in every step
     seasonal:0.1,0.4,0.2       one value for each phase of a cycle, step 0 being the first phase
@@ -22,11 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from afterglow.checks import whole
-from afterglow.errors import BadValue, UnknownName
+from afterglow.errors import BadValue, UnknownName, argument
 from afterglow.worlds.reward_values import finite, keep, real, short
 
 Numbers = NDArray[np.float64]
 LONGEST = 100_000  # steps after which cycles of different lengths must have met
+BLOCK_LENGTH = f"{argument('length')} of a baseline's blocks"
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Constant:
     value: float
 
     def __post_init__(self) -> None:
-        keep(self, value=finite("the value of a constant baseline", self.value))
+        keep(self, value=finite(f"{argument('value')} of a constant baseline", self.value))
 
     @property
     def mean(self) -> float:
@@ -54,7 +55,7 @@ class Seasonal:
     values: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        keep(self, values=series("a seasonal baseline", self.values))
+        keep(self, values=series(f"{argument('values')} of a seasonal baseline", self.values))
 
     @property
     def mean(self) -> float:
@@ -73,11 +74,9 @@ class Noise:
     correlation: float = 0.0
 
     def __post_init__(self) -> None:
-        size = real("deviation of a noisy baseline", self.deviation, "a number of at least 0", 0.0, 1e300)
-        rule = "between 0 and 0.9999"
-        keep(
-            self, deviation=size, correlation=real("correlation of a noisy baseline", self.correlation, rule, 0, 0.9999)
-        )
+        deviation, correlation = (f"{argument(name)} of a noisy baseline" for name in ("deviation", "correlation"))
+        size = real(deviation, self.deviation, "a number of at least 0", 0.0, 1e300)
+        keep(self, deviation=size, correlation=real(correlation, self.correlation, "between 0 and 0.9999", 0, 0.9999))
 
     @property
     def mean(self) -> float:
@@ -97,11 +96,12 @@ class Blocks:
     season: int = 1
 
     def __post_init__(self) -> None:
-        values = series("the history of a baseline", self.values)
-        season = whole("season of a baseline's blocks", self.season, 1, "1 = none")
+        values = series(f"{argument('values')} of a baseline's history", self.values)
+        named = f"{argument('season')} of a baseline's blocks"
+        season = whole(named, self.season, 1, "1 = none")
         if season > len(values):
-            raise BadValue(f"season of a baseline's blocks must fit into its {len(values):,} values, got {season:,}")
-        keep(self, values=values, length=whole("length of a baseline's blocks", self.length, 1), season=season)
+            raise BadValue(f"{named} must fit into its {len(values):,} values, got {season:,}")
+        keep(self, values=values, length=whole(BLOCK_LENGTH, self.length, 1), season=season)
 
     @property
     def used(self) -> tuple[float, ...]:
@@ -130,9 +130,12 @@ class Baseline:
     def __post_init__(self) -> None:
         for kind in (Noise, Blocks):
             if sum(isinstance(part, kind) for part in self.parts) > 1:
-                raise BadValue(f"a baseline may have one {kind.__name__.lower()} part, got {self.text!r}")
+                raise BadValue(
+                    f"a baseline may have one {kind.__name__.lower()} part, got {self.text!r}", field="parts"
+                )
         if not self.random and self.parts and min(self.profile) < 0:
-            raise BadValue(f"a baseline must not be negative in any step, got {self.text!r}; add a constant")
+            sentence = f"a baseline must not be negative in any step, got {self.text!r}; add a constant"
+            raise BadValue(sentence, field="parts")
 
     @property
     def mean(self) -> float:
@@ -154,7 +157,8 @@ class Baseline:
         level = math.fsum(part.value for part in self.parts if isinstance(part, Constant))
         period = math.lcm(*(len(values) for values in cycles))
         if period > LONGEST:
-            raise BadValue(f"the cycles of a baseline must meet within {LONGEST:,} steps, these do after {period:,}")
+            sentence = f"the cycles of a baseline must meet within {LONGEST:,} steps, these do after {period:,}"
+            raise BadValue(sentence, field="parts")
         return [math.fsum([level, *(values[t % len(values)] for values in cycles)]) for t in range(period)]
 
 
@@ -165,9 +169,9 @@ def series(what: str, values: object) -> tuple[float, ...]:
     """At least one finite number."""
     if isinstance(values, str) or not hasattr(values, "__iter__"):
         raise BadValue(f"{what} must come in a list, got {values!r}")
-    found = tuple(finite(f"a value of {what}", float(v) if isinstance(v, np.number) else v) for v in values)
+    found = tuple(finite(what, float(v) if isinstance(v, np.number) else v) for v in values)
     if not found:
-        raise BadValue(f"{what} needs at least one value, got none")
+        raise BadValue(f"{what} must be at least one, got none")
     return found
 
 
@@ -208,9 +212,7 @@ def parse_blocks(text: str, rest: str) -> Blocks:
     size, _, values = rest.partition(":")
     length, _, season = size.partition("/")
     steps = [listed(text, part, 1, 1)[0] for part in (length, season or "1")]
-    return Blocks(
-        tuple(listed(text, values, 1, 10**9)), whole("length of a baseline's blocks", steps[0], 1), int(steps[1])
-    )
+    return Blocks(tuple(listed(text, values, 1, 10**9)), whole(BLOCK_LENGTH, steps[0], 1), int(steps[1]))
 
 
 PARSERS: dict[str, Callable[[str, str], Part]] = {
@@ -228,9 +230,10 @@ def listed(text: str, rest: str, least: int, most: int) -> list[float]:
         values = [float(part) for part in rest.split(",")]
     except ValueError:
         raise BadValue(
-            f"baseline {shown!r} has a part that is not a number; for instance constant:0.3 or seasonal:0.1,0.3"
+            f"{argument('baseline')} {shown!r} has a part that is not a number; for instance constant:0.3 or "
+            "seasonal:0.1,0.3"
         ) from None
     if not least <= len(values) <= most:
         wanted = f"{least}" if least == most else f"{least} to {most:,}"
-        raise BadValue(f"baseline {shown!r} must have {wanted} numbers, got {len(values):,}")
+        raise BadValue(f"{argument('baseline')} {shown!r} must have {wanted} numbers, got {len(values):,}")
     return values

@@ -1,4 +1,4 @@
-"""Any reward law on [0, 1] as cells: with probability p the reward is uniform on [low, low + width].
+"""Piecewise uniform representation of reward laws: in each cell, with probability p, uniform on [low, low + width].
 
 A discrete law is cells of width 0, a uniform law is one cell. A smooth law is cut at several hundred points, and
 between two of them it is taken as the widest uniform with the right mean. So its mean and its probabilities at the

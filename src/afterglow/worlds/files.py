@@ -1,4 +1,4 @@
-"""A world in a TOML file.
+"""Read a world from a TOML file.
 
     window = 10
     spread = "dirichlet:0.5"
@@ -10,7 +10,7 @@
     [[arms]]
     reward = 0.8
 
-A number is the mean of a Bernoulli reward. What can't be used is named by file, key and value.
+A number is the mean of a Bernoulli reward. Errors name the file, the key and the value.
 """
 
 import tomllib
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from afterglow.checks import whole
-from afterglow.errors import BadValue, UnknownName
+from afterglow.errors import BadValue, UnknownName, argument
 from afterglow.worlds.rewards import Reward
 from afterglow.worlds.spreads import Spread
 from afterglow.worlds.spreads import spread as parse_spread
@@ -35,12 +35,12 @@ def read_world(path: str | Path, window: int | None = None, spread: str | None =
     laws = [reward_of(path, number, arm) for number, arm in enumerate(arms_of(path, found))]
     steps = window if window is not None else found.get("window")
     if steps is None:
-        raise BadValue(f"{path} has no window; add a line such as window = 10")
+        raise BadValue(f"{path} has no window; add a line such as window = 10", field="window")
     try:
         length = whole("window", steps, 1, "1 = paid at once")
         return World.of(laws, length, spread or spread_of(found), baseline_of(found))
     except BadValue as problem:
-        raise BadValue(f"{path}: {problem}") from None
+        raise BadValue(f"{path}: {problem}", kind=problem.kind, field=problem.field) from None
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:
@@ -48,24 +48,26 @@ def read_toml(path: str | Path) -> dict[str, Any]:
     try:
         return tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as problem:
-        raise BadValue(f"{path} can't be read: {(problem.strerror or str(problem)).lower()}") from None
+        reason = (problem.strerror or str(problem)).lower()
+        raise BadValue(f"{path} can't be read: {reason}", kind="unreadable-file", field="path") from None
     except ValueError as problem:
-        raise BadValue(f"{path} is not TOML: {str(problem).lower()}") from None
+        raise BadValue(f"{path} is not TOML: {str(problem).lower()}", kind="bad-file", field="path") from None
 
 
-def only(path: str | Path, kind: str, given: Mapping[str, Any], known: tuple[str, ...]) -> None:
-    """Refuse keys that mean nothing."""
+def only(path: str | Path, what: str, given: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    """Refuse unknown keys."""
     for key in given:
         if key not in known:
-            problem = UnknownName(kind, key, known, f"it has {', '.join(known)}")
-            raise BadValue(f"{path}: {problem}")
+            problem = UnknownName(what, key, known, f"it has {', '.join(known)}")
+            raise BadValue(f"{path}: {problem}", kind="unknown-key", field=key)
 
 
 def arms_of(path: str | Path, found: Mapping[str, Any]) -> list[Any]:
     """The tables of the arms."""
     arms = found.get("arms", [])
     if not isinstance(arms, list) or not arms or not all(isinstance(arm, dict) for arm in arms):
-        raise BadValue(f'{path}: arms must be tables, [[arms]] with reward = "beta:2,3" below, got {arms!r}')
+        sentence = f'{path}: arms must be tables, [[arms]] with reward = "beta:2,3" below, got {arms!r}'
+        raise BadValue(sentence, field="arms")
     return arms
 
 
@@ -74,18 +76,21 @@ def reward_of(path: str | Path, number: int, arm: Mapping[str, Any]) -> Reward:
     only(path, f"key of arms[{number}]", arm, ("reward",))
     reward = arm.get("reward")
     if isinstance(reward, bool) or not isinstance(reward, str | int | float):
-        raise BadValue(f'{path}: arms[{number}].reward must be a text such as "beta:2,3" or a mean, got {reward!r}')
+        rule = f'must be a text such as "beta:2,3" or a mean, got {reward!r}'
+        raise BadValue(f"{path}: arms[{number}].reward {rule}", field="arms")
     try:
         return law_of(reward)
     except BadValue as problem:
-        raise BadValue(f"{path}: arms[{number}].reward = {reward!r}: {problem}") from None
+        raise BadValue(
+            f"{path}: arms[{number}].reward = {reward!r}: {problem}", kind=problem.kind, field="arms"
+        ) from None
 
 
 def spread_of(found: Mapping[str, Any]) -> Spread:
     """The spread, uniform if none is named."""
     text = found.get("spread", "uniform")
     if not isinstance(text, str):
-        raise BadValue(f'spread must be a text such as "uniform", got {text!r}')
+        raise BadValue(f'{argument("spread")} must be a text such as "uniform", got {text!r}')
     return parse_spread(text)
 
 
@@ -93,5 +98,5 @@ def baseline_of(found: Mapping[str, Any]) -> str | float | None:
     """The baseline, none if none is named."""
     given = found.get("baseline")
     if isinstance(given, bool) or not isinstance(given, str | int | float | None):
-        raise BadValue(f'baseline must be a text such as "seasonal:0.1,0.3" or a number, got {given!r}')
+        raise BadValue(f'{argument("baseline")} must be a text such as "seasonal:0.1,0.3" or a number, got {given!r}')
     return given

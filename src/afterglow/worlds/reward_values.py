@@ -1,11 +1,11 @@
-"""Numbers of a reward law: checked, kept as floats, written short."""
+"""Checks and formatting of the numbers of reward laws."""
 
 import math
 from collections.abc import Sequence
 from numbers import Real
 from typing import Any
 
-from afterglow.errors import BadValue
+from afterglow.errors import BadValue, argument
 
 
 def keep(record: Any, **fields: Any) -> None:
@@ -28,9 +28,9 @@ def inside(name: str, value: object) -> float:
 
 def span(kind: str, low: object, high: object) -> tuple[float, float]:
     """Two numbers, 0 <= low < high <= 1."""
-    first, last = inside(f"low of {kind}", low), inside(f"high of {kind}", high)
+    first, last = inside(f"{argument('low')} of {kind}", low), inside(f"{argument('high')} of {kind}", high)
     if not first < last:
-        raise BadValue(f"low of {kind} must be below high, got {first:g} and {last:g}")
+        raise BadValue(f"{argument('low')} of {kind} must be below {argument('high')}, got {first:g} and {last:g}")
     return first, last
 
 
@@ -59,4 +59,4 @@ def numbers(text: str, values: Sequence[str]) -> list[float]:
     try:
         return [float(value) for value in values]
     except ValueError as problem:
-        raise BadValue(f"reward {text!r} has a part that is not a number ({problem})") from None
+        raise BadValue(f"{argument('reward')} {text!r} has a part that is not a number ({problem})") from None

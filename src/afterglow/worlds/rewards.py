@@ -1,4 +1,4 @@
-"""What a pull brings: reward laws on [0, 1].
+"""Reward laws on [0, 1].
 
 Each law has a mean, a variance, its cells (`afterglow.worlds.cells`), which is how the engine draws it, and a
 text that `parse_reward` reads back.
@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from afterglow.errors import BadValue, MissingExtra, UnknownName
+from afterglow.errors import BadValue, MissingExtra, UnknownName, argument
 from afterglow.worlds.cells import Cells, Numbers, atoms, cut, knots_of
 from afterglow.worlds.reward_values import finite, inside, keep, listed, numbers, real, short, span
 from afterglow.worlds.truncated import truncated_normal
@@ -46,7 +46,7 @@ class Bernoulli:
     p: float
 
     def __post_init__(self) -> None:
-        keep(self, p=inside("p of a Bernoulli reward", self.p))
+        keep(self, p=inside(f"{argument('p')} of a Bernoulli reward", self.p))
 
     @property
     def mean(self) -> float:
@@ -73,7 +73,7 @@ class Beta:
 
     def __post_init__(self) -> None:
         rule = "a number from 0.001 to 1,000,000"
-        a, b = (real(f"{name} of a Beta reward", getattr(self, name), rule, 1e-3, 1e6) for name in "ab")
+        a, b = (real(f"{argument(name)} of a Beta reward", getattr(self, name), rule, 1e-3, 1e6) for name in "ab")
         keep(self, a=a, b=b)
 
     @property
@@ -139,15 +139,17 @@ class Discrete:
     probabilities: Sequence[float] | Numbers
 
     def __post_init__(self) -> None:
-        values = listed("a value of a discrete reward", self.values)
-        masses = listed("a probability of a discrete reward", self.probabilities)
+        values = listed(f"{argument('values')} of a discrete reward", self.values)
+        masses = listed(f"{argument('probabilities')} of a discrete reward", self.probabilities)
         if len(values) != len(masses):
             raise BadValue(
                 f"a discrete reward needs one probability for each value, got {len(values)} values and "
-                f"{len(masses)} probabilities"
+                f"{len(masses)} probabilities",
+                field="probabilities",
             )
         if abs(math.fsum(masses) - 1) > 1e-9:
-            raise BadValue(f"probabilities of a discrete reward must add up to 1, got {math.fsum(masses):.10g}")
+            named = f"{argument('probabilities')} of a discrete reward"
+            raise BadValue(f"{named} must add up to 1, got {math.fsum(masses):.10g}")
         keep(self, values=values, probabilities=masses)
 
     @property
@@ -176,7 +178,7 @@ class Empirical:
     sample: Sequence[float] | Numbers
 
     def __post_init__(self) -> None:
-        keep(self, sample=listed("a value of an empirical reward", self.sample))
+        keep(self, sample=listed(f"{argument('sample')} of an empirical reward", self.sample))
 
     @property
     def mean(self) -> float:
@@ -208,8 +210,9 @@ class TruncatedNormal:
 
     def __post_init__(self) -> None:
         low, high = span("a normal reward", self.low, self.high)
-        centre = finite("centre of a normal reward", self.centre)
-        deviation = real("deviation of a normal reward", self.deviation, "a number from 1e-9 to 1e9", 1e-9, 1e9)
+        centre = finite(f"{argument('centre')} of a normal reward", self.centre)
+        named = f"{argument('deviation')} of a normal reward"
+        deviation = real(named, self.deviation, "a number from 1e-9 to 1e9", 1e-9, 1e9)
         keep(self, centre=centre, deviation=deviation, low=low, high=high)
         self.cells()
 
@@ -253,11 +256,11 @@ def parse_reward(text: str) -> Reward:
     if name == "discrete":
         pairs = [piece.split("@") for piece in pieces]
         if not pairs or any(len(pair) != 2 for pair in pairs):
-            raise BadValue(f"a discrete reward is written {form}, got {text!r}")
+            raise BadValue(f"a discrete reward is written {form}, got {text!r}", field="reward")
         return Discrete(numbers(text, [value for value, _ in pairs]), numbers(text, [mass for _, mass in pairs]))
     if name == "empirical":
         return Empirical(numbers(text, pieces))
     if len(pieces) not in counts:
-        raise BadValue(f"a {name} reward is written {form}, got {text!r}")
+        raise BadValue(f"a {name} reward is written {form}, got {text!r}", field="reward")
     made: Reward = law(*numbers(text, pieces))
     return made

@@ -1,4 +1,4 @@
-"""When a pull's reward arrives: every spread by name, and a user's own.
+"""Spreads: when the reward of a pull arrives, by name or by a user's function.
 
 A spread cuts the reward of a pull into parts that arrive at lags 0 … window - 1. Each is described by a short
 text (`uniform`, `geometric:0.5`, `delay:poisson:3`, …), which is also how it is stored and printed. `plan`
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from afterglow.errors import BadValue, UnknownName
+from afterglow.errors import BadValue, UnknownName, argument
 
 Numbers = NDArray[np.float64]
 NAMES = {
@@ -28,7 +28,7 @@ NAMES = {
     "handicap": "the best arm pays in the last step of the window, all others at once",
     "chameleon": "the best arm pays at once early in a run and late later on, all others the other way round",
 }
-ADVERSARIAL = ("hoard", "handicap", "chameleon")  # those that work against the player
+ADVERSARIAL = ("hoard", "handicap", "chameleon")
 
 
 @dataclass(frozen=True)
@@ -82,13 +82,13 @@ def spread(what: "str | Spread | Callable[..., None]", draws: int = 0, memory: i
     if callable(what):
         return Spread(getattr(what, "__name__", "custom"), what, draws, memory)
     if not isinstance(what, str):
-        raise BadValue(f"a spread is a text such as 'uniform', or a function, got {what!r}")
+        raise BadValue(f"{argument('spread')} must be a text such as 'uniform', or a function, got {what!r}")
     known = [name.split(":")[0] for name in NAMES]
     name = what.split(":")[0]
     if name not in known:
         raise UnknownName("spread", name, known, f"spreads are {', '.join(dict.fromkeys(known))}")
     if ":" in what and name in ("immediate", "uniform", "last", "hoard", "handicap", "chameleon"):
-        raise BadValue(f"spread {name} takes no value, got {what!r}")
+        raise BadValue(f"{argument('spread')} {name} takes no value, got {what!r}")
     made = Spread(what)
     if name != "kernel":  # whose weights are checked against the arms and the window of a world
         made.plan(2, 0, 1_000)
@@ -116,14 +116,16 @@ def kernel_rows(text: str, rest: str, arms: int, window: int) -> list[Any]:
     """Weights as given, one row for all arms or one for each."""
     rows = [row.split(",") for row in rest.split("/")]
     if len(rows) not in (1, arms):
-        raise BadValue(f"{text} has {len(rows)} rows of weights for {arms} arms; give one row, or one for each arm")
+        sentence = f"{text} has {len(rows)} rows of weights for {arms} arms; give one row, or one for each arm"
+        raise BadValue(sentence, field="spread")
     made = []
     for row in rows:
         weights = [positive(text, value, 0.0, zero=True) for value in row]
         if len(weights) > window:
-            raise BadValue(f"{text} has {len(weights)} weights, the window is {window}; make the window longer")
+            sentence = f"{text} has {len(weights)} weights, the window is {window}; make the window longer"
+            raise BadValue(sentence, field="spread")
         if not sum(weights) > 0:
-            raise BadValue(f"{text} has no weight above 0; at least one lag must pay")
+            raise BadValue(f"{text} has no weight above 0; at least one lag must pay", field="spread")
         made.append(normal(np.array(weights + [0.0] * (window - len(weights)))))
     return made * arms if len(made) == 1 else made
 
@@ -150,13 +152,15 @@ def lag_law(text: str, rest: str, window: int) -> Numbers:
     if name == "geometric":
         p = positive(text, value, 0.0)
         if p >= 1:
-            raise BadValue(f"the p of {text} must lie between 0 and 1; delay:geometric:0.2 waits 4 steps on average")
+            sentence = f"the p of {text} must lie between 0 and 1; delay:geometric:0.2 waits 4 steps on average"
+            raise BadValue(sentence, field="spread")
         return normal(np.exp(lags * math.log1p(-p)))
     if name == "poisson":
         mean = positive(text, value, 0.0)
         logs = lags * math.log(mean) - np.array([math.lgamma(lag + 1.0) for lag in lags])
         return normal(np.exp(logs - logs.max()))
-    raise UnknownName("delay", name, ("uniform", "geometric", "poisson"), "delays are uniform, geometric:p, poisson:m")
+    known = ("uniform", "geometric", "poisson")
+    raise UnknownName("delay", name, known, "delays are uniform, geometric:p, poisson:m", field="spread")
 
 
 def delay_table(law: Numbers) -> Numbers:
@@ -185,8 +189,9 @@ def positive(text: str, value: str, least: float, zero: bool = False) -> float:
     except ValueError:
         name = text.partition(":")[0]
         example = {"kernel": "kernel:3,2,1", "delay": "delay:geometric:0.3"}.get(name, "geometric:0.5")
-        raise BadValue(f"spread {text} needs a number where it has {value!r}; for instance {example}") from None
+        sentence = f"{argument('spread')} {text} needs a number where it has {value!r}; for instance {example}"
+        raise BadValue(sentence) from None
     if not (least < number < math.inf or (number == least and (zero or least > 0))):
         rule = "at least" if zero or least else "above"
-        raise BadValue(f"the numbers of spread {text} must be {rule} {least:g}, got {value}")
+        raise BadValue(f"the numbers of spread {text} must be {rule} {least:g}, got {value}", field="spread")
     return number

@@ -1,4 +1,4 @@
-"""A normal law cut to an interval, by quadrature: right in any tail, and without SciPy.
+"""The truncated normal law by quadrature: accurate in any tail, and without SciPy.
 
 Only where the density is above exp(-45) of its top does the law have weight that a float can hold. That
 stretch is cut into cells so small that Gauss-Legendre sums over each are exact to the last digits.
@@ -26,7 +26,8 @@ def truncated_normal(mean: float, deviation: float, low: float, high: float) -> 
     if grid.size < GRID:
         raise BadValue(
             f"a normal reward of centre {mean:g} and deviation {deviation:g} is a single point between {low:g} and "
-            f"{high:g}; use discrete:{top:g}@1"
+            f"{high:g}; use discrete:{top:g}@1",
+            field="deviation",
         )
     upto = np.concatenate([[0.0], np.cumsum(moments(grid, mean, deviation, top)[0])])
     knots = knots_of(lambda u: np.interp(u, upto / upto[-1], grid), float(grid[0]), float(grid[-1]))

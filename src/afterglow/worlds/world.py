@@ -1,10 +1,10 @@
-"""A world: what each arm's pull brings, when it arrives, and what comes in whatever is played."""
+"""`World`: reward laws of the arms, a spread, a window and a baseline."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from afterglow.checks import is_number, whole
+from afterglow.checks import about, is_number, whole
 from afterglow.errors import BadValue
 from afterglow.worlds.baseline import NOTHING, Baseline, Part
 from afterglow.worlds.baseline import baseline as parse_baseline
@@ -36,12 +36,16 @@ class World:
         baseline: str | float | Part | Baseline | None = None,
     ) -> "World":
         """A world from reward laws (a bare number is the mean of a Bernoulli reward), a spread, a baseline."""
-        laws = tuple(law_of(reward) for reward in rewards)
-        if len(laws) < 2:
-            raise BadValue(f"a world needs at least 2 arms, got {len(laws)}; give one reward law for each arm")
+        with about("rewards"):
+            laws = tuple(law_of(reward) for reward in rewards)
+            if len(laws) < 2:
+                raise BadValue(f"a world needs at least 2 arms, got {len(laws)}; give one reward law for each arm")
         steps = whole("window", window, 1, "1 = paid at once")
-        made = cls(laws, parse_spread(spread), steps, parse_baseline(baseline))
-        made.plan()
+        with about("baseline"):
+            income = parse_baseline(baseline)
+        with about("spread"):
+            made = cls(laws, parse_spread(spread), steps, income)
+            made.plan()
         return made
 
     @property

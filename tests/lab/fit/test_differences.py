@@ -74,7 +74,7 @@ def test_a_cycle_that_nobody_told_is_noted() -> None:
     steps = shop(2, steps=1344)
     daily = 200 * np.sin(np.arange(1344) * np.pi / 12)
     found = fit(replace(steps, total=(np.array(steps.total) + daily).tolist()), WINDOW)
-    assert any("totals follow a cycle of" in note and "(--season" in note for note in found.notes)
+    assert any("totals follow a cycle of" in note and "; with season=" in note for note in found.notes)
     plain = fit(shop(2, steps=1344, cycle=0.0), WINDOW)
     assert not any("cycle" in note for note in plain.notes)
 
@@ -97,8 +97,8 @@ def test_with_a_season_nothing_is_proved_and_the_mean_is_that_of_a_whole_cycle()
     arms = ["B" if step % WEEK > 17 and step % 3 else "A" for step in steps.step]
     found = fit(replace(steps, arm=arms), 1, season=WEEK)
     assert [one.proved_low for one in found.means] == [None, None]
-    assert any(note.startswith("no bounds are proved: they are for means that don't change") for note in found.notes)
-    assert found.season == found.as_data()["season"] == WEEK
+    assert any(note.startswith("no proved bounds: they need means that don't change") for note in found.notes)
+    assert found.season == found.to_dict()["season"] == WEEK
     (one,) = found.differences
     assert one.low <= 0 <= one.high
     assert one.high - one.low < 60

@@ -11,11 +11,12 @@ import pytest
 from afterglow.errors import BadValue
 from afterglow.lab.fit.figures import figures, write
 from afterglow.lab.fit.fitting import fit
-from afterglow.lab.fit.recorded import Recorded, lag_edges
+from afterglow.lab.fit.recorded import Recorded
 from afterglow.lab.fit.regression import regression
 from afterglow.lab.fit.window_check import check_window
 from afterglow.lab.fit.window_test import past
 from afterglow.lab.reading.tables import Steps
+from afterglow.policies.lag_ridge_ucb import lag_edges
 from support.worlds.recorded_steps import LATE, LEVEL_KERNELS, MEANS, as_csv, recorded
 
 FULL = fit(recorded(1, 3000, 60), window=24, reward_max=1.0)
@@ -97,7 +98,7 @@ def test_the_verdict_says_what_to_do() -> None:
     short = check_window(Recorded.of(recorded(3, 4000, 60)), 8, 0.95)
     assert short.verdict == "too short"
     assert short.suggested in (24, 32, 48)
-    assert short.sentence.startswith("a window of 8 is too short: totals still depend on what was played 8 and more")
+    assert short.sentence.startswith("a window of 8 is too short: totals still depend on the arms played 8 and more")
     assert short.sentence.endswith(f"take {short.suggested}")
     enough = check_window(Recorded.of(recorded(3, 4000, 60)), 48, 0.95)
     assert enough.verdict == "long enough"
@@ -115,8 +116,8 @@ def test_without_a_window_the_one_that_the_data_suggest_is_taken() -> None:
 def test_too_few_changes_of_arm_are_no_verdict() -> None:
     found = fit(recorded(5, 600, 150), window=24, reward_max=1.0)
     assert found.check.verdict == "unclear"
-    assert "can't be told: too few changes of arm" in found.check.sentence
-    assert any("kernels are hardly known" in note for note in found.notes)
+    assert "is unclear: too few changes of arm" in found.check.sentence
+    assert any("kernels are very uncertain" in note for note in found.notes)
 
 
 def test_bounds_that_contradict_each_other_sound_the_alarm() -> None:
@@ -183,19 +184,19 @@ def test_negative_totals_have_no_proved_bounds() -> None:
     steps = recorded(1, 1000, 60)
     found = fit(replace(steps, total=[total - 0.2 for total in steps.total]), window=24)
     assert all(one.proved_low is None for one in found.means)
-    assert any("no bounds are proved" in note for note in found.notes)
+    assert any("no proved bounds" in note for note in found.notes)
 
 
 def test_an_arm_that_was_played_once_or_twice_is_not_trusted() -> None:
     steps = recorded(1, 1000, 60)
     found = fit(replace(steps, arm=["rare" if 500 <= step < 530 else "usual" for step in steps.step]), window=24)
-    assert any("arm 'rare' was played in one run only: its intervals can't be trusted" in note for note in found.notes)
+    assert any("arm 'rare' was played in one run only: its intervals are not reliable" in note for note in found.notes)
     assert any("arm 'usual' was played in two runs only" in note for note in found.notes)
 
 
 def test_without_reward_max_the_largest_total_is_taken_and_said() -> None:
     found = fit(recorded(1, 1000, 60), window=24)
-    assert any(note.startswith("the most that one pull can bring is not told") for note in found.notes)
+    assert any(note.startswith("reward_max, the maximum reward of one pull, is not given") for note in found.notes)
 
 
 def test_what_cant_be_fitted_is_refused_with_the_numbers() -> None:
@@ -212,8 +213,8 @@ def test_what_cant_be_fitted_is_refused_with_the_numbers() -> None:
 def test_a_fit_reads_files_and_is_plain_data(tmp_path: Path) -> None:
     path = tmp_path / "steps.csv"
     path.write_text(as_csv(recorded(1, 3000, 60)), encoding="utf-8")
-    data = fit(path, window=24, reward_max=1.0).as_data()
-    assert json.loads(json.dumps(data, allow_nan=False)) == json.loads(json.dumps(FULL.as_data(), allow_nan=False))
+    data = fit(path, window=24, reward_max=1.0).to_dict()
+    assert json.loads(json.dumps(data, allow_nan=False)) == json.loads(json.dumps(FULL.to_dict(), allow_nan=False))
 
 
 # Figures

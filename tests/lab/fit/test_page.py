@@ -36,11 +36,11 @@ def test_names_and_notes_are_text_on_the_page() -> None:
 @pytest.mark.parametrize(
     ("ends", "said"),
     [
-        ([(1, 2)], "B brings more than A"),
-        ([(1, 2), (1, 3)], "B and C bring more than A"),
-        ([(-2, -1), (-3, -1)], "A brings more than B and C"),
-        ([(1, 2), (-1, 1), (-3, -1)], "B brings more than A; A brings more than D; C can’t be told from it"),
-        ([(-1, 1), (0, 2)], "no arm is shown to bring more or less than A"),
+        ([(1, 2)], "B is better than A"),
+        ([(1, 2), (1, 3)], "B and C are better than A"),
+        ([(-2, -1), (-3, -1)], "A is better than B and C"),
+        ([(1, 2), (-1, 1), (-3, -1)], "B is better than A; A is better than D; the difference to C is not clear"),
+        ([(-1, 1), (0, 2)], "no arm is shown to be better or worse than A"),
     ],
 )
 def test_the_headline_claims_what_the_intervals_show(ends: list[tuple[float, float]], said: str) -> None:

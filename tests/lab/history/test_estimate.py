@@ -7,7 +7,7 @@ import pytest
 
 from afterglow.errors import BadValue
 from afterglow.lab.history.estimate import estimate
-from afterglow.lab.plan.past_totals import told
+from afterglow.lab.plan.past_totals import summarised_history
 
 
 def totals(steps: int, seed: int, correlation: float = 0.0, noise: float = 20.0, height: float = 0.0) -> list[float]:
@@ -128,10 +128,10 @@ def test_a_week_around_a_day_is_found_in_four_of_it(weeks: int) -> None:
 
 
 def test_a_week_that_is_likely_and_not_sure_is_worth_a_note_if_it_matters() -> None:
-    found = told(shop(4, 0.4, 0), None, 24, {})
+    found = summarised_history(shop(4, 0.4, 0), None, 24, {})
     assert (found.history.season, found.history.maybe) == (24, 168)
     assert found.notes[0].startswith("a cycle of 168 steps would lower the noise of one pull from 418 to ")
-    assert found.notes[0].endswith(", and the history is too short to be sure of it; try --season 168")
+    assert found.notes[0].endswith(", and the history is too short to be sure of it; try season=168")
 
 
 @pytest.mark.parametrize("correlation", [0.0, 0.95])

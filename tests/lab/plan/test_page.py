@@ -32,7 +32,7 @@ def test_the_page_begins_with_the_answer_and_needs_nothing_else(found: Plan) -> 
 
 def test_a_hopeless_plan_does_not_say_use(found: Plan) -> None:
     text = page(replace(found, verdict="hopeless", advice=["fewer arms: 2 would not help"]))
-    assert "Don’t run it like this; the least bad choice is <strong>" in text
+    assert "Not recommended; the best candidate is <strong>" in text
     assert "<li>fewer arms: 2 would not help</li>" in text
 
 
@@ -84,7 +84,7 @@ def test_the_command_on_the_page_makes_the_same_plan(
     found = plan(**{"arms": 2, "window": 4, "horizon": 400, "gap": 0.2, "runs": 20} | asked)
     assert run([*shlex.split(call(found))[1:], "--json"]) == 0
     again = json.loads(capsys.readouterr().out)
-    once = json.loads(json.dumps(found.as_dict()))
+    once = json.loads(json.dumps(found.to_dict()))
     notes = set(once.pop("notes")) - set(again.pop("notes"))
     assert all(note.startswith("the mean is taken as") for note in notes)
     assert again == once
@@ -97,6 +97,6 @@ def test_the_page_says_the_cycle_and_how_to_begin(found: Plan) -> None:
     assert f"from afterglow import Agent\n\nagent = {found.agent}</pre>" in text
     assert f"from afterglow import live\n\nexperiment = {found.live}</pre>" in text
     assert f"{found.proof[0].upper()}{found.proof[1:]}." in text
-    assert "<h2>Begin</h2>" in text
-    assert "<h2>If you begin all the same</h2>" in page(replace(found, verdict="hopeless"))
+    assert "<h2>Start</h2>" in text
+    assert "<h2>If you start anyway</h2>" in page(replace(found, verdict="hopeless"))
     assert "noise is a share of reward_max, 0.1 in the unit of the totals" in page(replace(found, reward_max=7.0))

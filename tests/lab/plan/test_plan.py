@@ -38,7 +38,7 @@ def hopeless() -> Plan:
 
 def test_the_same_plan_comes_out_whatever_the_threads(easy: Plan) -> None:
     assert plan(**EASY, threads=1) == easy
-    assert json.loads(json.dumps(easy.as_dict()))["found"] == easy.found
+    assert json.loads(json.dumps(easy.to_dict()))["found"] == easy.found
 
 
 def test_an_easy_plan_is_called_so_and_its_limits_lie_below_what_was_asked(easy: Plan) -> None:
@@ -75,7 +75,7 @@ def test_a_hopeless_plan_is_called_hopeless_with_what_would_help(hopeless: Plan)
     assert any(line.startswith("fewer arms: 2") for line in hopeless.advice)
     assert any(line.startswith("a shorter window: 3") for line in hopeless.advice)
     assert hopeless.notes == [
-        "the noise is taken as the largest possible, that of yes/no rewards; give --noise or --history"
+        "the noise is taken as the largest possible, that of yes/no rewards; give noise or history"
     ]
 
 
@@ -125,7 +125,7 @@ def test_a_long_horizon_is_played_less_often_and_says_so() -> None:
     assert notes == []
     assert fewer(600, 100_000, notes) == 100
     assert fewer(600, 10**7, notes) == 40
-    assert notes[0] == "100 runs are played in place of 600, for the horizon is long"
+    assert notes[0] == "100 runs are simulated instead of 600, because the horizon is long"
 
 
 def scenario(**changes: Any) -> Scenario:
@@ -218,18 +218,18 @@ def test_the_line_for_a_live_experiment_runs(easy: Plan, tmp_path: Path, monkeyp
 def test_the_end_is_told_as_agents_will_see_it(easy: Plan) -> None:
     assert (easy.proved, easy.proved_runs) == (0.0, 90)
     assert easy.proof == (
-        "the intervals that hold whatever the effects do come apart in none of 90 runs, so the end is called "
-        f"inconclusive; take the recommendation for what it is, right in {easy.found:.0%}".replace("%", " %")
+        "the intervals that are valid for any spread are disjoint in none of 90 runs, so the result won't be "
+        f"proved; the recommendation is right in {easy.found:.0%}".replace("%", " %")
     )
     effort = Effort(6, 1, None, lambda _: None)
     clear = scenario(arms=2, window=2, horizon=2_000, gap=1.0, mean=0.4, noise=0.05)
     used = trial(Candidate("lean-ucb"), clear, effort)
     assert proof_of(used, clear, effort) == Proof(6, 6)
-    assert what_is_proved(Proof(6, 6), 1.0).endswith("come apart by the end in all of 6 runs")
-    assert what_is_proved(Proof(6, 3), 1.0).endswith("come apart by the end in 50 % of 6 runs")
+    assert what_is_proved(Proof(6, 6), 1.0).endswith("are disjoint at the end in all of 6 runs")
+    assert what_is_proved(Proof(6, 3), 1.0).endswith("are disjoint at the end in 50 % of 6 runs")
     long = clear.with_(horizon=10**6)
     assert proof_of(used, long, effort).share is None
-    assert "too long to play" in what_is_proved(Proof(0, 0), 1.0)
+    assert "too long to simulate" in what_is_proved(Proof(0, 0), 1.0)
 
 
 def test_bounds_that_cannot_come_apart_by_their_pulls_do_not_when_played() -> None:
@@ -269,19 +269,19 @@ def test_verdicts_are_measured_from_guessing_to_knowing(found: float, arms: int,
     [
         ({"gap": 0}, "gap must be a number above 0 (relative to the mean, 0.05 = 5 %), got 0"),
         ({"arms": 1}, "arms must be a whole number of at least 2, got 1"),
-        ({"mean": 1300}, "mean x (1 + gap) must stay below reward_max, the most that one pull can bring, which is 1 "),
+        ({"mean": 1300}, "mean x (1 + gap) must stay below reward_max, the maximum reward of one pull, which is 1 "),
         ({"mean": -1}, "mean must be a number above 0, got -1"),
         ({"window": 2_000}, "window must be at most the horizon, got a window of 2,000 and 1,000 steps in all"),
         ({"noise": 0.6}, "noise must be at most 0.49, the most that rewards from 0 to 1 with this mean can have"),
-        ({"gap": 2}, "which is 1 unless it is set, got 1.2; say --reward-max 2.5 or what it is"),
-        ({"history": [5.0] * 60}, "a history tells mean and noise; leave --mean and --noise out, or the history"),
+        ({"gap": 2}, "which is 1 unless it is set, got 1.2; give reward_max=2.5 or what it is"),
+        ({"history": [5.0] * 60}, "a history gives mean and noise; leave mean and noise out, or the history"),
         ({"history": [5.0] * 60, "mean": None, "noise": None, "swing": 0.3},
-         "a history tells the cycle's height; leave --swing out, or the history"),
+         "a history gives the cycle's amplitude; leave swing out, or the history"),
         ({"history": [500.0] * 60, "mean": None, "noise": None, "reward_max": 590},
          "reward_max must be at least 600.1 for a history of level 500 and this gap, got 590; make it larger or leave"),
-        ({"reading": {"column": "sales"}}, "--column says how to read a history, and there is no file of one; give"),
+        ({"reading": {"column": "sales"}}, "column says how to read a history, and there is no file of one; give"),
         ({"reading": {"colour": "red"}}, "no reading named 'colour'"),
-        ({"swing": 0.3}, "swing is the height of a cycle, and there is none; give --season, or leave --swing out"),
+        ({"swing": 0.3}, "swing is the amplitude of a cycle, and there is none; give season, or leave swing out"),
         ({"swing": 2}, "swing must be a number of at least 0 and at most 0.9"),
         ({"spread": "sideways"}, "no spread named 'sideways'"),
     ],

@@ -29,7 +29,7 @@ def test_whole_weeks_are_counted_where_whole_days_mislead() -> None:
     short = plan(3, 24, 400, 0.2, history=shop(8, False), runs=21)
     assert (short.cycle, short.season) == (168, 24)
     assert short.notes == [
-        "whole cycles of 168 steps are too long to give one to every arm in 400 steps; from 573 on they can be counted"
+        "whole cycles of 168 steps are too long for every arm to have one in 400 steps; that takes 573"
     ]
 
 
@@ -38,5 +38,5 @@ def test_what_stands_out_is_played_and_its_cost_is_told() -> None:
     assert found.stands_out is not None
     assert found.stands_out.when[0].startswith("step 40")
     assert found.stands_out.found_without > found.found + 0.1
-    assert found.advice[0].startswith("pause the experiment when totals will stand out, or make such steps void: ")
+    assert found.advice[0].startswith("pause the experiment when outliers are expected, or void such steps: ")
     assert found.reward_max > 1.05 * max(shop(8, True))

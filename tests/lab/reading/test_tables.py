@@ -118,7 +118,7 @@ REFUSED = {
     "row 4, column 'total': '1.5' is no number": "total;x\n2,5;a\n1;b\n1.5;b\n",
     "row 2, column 'rate': '5%' is in percent where other rows are not": "rate\n5%\n0.05\n",
     "row 3 has 3 cells where the others have 2": "day,total\n2026-01-01,4\n2026-01-02,4,x\n2026-01-03,4\n",
-    "could be the total (a, b); say which, such as column='a' (--column a)": "a,b\n1,2\n3,7\n1,9\n",
+    "could be the total (a, b); name it, such as column='a'": "a,b\n1,2\n3,7\n1,9\n",
     "12:10:00 is not a whole number of steps": "1.1.2026 10:00;4\n1.1.2026 11:00;4\n1.1.2026 12:00;4\n1.1.2026 12:10;",
     "sum events up first": "2026-01-01 00:00,4\n2026-01-01 00:01,4\n2026-01-01 11:00,4\n",
     "must both have an offset or neither": "2026-01-01T00:00Z,4\n2026-01-01T01:00,4\n",
@@ -138,7 +138,7 @@ def test_ambiguous_decimal_signs_follow_the_caller_or_are_noted() -> None:
     text = "day;total\n2026-01-01;1.234\n2026-01-02;5.678\n"
     guessed = read_totals(text)
     assert guessed.values == [1.234, 5.678]
-    assert any("say decimal=','" in note for note in guessed.notes)
+    assert any("give decimal=','" in note for note in guessed.notes)
     assert read_totals(text, decimal=",").values == [1234, 5678]
 
 
@@ -176,8 +176,8 @@ def test_a_change_of_the_clocks_is_no_gap_where_offset_or_zone_are_known(first: 
     assert read_totals(turned, zone="Europe/Berlin").values == list(range(8))
     unknown = read_totals(bare)
     assert unknown.values != list(range(8))
-    assert "times have no zone; taken as they are written" in unknown.notes
-    assert unknown.notes[-1] == "if clocks were changed in between, name their zone, such as --zone Europe/Berlin"
+    assert "times have no zone; read as they are written" in unknown.notes
+    assert unknown.notes[-1] == "if clocks were changed in between, name their zone, such as zone='Europe/Berlin'"
 
 
 def test_an_hour_that_a_zone_does_not_have_is_named_and_so_is_one_that_comes_twice() -> None:
@@ -186,7 +186,7 @@ def test_an_hour_that_a_zone_does_not_have_is_named_and_so_is_one_that_comes_twi
         read_totals(spring, zone="Europe/Berlin")
     assert read_totals(spring, zone="America/New_York").gaps == []
     autumn = "time,total\n2026-10-25 01:00,1\n2026-10-25 02:00,2\n2026-10-25 02:00,3\n2026-10-25 03:00,4\n"
-    assert "1 step has several rows, the first is 2026-10-25 02:00; added up" in read_totals(autumn).notes
+    assert "1 step has several rows, the first is 2026-10-25 02:00; summed" in read_totals(autumn).notes
 
 
 @pytest.mark.parametrize("form", ["{}-W{:02d}", "{}W{:02d}", "{}-w{}", "{} W{:02d}", "{}-W{:02d}-1"])
@@ -224,7 +224,7 @@ def test_old_windows_files_are_read_with_a_note() -> None:
 def test_a_file_that_isnt_there_or_isnt_text_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadValue, match=r"nowhere\.csv can't be read: no such file"):
         read_totals(tmp_path / "nowhere.csv")
-    with pytest.raises(BadFormat, match="is not text; save the sheet as CSV"):
+    with pytest.raises(BadFormat, match="is not text; save the table as CSV"):
         read_totals(b"PK\x03\x04\x00\x00\x00\x00\x00\x00")
 
 

@@ -85,19 +85,17 @@ def test_times_that_are_whole_stand_beside_dates_and_times_of_day_need_one() -> 
 
 
 def test_rows_are_taken_as_steps_only_with_a_note_and_never_where_times_are_seen() -> None:
-    assert read_steps("arm,total\nA,1\nB,2\n").notes == ["no column tells the step; steps are the rows in their order"]
+    assert read_steps("arm,total\nA,1\nB,2\n").notes == ["no column for the step; steps are the rows in their order"]
     assert read_steps("variant,orders,revenue\nA,7,1\nB,90,2\nA,7,3\n").step == [0, 1, 2]
     with pytest.raises(BadFormat, match=r"'wann' has times that can't be read, such as '3. Feb'; write them as 2026"):
         read_steps("wann,arm,total\n3. Feb,A,1\n4. Feb,B,2\n")
-    with pytest.raises(
-        BadFormat, match=r"several columns of times \(von, bis\); say which, such as step='von' \(--step"
-    ):
+    with pytest.raises(BadFormat, match=r"several columns of times \(von, bis\); name it, such as step='von'"):
         read_steps("von,bis,arm,total\n2026-01-01,2026-01-02,A,1\n2026-01-02,2026-01-03,B,2\n")
 
 
 def test_step_arm_and_total_can_be_named() -> None:
     text = "von,bis,arm,hue,a,b\n2026-01-01,2026-01-03,x,A,1,2\n2026-01-02,2026-01-05,x,B,3,4\n"
-    found = read_steps(text, step="bis", arm="hue", column="b")
+    found = read_steps(text, step="bis", arm_column="hue", column="b")
     assert (found.step, found.arm, found.total) == ([0, 1], ["A", "B"], [2, 4])
     with pytest.raises(UnknownName, match="no column named 'hugh'; the table has von, bis, arm, hue"):
-        read_steps(text, step="bis", arm="hugh")
+        read_steps(text, step="bis", arm_column="hugh")

@@ -23,7 +23,7 @@ def results(tmp_path: Path) -> Results:
 
 
 def losing(results: Results, regrets: list[float]) -> Groups:
-    """The scenes if the cells lost this much, give or take 1."""
+    """The groups if the cells lost this much, give or take 1."""
     for cell, regret in enumerate(regrets):
         results._columns[cell]["regret"] = regret + np.linspace(-1, 1, 8)
     return Groups(results)
@@ -35,15 +35,15 @@ def test_every_colour_is_given_for_light_dark_and_paper() -> None:
 
 
 def test_who_loses_least_on_average_but_much_somewhere_is_told_from_who_never_does(results: Results) -> None:
-    scenes = losing(results, [1.5, 10, 22, 18])  # leak, trim under last; leak, trim under hoard
-    assert [one.label for one in scenes.ranking] == ["leak-ucb", "trim-ucb"]
-    found = safest(scenes.ranking)
+    groups = losing(results, [1.5, 10, 22, 18])  # leak, trim under last; leak, trim under hoard
+    assert [one.label for one in groups.ranking] == ["leak-ucb", "trim-ucb"]
+    found = safest(groups.ranking)
     assert found is not None
     assert (found.label, found.worst.place["spread"]) == ("trim-ucb", "hoard")
     page = page_of(drawn(results))
     lede = re.sub(r"\s+", " ", page.split('<p class="lede">')[1].split("</p>", maxsplit=1)[0])
-    assert "But in its worst place (hoard) it loses 44 %; <strong>trim-ucb</strong> never loses more than 36 %" in lede
-    assert "what choosing at random loses (50 rewards in 500 steps), over 2 places" in lede
+    assert "But in its worst setup (hoard) it has 44 %; <strong>trim-ucb</strong> never has more than 36 %" in lede
+    assert "that of random play (50 in 500 steps), over 2 setups" in lede
     assert set(re.findall(r"var\(--([a-z]+)\)", page)) <= set(re.findall(r"--([a-z]+):", STYLE))
 
 

@@ -15,13 +15,13 @@ from support.worlds.small_study import HORIZON, LABELS, SMALL, SPREADS
 
 
 @pytest.fixture(scope="module")
-def scenes(tmp_path_factory: pytest.TempPathFactory) -> Groups:
+def groups(tmp_path_factory: pytest.TempPathFactory) -> Groups:
     return Groups(SMALL.run(tmp_path_factory.mktemp("small")))
 
 
 @pytest.fixture(scope="module")
-def gallery(scenes: Groups) -> Gallery:
-    return Gallery(scenes)
+def gallery(groups: Groups) -> Gallery:
+    return Gallery(groups)
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def drawn(gallery: Gallery) -> dict[str, Any]:
 
 def test_there_are_curves_for_every_spread_and_two_widths_of_what_is_wide(gallery: Gallery) -> None:
     curves = [f"{kind}-{number}" for number in range(1, len(SPREADS) + 1) for kind in ("log", "linear", "share")]
-    wide = [f"{name}{more}" for name in ("dots-1", "heat-spread", "strip") for more in ("", "-narrow")]
+    wide = [f"{name}{more}" for name in ("dots-1", "heat-spread", "one-run") for more in ("", "-narrow")]
     assert list(gallery.made) == [*curves, *wide]
     assert len({cell.world.spread.text for cell in comparison().cells}) <= PANELS
 
@@ -43,18 +43,18 @@ def test_the_caption_of_a_curve_says_when_rewards_arrive(gallery: Gallery) -> No
     assert all(captions[spread] for spread in SPREADS)
 
 
-def test_curves_are_logarithmic_and_end_at_the_horizon(scenes: Groups, drawn: dict[str, Any]) -> None:
-    for number, scene in enumerate(scenes.all, 1):
+def test_curves_are_logarithmic_and_end_at_the_horizon(groups: Groups, drawn: dict[str, Any]) -> None:
+    for number, group in enumerate(groups.all, 1):
         axes = drawn[f"log-{number}"].axes[0]
         assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
         assert axes.get_xlim()[1] == HORIZON
         ends = {line.get_gid(): line.get_ydata()[-1] for line in axes.lines if line.get_gid()}
         for label in ("trim-ucb", "phased-elimination"):
-            assert ends[f"line-{label}"] == pytest.approx(scenes.regret(scene, label).value)
+            assert ends[f"line-{label}"] == pytest.approx(groups.regret(group, label).value)
 
 
-def test_a_bound_is_never_drawn_above_what_nothing_exceeds(scenes: Groups, drawn: dict[str, Any]) -> None:
-    widest = max(scenes.all[0].gaps)
+def test_a_bound_is_never_drawn_above_what_nothing_exceeds(groups: Groups, drawn: dict[str, Any]) -> None:
+    widest = max(groups.all[0].gaps)
     for line in drawn["log-1"].axes[0].lines:
         if line.get_gid() is None:
             assert all(y <= widest * x * (1 + 1e-9) for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True))
@@ -68,7 +68,7 @@ def test_the_dots_show_every_cell_and_the_heat_map_every_number(drawn: dict[str,
 
 def test_drawing_again_gives_the_same_bytes(gallery: Gallery, drawn: dict[str, Any]) -> None:
     with matplotlib.rc_context(STYLE):
-        again = dots(gallery, gallery.scenes.all, "", False)
+        again = dots(gallery, gallery.groups.all, "", False)
     assert svg(drawn["dots-1"]) == svg(again)
     assert png(drawn["dots-1"]) == png(again)
 

@@ -1,4 +1,4 @@
-"""A report of a user's own policies: what they must know, why there is no strip, how to play them again."""
+"""A report of a user's own policies: what they must know, why there is no picture, how to play them again."""
 
 import re
 from dataclasses import replace
@@ -51,14 +51,14 @@ def test_what_a_policy_must_know_is_said_of_users_policies_too(page: str) -> Non
 
 def test_a_winner_without_a_strip_is_named_with_the_reason(page: str) -> None:
     said = section(page, "One run")
-    assert "None of try-then-keep trial=20: it is code of your own (try_then_keep.py)" in said
+    assert "No picture for try-then-keep trial=20: it is your own code (try_then_keep.py)" in said
     assert "steps of ucb1" in said
 
 
 def test_the_file_of_a_policy_given_as_an_object_is_named_and_the_study_runs_with_it(page: str, file: Path) -> None:
-    again = section(page, "Do it again")
+    again = section(page, "Reproduce")
     assert "It needs your own code beside it: <code>try_then_keep.py</code>" in again
-    text = page.split("<h2>Do it again</h2>")[1].split("<pre>")[1].split("</pre>", maxsplit=1)[0].replace("&#34;", '"')
+    text = page.split("<h2>Reproduce</h2>")[1].split("<pre>")[1].split("</pre>", maxsplit=1)[0].replace("&#34;", '"')
     (file.parent / "own.toml").write_text(text)
     labels = [cell.label for cell in Study.read(file.parent / "own.toml").cells]
     assert labels == ["try-then-keep trial=20", "try-then-keep trial=30", "ucb1"]
@@ -66,8 +66,8 @@ def test_the_file_of_a_policy_given_as_an_object_is_named_and_the_study_runs_wit
 
 def test_a_policy_that_only_shares_the_name_of_ours_has_none_of_its_bounds(tmp_path: Path) -> None:
     twin = replace(named("trim-ucb"), version=9)
-    scenes = Groups(Study([twin], WORLDS, 1_000, 2, checkpoints=2).run(tmp_path / "twin"))
-    assert bound(scenes.all[0], "trim-ucb") is None
+    groups = Groups(Study([twin], WORLDS, 1_000, 2, checkpoints=2).run(tmp_path / "twin"))
+    assert bound(groups.all[0], "trim-ucb") is None
     ours = Groups(Study(["trim-ucb"], WORLDS, 1_000, 2, checkpoints=2).run(tmp_path / "ours"))
     assert bound(ours.all[0], "trim-ucb") is not None
 
@@ -76,5 +76,5 @@ def test_results_without_these_columns_are_refused(tmp_path: Path) -> None:
     Study(["ucb1"], WORLDS, 100, 2, checkpoints=2).run(tmp_path)
     path = tmp_path / "cells.parquet"
     tables.write(path, [tables.read(path).drop_columns(["file"])], tables.read(path).schema.metadata)
-    with pytest.raises(BadFormat, match="results of an earlier Afterglow, which noted less; play the study again"):
+    with pytest.raises(BadFormat, match="results of an earlier Afterglow, which stored less; run the study again"):
         Results(tmp_path)

@@ -15,7 +15,7 @@ from afterglow.lab.rendering import pdf as printing
 from afterglow.lab.rendering.palette import VARIABLES
 from afterglow.lab.report import page as report_page
 from afterglow.lab.report.groups import Groups
-from afterglow.lab.report.one_run import strip_of
+from afterglow.lab.report.one_run import picture_of
 from afterglow.lab.report.page import drawn, page_of, save_figures, tied, write_report
 from afterglow.lab.report.theorem_bounds import bound
 from afterglow.lab.study.folder import JOURNAL
@@ -57,11 +57,11 @@ def page(gallery: Any) -> str:
 @pytest.fixture
 def few(gallery: Any, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Reports of two figures, since drawing takes long; their names."""
-    made = {name: gallery.made[name] for name in ("log-1", "strip", "strip-narrow")}
+    made = {name: gallery.made[name] for name in ("log-1", "one-run", "one-run-narrow")}
     short = copy(gallery)
     short.made = made
     monkeypatch.setattr(report_page, "drawn", lambda _: short)
-    return ["log-1", "strip"]
+    return ["log-1", "one-run"]
 
 
 def section(page: str, title: str) -> str:
@@ -84,7 +84,7 @@ def test_the_question_comes_first_and_then_the_answer(page: str, results: Result
     winner = Groups(results).ranking[0]
     top = page.split("<h2>", maxsplit=1)[0]
     assert top.index("<h1>Is &lt;least&gt; enough?</h1>") < top.index(f"<strong>{winner.label}</strong>")
-    assert "Unfinished" not in page
+    assert "Incomplete" not in page
 
 
 def test_an_unfinished_study_says_so_and_how_much_of_it_is_there(
@@ -104,11 +104,11 @@ def test_an_unfinished_study_says_so_and_how_much_of_it_is_there(
     assert (part.complete, part.runs_done()) == (False, (11, 24))
     page = page_of(drawn(part))
     top = re.sub(r"\s+", " ", page.split("<h2>", maxsplit=1)[0])
-    assert "Unfinished." in top
-    assert "11 of 24 runs (46 %) are there, and 1 of 3 cells are whole. Nothing yet of leak-ucb." in top
+    assert "Incomplete." in top
+    assert "11 of 24 runs (46 %) and 1 of 3 cells are finished. No runs yet of leak-ucb." in top
     assert part.runs_of(0)["regret"].tolist() == told.runs_of(0)["regret"].tolist()
     assert run(["report", str(part.folder), "--format", "png"]) == 0
-    assert capsys.readouterr().err.startswith("unfinished: the report has 11 of 24 runs; ")
+    assert capsys.readouterr().err.startswith("incomplete: the report has 11 of 24 runs; ")
 
 
 @pytest.mark.parametrize("length", [0, 100, None])
@@ -117,7 +117,7 @@ def test_a_study_killed_before_its_first_table_says_that_nothing_is_played(
 ) -> None:
     (tmp_path / JOURNAL).write_bytes(header(identity(STUDY))[:length])
     assert run(["report", str(tmp_path)]) == 2
-    assert capsys.readouterr().err == (f"nothing of {tmp_path} is played yet; let `afterglow run` go on for a while\n")
+    assert capsys.readouterr().err == (f"nothing of {tmp_path} is run yet; run `afterglow run` for longer\n")
 
 
 def test_all_policies_are_ranked_and_the_one_that_is_told_too_much_has_no_number(page: str, results: Results) -> None:
@@ -133,16 +133,16 @@ def test_who_can_not_be_told_from_the_first_is_decided_by_the_difference(tmp_pat
     worlds = [{"rewards": [0.9, 0.7], "window": 4, "spread": "last"}]
     study = Study(["ucb1", "ars-ucb"], worlds, 3_000, 12, checkpoints=2, engine=engine)
     results = study.run(tmp_path)
-    scenes = Groups(results)
-    first, second = (results.runs_of(scenes.all[0].cells[one.label]["cell"])["regret"] for one in scenes.ranking)
+    groups = Groups(results)
+    first, second = (results.runs_of(groups.all[0].cells[one.label]["cell"])["regret"] for one in groups.ranking)
     if engine == "hold":
         known = stats.ttest_rel(second, first).confidence_interval(0.95)
     else:
         known = stats.ttest_ind(second, first, equal_var=False).confidence_interval(0.95)
-    found = scenes.behind(scenes.ranking[1].label, scenes.ranking[0].label)
-    scale = scenes.all[0].at_random
+    found = groups.behind(groups.ranking[1].label, groups.ranking[0].label)
+    scale = groups.all[0].at_random
     assert (scale * found.low, scale * found.high) == pytest.approx((known.low, known.high))
-    assert tied(scenes, scenes.ranking) == ([scenes.ranking[1].label] if known.low <= 0 else [])
+    assert tied(groups, groups.ranking) == ([groups.ranking[1].label] if known.low <= 0 else [])
 
 
 def test_noise_that_all_share_does_not_hide_who_is_better(tmp_path: Path) -> None:
@@ -151,10 +151,10 @@ def test_noise_that_all_share_does_not_hide_who_is_better(tmp_path: Path) -> Non
     luck = np.linspace(0, 100, 8)
     for cell, more in ((0, np.zeros(8)), (1, np.linspace(1, 2, 8))):
         results._columns[cell]["regret"] = luck + more
-    scenes = Groups(results)
-    least, most = scenes.ranking
+    groups = Groups(results)
+    least, most = groups.ranking
     assert most.share.low < least.share.high  # their intervals overlap
-    assert tied(scenes, scenes.ranking) == []
+    assert tied(groups, groups.ranking) == []
 
 
 def test_what_the_first_loses_is_said_to_the_second_digit_of_its_error(tmp_path: Path) -> None:
@@ -163,19 +163,19 @@ def test_what_the_first_loses_is_said_to_the_second_digit_of_its_error(tmp_path:
     for cell in (0, 1):
         results._columns[cell]["regret"] = np.linspace(4 + cell, 6 + cell, 8)  # 5 ± 0.5851 of Student's t
     text = page_of(drawn(results))
-    assert "loses least: 5.00\u00a0±\u00a00.59 rewards over" in re.sub(r"\s*\n", " ", text)
+    assert "has the smallest regret: 5.00\u00a0±\u00a00.59 over" in re.sub(r"\s*\n", " ", text)
 
 
 def test_an_average_over_places_has_the_interval_of_runs(results: Results) -> None:
-    scenes = Groups(results)
-    found = scenes.share("ucb1", scenes.all)
-    parts = [results.runs_of(scene.cells["ucb1"]["cell"])["regret"].mean() / scene.at_random for scene in scenes.all]
+    groups = Groups(results)
+    found = groups.share("ucb1", groups.all)
+    parts = [results.runs_of(group.cells["ucb1"]["cell"])["regret"].mean() / group.at_random for group in groups.all]
     assert found.value == pytest.approx(sum(parts) / len(parts))
     assert found.low < found.value < found.high
 
 
 def test_the_study_can_be_played_again_from_the_page(page: str, tmp_path: Path) -> None:
-    text = toml_of(STUDY.as_data())
+    text = toml_of(STUDY.to_dict())
     (tmp_path / "little.toml").write_text(text, encoding="utf-8")
     assert [cell.title for cell in Study.read(tmp_path / "little.toml").cells] == [cell.title for cell in STUDY.cells]
     assert text.splitlines()[0] in page.replace("&#34;", '"')
@@ -189,7 +189,7 @@ def test_a_single_panel_is_no_smaller_on_a_desk_than_on_a_phone(page: str) -> No
 
 
 def test_a_name_with_a_space_is_quoted_in_the_commands_to_play_it_again(gallery: Any) -> None:
-    study = gallery.scenes.results.study
+    study = gallery.groups.results.study
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(study, "name", "my study")
         page = page_of(gallery).replace("&#39;", "'")
@@ -213,13 +213,13 @@ def test_the_same_results_give_the_same_page(page: str, results: Results, tmp_pa
 def test_a_bound_is_shown_where_its_assumptions_hold_and_only_there(tmp_path: Path) -> None:
     worlds = [{"rewards": [0.9, 0.6], "window": 8}]
     wrong = Study(["trim-ucb", "leak-ucb"], worlds, 1_000, 2, told_window=["x1/2", "x1", "x2"]).run(tmp_path)
-    scenes = Groups(wrong)
-    told = {scene.place["told"]: bound(scene, "trim-ucb") for scene in scenes.all}
+    groups = Groups(wrong)
+    told = {group.place["told"]: bound(group, "trim-ucb") for group in groups.all}
     assert told["1/2"] is None
     assert told["2"] is not None
     assert told["1"] is not None
     assert told["2"] > told["1"]
-    assert bound(scenes.all[0], "leak-ucb") is None
+    assert bound(groups.all[0], "leak-ucb") is None
 
 
 # One run
@@ -228,23 +228,23 @@ def test_a_bound_is_shown_where_its_assumptions_hold_and_only_there(tmp_path: Pa
 @pytest.mark.parametrize("spread", ["last", "handicap", "hoard", "dirichlet"])
 def test_the_leakage_of_a_strip_is_what_earlier_runs_earned(results: Results, spread: str) -> None:
     cell = next(cell for cell in results.cells if cell["label"] == "ucb1")
-    strip = strip_of(cell | {"spread": spread, "horizon": 200}, "")
-    assert strip is not None
-    assert len(strip.runs) > 3
-    late = strip.world.window - 1
-    for one in strip.runs:
+    picture = picture_of(cell | {"spread": spread, "horizon": 200}, "")
+    assert picture is not None
+    assert len(picture.runs) > 3
+    late = picture.world.window - 1
+    for one in picture.runs:
         assert abs(one.seen - one.earned) <= late + 1e-9
         if spread == "last":  # a total is the reward of the pull made window - 1 steps before
             for step in range(one.begin, one.end):
                 earlier = step - late < one.begin
-                assert strip.leaked[step] == (strip.totals[step] if earlier else 0.0)
-    assert sum(strip.leaked) > 0
-    assert all(leaked <= total + 1e-9 for leaked, total in zip(strip.leaked, strip.totals, strict=True))
+                assert picture.leaked[step] == (picture.totals[step] if earlier else 0.0)
+    assert sum(picture.leaked) > 0
+    assert all(leaked <= total + 1e-9 for leaked, total in zip(picture.leaked, picture.totals, strict=True))
 
 
 def test_what_no_agent_could_play_has_no_strip(results: Results) -> None:
     cell = next(cell for cell in results.cells if cell["label"] == "attributed-ucb")
-    assert strip_of(cell, "") is None
+    assert picture_of(cell, "") is None
 
 
 # Files

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from afterglow.errors import AfterglowError, BadValue
-from afterglow.lab.study.play import play_elsewhere
+from afterglow.lab.study.play import play_on_worker
 from afterglow.lab.study.schedule import Progress
 from afterglow.lab.study.study import Study
 from afterglow.lab.versions import versions
@@ -97,7 +97,7 @@ def test_two_workers_one_of_them_killed_end_in_the_bytes_of_one_thread(cluster: 
             killed.append(now.done)
             victim.send_signal(signal.SIGKILL)
 
-    study.run(tmp_path / "there", dask=cluster.address, tell=kill_once)
+    study.run(tmp_path / "there", dask=cluster.address, progress=kill_once)
     assert killed
     assert killed[0] < 12 * 60
     study.run(tmp_path / "here", threads=1)
@@ -113,7 +113,7 @@ def test_an_address_where_nobody_answers_is_named(tmp_path: Path, monkeypatch: p
 
 def test_a_worker_with_other_versions_is_refused() -> None:
     with pytest.raises(BadValue, match=r"a worker has numpy \S+, this machine 0.1; numbers would differ"):
-        play_elsewhere([], 1.0, versions() | {"numpy": "0.1"})
+        play_on_worker([], 1.0, versions() | {"numpy": "0.1"})
 
 
 def test_a_scheduler_that_goes_is_named_and_the_study_goes_on_without_it(cluster: Cluster, tmp_path: Path) -> None:
@@ -124,8 +124,8 @@ def test_a_scheduler_that_goes_is_named_and_the_study_goes_on_without_it(cluster
         if now.done:
             cluster.processes[0].kill()
 
-    with pytest.raises(AfterglowError, match="is gone; what was finished is kept, run again to go on"):
-        study.run(tmp_path / "out", dask=cluster.address, tell=end)
+    with pytest.raises(AfterglowError, match="is gone; finished runs are stored, run again to continue"):
+        study.run(tmp_path / "out", dask=cluster.address, progress=end)
     begun: list[Progress] = []
-    assert study.run(tmp_path / "out", tell=begun.append).complete
+    assert study.run(tmp_path / "out", progress=begun.append).complete
     assert begun[0].done > 0

@@ -50,7 +50,7 @@ def test_the_delay_told_is_the_spreads_own_or_the_largest(spread: str, told: tup
 
 
 def test_it_can_be_written_as_a_file_and_is_the_same_study(tmp_path: Path) -> None:
-    (tmp_path / "compare.toml").write_text(toml_of(comparison(7).as_data()), encoding="utf-8")
+    (tmp_path / "compare.toml").write_text(toml_of(comparison(7).to_dict()), encoding="utf-8")
     again, study = Study.read(tmp_path / "compare.toml"), comparison(7)
     assert (again.name, again.question) == (study.name, study.question)
     assert [(cell.title, cell.options, cell.runs, cell.seed, cell.marks) for cell in again.cells] == [

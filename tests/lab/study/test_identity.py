@@ -133,7 +133,7 @@ def test_results_that_say_less_are_refused(tmp_path: Path, monkeypatch: pytest.M
     with monkeypatch.context() as patch:
         patch.setattr(runner, "identity", earlier)
         study_of(tmp_path).run(tmp_path / "out")
-    with pytest.raises(BadValue, match="results of an earlier Afterglow, which noted less about the code; give"):
+    with pytest.raises(BadValue, match="results of an earlier Afterglow, which stored less about the code; give"):
         study_of(tmp_path).run(tmp_path / "out")
 
 

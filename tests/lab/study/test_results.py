@@ -58,8 +58,8 @@ def test_every_run_is_the_one_that_simulate_plays(results: Results) -> None:
 
 
 def test_the_summary_has_the_mean_and_its_interval(results: Results) -> None:
-    sheet = results.summary()
-    assert len(sheet) == 48
+    table = results.summary()
+    assert len(table) == 48
     cell = alone(results)
     runs = results.runs_of(cell["cell"])
     (row,) = results.summary(label="leak-ucb", arms=2, window=4, spread="last", horizon=2_000)
@@ -82,7 +82,7 @@ def test_where_runs_is_a_list_the_longest_cell_stands_for_those_that_begin_it(tm
     assert [row["runs"] for row in results.paired("trim-ucb", "leak-ucb")] == [5, 5]
     assert [row["runs"] for row in results.paired("trim-ucb", "ars-ucb", runs=4)] == [4, 4]
     assert [row["points"] for row in results.rate("horizon", label="trim-ucb")] == [2]
-    assert {cell["runs"] for scene in Groups(results).all for cell in scene.cells.values()} == {8, 5}
+    assert {cell["runs"] for group in Groups(results).all for cell in group.cells.values()} == {8, 5}
     assert "same rewards" not in results.paired("trim-ucb", "ars-ucb").caption
 
 
@@ -95,8 +95,8 @@ def test_a_notebook_is_not_flooded_with_rows() -> None:
 
 
 def test_paired_compares_run_by_run(results: Results) -> None:
-    sheet = results.paired("leak-ucb", "ars-ucb")
-    assert len(sheet) == 24
+    table = results.paired("leak-ucb", "ars-ucb")
+    assert len(table) == 24
     (row,) = results.paired("leak-ucb", "ars-ucb", arms=2, window=4, spread="last", horizon=2_000)
     gap = (
         results.runs_of(alone(results)["cell"])["regret"]
@@ -111,12 +111,14 @@ def test_paired_compares_run_by_run(results: Results) -> None:
 
 @pytest.mark.parametrize(("along", "lines", "values"), [("horizon", 16, [500, 1_000, 2_000]), ("window", 24, [4, 8])])
 def test_rate_fits_a_line_for_all_else_the_same(results: Results, along: str, lines: int, values: list[int]) -> None:
-    sheet = results.rate(along)
-    assert len(sheet) == lines
+    table = results.rate(along)
+    assert len(table) == lines
     (row,) = [
         row
-        for row in sheet.where(label="leak-ucb", spread="last", arms=2)
-        if row.get("window", 4) == 4 and row.get("horizon", 2_000) == 2_000
+        for row in table
+        if (row["label"], row["spread"], row["arms"]) == ("leak-ucb", "last", 2)
+        and row.get("window", 4) == 4
+        and row.get("horizon", 2_000) == 2_000
     ]
     cells = [alone(results, **{along: value}) for value in values]
     samples = np.stack([results.runs_of(cell["cell"])["regret"] for cell in cells], axis=1)
@@ -128,9 +130,9 @@ def test_rate_fits_a_line_for_all_else_the_same(results: Results, along: str, li
 
 
 def test_rate_along_arms_holds_the_laws_and_varies_their_number(results: Results) -> None:
-    sheet = results.rate("arms", label="leak-ucb", horizon=2_000)
-    assert {row["laws"] for row in sheet} == {"bernoulli:0.9 bernoulli:0.6"}
-    assert all(row["exponent"] > 0.5 for row in sheet)  # each further arm must be tried
+    table = results.rate("arms", label="leak-ucb", horizon=2_000)
+    assert {row["laws"] for row in table} == {"bernoulli:0.9 bernoulli:0.6"}
+    assert all(row["exponent"] > 0.5 for row in table)  # each further arm must be tried
 
 
 def test_a_rate_needs_a_list_to_go_along(results: Results) -> None:
@@ -184,9 +186,9 @@ def test_tables_go_to_pandas_and_polars_with_their_cells(results: Results) -> No
     assert curves.shape[0] == 48 * 30 * 8
     assert {"label", "spread", "t", "regret", "share"} <= set(curves.columns)
     assert results.to_polars("cells")["horizon"].unique().sort().to_list() == [500, 1_000, 2_000]
-    sheet = results.summary()
-    assert isinstance(sheet.to_pandas(), pd.DataFrame)
-    assert sheet.to_polars()["regret"].to_list() == [row["regret"] for row in sheet]
+    table = results.summary()
+    assert isinstance(table.to_pandas(), pd.DataFrame)
+    assert table.to_polars()["regret"].to_list() == [row["regret"] for row in table]
 
 
 def test_a_missing_library_is_named_with_its_extra(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,8 +198,8 @@ def test_a_missing_library_is_named_with_its_extra(results: Results, monkeypatch
 
 
 def test_rows_are_plain_data(results: Results) -> None:
-    for sheet in (results.summary(), results.paired("leak-ucb", "ars-ucb"), results.rate(), results.time_to_best()):
-        json.dumps(sheet.rows, allow_nan=False)
+    for table in (results.summary(), results.paired("leak-ucb", "ars-ucb"), results.rate(), results.time_to_best()):
+        json.dumps(table.rows, allow_nan=False)
 
 
 def test_a_sheet_prints_what_is_common_above_and_what_its_intervals_are_below(results: Results) -> None:

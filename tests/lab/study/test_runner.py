@@ -133,7 +133,9 @@ def test_killed_again_and_again_it_ends_in_the_same_bytes(file: Path, untouched:
 def test_ctrl_c_exits_130_and_says_how_to_go_on(file: Path, tmp_path: Path) -> None:
     done = struck([str(file), "--out", str(tmp_path / "out"), "--threads", "2"], 1, signal.SIGINT)
     assert (done.returncode, done.stdout) == (130, "")
-    assert done.stderr.splitlines()[-1] == f"stopped; what was finished is in {tmp_path / 'out'}, run again to go on"
+    assert (
+        done.stderr.splitlines()[-1] == f"interrupted; finished runs are in {tmp_path / 'out'}, run again to continue"
+    )
 
 
 def test_the_bytes_do_not_depend_on_the_number_of_threads(file: Path, untouched: dict[str, bytes]) -> None:
@@ -149,13 +151,13 @@ def test_an_interrupt_keeps_what_was_finished(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        study.run(tmp_path / "a", threads=1, tell=interrupt)
+        study.run(tmp_path / "a", threads=1, progress=interrupt)
     partial = Results(tmp_path / "a")
     assert not partial.complete
     begun = len(partial.table("runs"))
     assert 0 < begun < 400
     first: list[Progress] = []
-    assert study.run(tmp_path / "a", threads=2, tell=first.append).complete
+    assert study.run(tmp_path / "a", threads=2, progress=first.append).complete
     assert first[0].done >= begun
     study.run(tmp_path / "b")
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
@@ -180,9 +182,9 @@ def test_stopped_while_the_tables_are_written_it_writes_them_again(
 def test_a_finished_study_is_not_played_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     small().run(tmp_path / "a")
     before = contents(tmp_path / "a")
-    monkeypatch.setattr(runner, "schedule_out", lambda *_: pytest.fail("played again"))
+    monkeypatch.setattr(runner, "run_tasks", lambda *_: pytest.fail("played again"))
     told: list[Progress] = []
-    small().run(tmp_path / "a", tell=told.append)
+    small().run(tmp_path / "a", progress=told.append)
     assert contents(tmp_path / "a") == before
     assert [(now.done, now.total) for now in told] == [(48, 48)]
 

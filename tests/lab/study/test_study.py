@@ -113,7 +113,7 @@ def test_lists_of_seeds_engines_and_runs_spread_out_too() -> None:
 def test_policies_and_worlds_may_be_objects() -> None:
     study = small(policies=[named("trim-ucb")], worlds=[World.of([0.9, 0.8], 4, "last")])
     assert study.cells[0].title == "trim-ucb, last, window 4, 1,000 steps"
-    assert study.as_data()["worlds"] == [{"rewards": ["bernoulli:0.9", "bernoulli:0.8"], "window": 4, "spread": "last"}]
+    assert study.to_dict()["worlds"] == [{"rewards": ["bernoulli:0.9", "bernoulli:0.8"], "window": 4, "spread": "last"}]
 
 
 def test_a_cell_that_its_policy_refuses_stops_the_study_or_is_left_out_as_asked() -> None:
@@ -178,7 +178,7 @@ def test_a_policy_that_needs_the_mean_delay_is_told_that_of_the_spread() -> None
         ('"corrected"', '"right"', r"phased-ucb constants=right.*constants"),
         ("runs = 10", "runs = 0", r"delay.toml: runs = 0: runs must be a whole number of at least 1, got 0"),
         ("[1e3, 2_000]", "[]", r"horizon = \[\]: a list needs at least one value"),
-        ("[1e3, 2_000]", "[1e3, 1000]", r"horizon = \[1000, 1000\]: a value stands in the list twice"),
+        ("[1e3, 2_000]", "[1e3, 1000]", r"horizon = \[1000, 1000\]: a value is in the list twice"),
         ('"x1/2"', '"half"', r"told_window must be steps.*got 'half'"),
         ("runs = 10", "rums = 10", r"delay.toml: no key named 'rums'; did you mean 'runs'"),
         ("rewards =", "reward =", r"worlds\[0\]: no key named 'reward'; did you mean 'rewards'"),
@@ -208,7 +208,7 @@ def test_two_policies_of_one_label_are_refused() -> None:
 
 
 def test_differences_are_named_by_key_with_both_values() -> None:
-    old, new = small(runs=2).as_data(), small(runs=3, seed=5).as_data()
+    old, new = small(runs=2).to_dict(), small(runs=3, seed=5).to_dict()
     assert list(differences(old, new)) == [("runs", 2, 3), ("seed", 1, 5)]
 
 
@@ -222,3 +222,12 @@ def test_the_code_of_a_users_policy_is_part_of_the_identity(tmp_path: Path) -> N
         file.write_text(text, encoding="utf-8")
         marks.append(identity(small(policies=[{"policy": str(file), "label": "mine"}]))["code"]["mine"])
     assert marks[0] == marks[1] != marks[2]
+
+
+def test_options_of_a_policy_may_stand_in_a_table_of_their_own() -> None:
+    flat = small(policies=[{"policy": "leak-ucb", "C": [0.5, 1]}])
+    table = small(policies=[{"policy": "leak-ucb", "options": {"C": [0.5, 1]}}])
+    assert [cell.options for cell in table.cells] == [cell.options for cell in flat.cells]
+    assert [cell.label for cell in table.cells] == [cell.label for cell in flat.cells]
+    with pytest.raises(BadValue, match=r"policies\[0\]: C is given beside options and in it; give it once"):
+        small(policies=[{"policy": "leak-ucb", "C": 1, "options": {"C": 1}}])

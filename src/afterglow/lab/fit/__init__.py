@@ -1,4 +1,4 @@
-"""What recorded steps say about arms, their differences and the window."""
+"""Fits of recorded steps: means, differences and lag kernels of arms, and a test of the window."""
 
 from afterglow.lab.fit.fitting import ArmMean, Fit, FitDifference, fit
 

@@ -1,6 +1,6 @@
-"""The figures of a fit: kernels with bands, means and differences with intervals, what was played and what came in.
+"""The figures of a fit: kernels, means, differences, and a timeline of arms and totals.
 
-The SVGs carry their colours for light and dark and follow the reader's screen; the PNGs are on white.
+The SVGs have colours for light and dark screens; the PNGs are on white.
 """
 
 import re
@@ -16,13 +16,14 @@ from matplotlib.figure import Figure
 from afterglow.lab.fit.fitting import Fit
 from afterglow.lab.rendering.palette import BLUE, GREEN, GREY, ORANGE, PAPER, PINK, RED, SKY, VARIABLES
 from afterglow.lab.rendering.style import STYLE, png, svg
+from afterglow.lab.rendering.svg import with_variables
 
 COLOURS = (BLUE, RED, GREEN, PINK, ORANGE, SKY)
 DARK = {
     "ink": "#e8e9ec", "grey": "#8d939f", "pale": "#565c68", "rule": "#31353d", "page": "#14161a", "blue": "#4aa8ea",
     "sky": "#9ad6f8", "green": "#2cc59b", "orange": "#f0b03f", "red": "#ff8140", "pink": "#e08fbd",
 }  # fmt: skip
-WIDE, NARROW = 7.2, 4.6  # inches: a drawing by itself, and half of a page, which says the rest in words
+WIDE, NARROW = 7.2, 4.6  # inches: a figure on its own, and half of a page
 MOST_POINTS = 2000  # of the timeline; longer ones are averaged
 
 
@@ -45,9 +46,8 @@ def figures(fit: Fit, width: float = WIDE) -> dict[str, Figure]:
 
 
 def adaptive(drawn: str) -> str:
-    """A drawing whose colours follow the reader's screen from light to dark."""
-    for colour, variable in VARIABLES.items():
-        drawn = drawn.replace(colour, f"var(--{variable})")
+    """An SVG whose colours follow the screen's light or dark mode."""
+    drawn = with_variables(drawn)
     light = " ".join(f"--{variable}: {colour};" for colour, variable in VARIABLES.items())
     dark = " ".join(f"--{variable}: {colour};" for variable, colour in DARK.items())
     style = f"<style>svg {{ {light} }} @media (prefers-color-scheme: dark) {{ svg {{ {dark} }} }}</style>"
@@ -59,7 +59,7 @@ def colour_of(place: int) -> str:
 
 
 def kernels(fit: Fit, width: float) -> Figure:
-    """What each arm pays above the average arm in each group of lags, one panel below the other, with bands."""
+    """Each arm's excess over the average arm in each group of lags, with bands, one panel per arm."""
     arms = list(fit.kernels)
     figure = Figure(figsize=(width, 0.5 + 1.25 * len(arms)), layout="constrained")
     panels = figure.subplots(len(arms), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
@@ -92,8 +92,8 @@ def means(fit: Fit, width: float) -> Figure:
         axes.plot(one.mean, place, marker="o", color=colour_of(place), markersize=6, markeredgecolor=PAPER)
     name_rows(axes, [one.arm for one in fit.means])
     line = ", line: proved" if any(one.proved_low is not None for one in fit.means) else ""
-    bars = f"; bar: {fit.confidence:.0%} if effects depend on arm and lag only{line}" if width == WIDE else ""
-    axes.set_xlabel(f"a pull brings on average{bars}")
+    bars = f"; bar: {fit.confidence:.0%} interval if effects depend on arm and lag only{line}" if width == WIDE else ""
+    axes.set_xlabel(f"average per pull{bars}")
     return figure
 
 
@@ -107,7 +107,7 @@ def name_rows(axes: Axes, names: list[str]) -> None:
 
 
 def differences(fit: Fit, width: float) -> Figure:
-    """Every arm's difference to one, with its interval; those that hold no zero are full."""
+    """Differences to the reference arm with intervals; filled dots where 0 is outside."""
     rows, order = fit.differences, [one.arm for one in fit.means]
     figure = Figure(figsize=(width, 0.75 + 0.42 * len(rows)), layout="constrained")
     axes = figure.add_subplot()
@@ -120,8 +120,8 @@ def differences(fit: Fit, width: float) -> Figure:
             one.difference, place, marker="o", color=colour if sure else PAPER, markersize=8, markeredgecolor=colour
         )
     name_rows(axes, [f"{one.arm} − {one.than}" for one in rows])
-    bars = f"; intervals hold together with {fit.confidence:.0%}; full dot: not zero" if width == WIDE else ""
-    axes.set_xlabel(f"a pull brings more on average{bars}")
+    bars = f"; simultaneous {fit.confidence:.0%} intervals; filled dot: not zero" if width == WIDE else ""
+    axes.set_xlabel(f"difference of averages per pull{bars}")
     return figure
 
 
@@ -135,7 +135,7 @@ def timeline(fit: Fit, width: float) -> Figure:
     upper.plot(recorded.first + at, totals, color=GREY, linewidth=0.8)
     upper.set_ylabel("total" if size == 1 else f"total, mean of {size}")
     upper.grid(True, axis="y")
-    strip(lower, fit)
+    draw_arms(lower, fit)
     lower.set(xlabel="step", xlim=(recorded.first - 0.5, recorded.first + len(recorded) - 0.5))
     return figure
 
@@ -146,7 +146,7 @@ def thinned(values: Any, size: int) -> tuple[Any, Any]:
     return np.arange(len(groups)) * size + (size - 1) / 2, np.array([group.mean() for group in groups])
 
 
-def strip(axes: Any, fit: Fit) -> None:
+def draw_arms(axes: Any, fit: Fit) -> None:
     """The arm in play, a bar for each run."""
     recorded = fit.recorded
     edges = np.flatnonzero(np.concatenate([[True], recorded.arm[1:] != recorded.arm[:-1], [True]]))

@@ -1,18 +1,20 @@
-r"""What recorded steps tell: each arm's mean, how arms differ, when pulls pay, and whether the window is long enough.
+r"""Fit recorded steps: means of arms, differences between them, lag kernels, and a test of the window.
 
-*Means*, twice. Proved bounds for any spread within the window, by `BoundsWithGaps`; they need the largest reward of
-a pull, and means that don't change, so there are none where a season is told. And estimates under the model that
-effects depend on arm and lag only, plus a season that is the same for all arms, which are much sharper
-(`fit_regression`).
+Means are given twice. Proved bounds for any spread within the window, by `BoundsWithGaps`; they need the maximum
+reward of a pull, and means that don't change, so there are none with a season. And estimates under the model that
+effects depend on arm and lag only, plus a season that is the same for all arms, which are much narrower
+(`regression`).
 """
 
+import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
-from afterglow.checks import number, whole
-from afterglow.errors import BadValue, UnknownName
+from afterglow.checks import choice, number, whole
+from afterglow.errors import BadValue, Sentence, UnknownName, argument
 from afterglow.lab.fit.proved import most_of_a_pull, proved
 from afterglow.lab.fit.recorded import Recorded
 from afterglow.lab.fit.regression import LagExcess, Regressed, levelled, regression
@@ -20,15 +22,16 @@ from afterglow.lab.fit.window_check import WindowCheck, check_window
 from afterglow.lab.history.estimate import FEWEST, estimate
 from afterglow.lab.reading.tables import Source, Steps, read_steps
 
-RUNS = 3  # of an arm, below which leaving one out says nothing
+RUNS = 3  # of an arm, below which the jackknife can't be used
 FEW_CHANGES = 8  # of arm
-CYCLES = 3  # of a season, at least
-LOOKED_AT = 20_000  # steps in which a season is looked for
+CYCLES = 3  # minimum number of seasons
+LOOKED_AT = 20_000  # steps that are searched for a season
+READING = ("step", "arm_column", "column", "decimal", "zone")  # how to read a file
 
 
 @dataclass(frozen=True)
 class ArmMean:
-    """What a pull brings on average: an estimate with its interval, and bounds that hold for any spread."""
+    """An arm's mean per pull: an estimate with its interval, and bounds for any spread."""
 
     arm: str
     mean: float
@@ -42,7 +45,7 @@ class ArmMean:
 
 @dataclass(frozen=True)
 class FitDifference:
-    """How much more a pull of one arm brings on average than one of another."""
+    """Difference between the means of two arms, with its interval."""
 
     arm: str
     than: str
@@ -53,7 +56,7 @@ class FitDifference:
 
 @dataclass(frozen=True)
 class Fit:
-    """What recorded steps tell. Intervals of means and kernels hold one by one, those of differences together."""
+    """The fit of recorded steps. Intervals of differences are simultaneous, those of means and kernels individual."""
 
     window: int
     season: int
@@ -67,7 +70,11 @@ class Fit:
     notes: list[str]
     recorded: Recorded = field(repr=False)
 
-    def as_data(self) -> dict[str, Any]:
+    def to_json(self) -> str:
+        """The same as JSON."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+    def to_dict(self) -> dict[str, Any]:
         """Plain data, without the steps themselves."""
         parts = ("recorded", "means", "differences", "kernels", "check")
         plain = {name: value for name, value in vars(self).items() if name not in parts}
@@ -86,23 +93,28 @@ def fit(
     confidence: float = 0.95,
     season: int = 1,
     against: str | None = None,
+    reading: Mapping[str, str] | None = None,
 ) -> Fit:
     """Fit recorded steps: a CSV file with step, arm and total, its text, or `Steps`.
 
-    Without a window the one that the data suggest is taken. `reward_max` is the most that one pull can bring in
-    all, for the proved bounds; the largest total if it isn't given. `season` is the length of a cycle in steps. Arms
-    are compared with the arm `against`, the best if it isn't named.
+    Without a window, the one that the data suggest is used. `reward_max` is the maximum reward of one pull, for the
+    proved bounds; the default is the largest total. `season` is the length of a cycle in steps. Arms are compared
+    with the arm `against`, by default the best. `reading` says how to read a file: `step`,
+    `arm_column`, `column`, `decimal` and `zone` of `read_steps`.
     """
-    steps = source if isinstance(source, Steps) else read_steps(source)
+    for name in reading or {}:
+        choice("reading", name, READING)
+    steps = source if isinstance(source, Steps) else read_steps(source, **(reading or {}))
     confidence = number("confidence", confidence, 0.5, 1.0)
-    told = None if window is None else whole("window", window, 1, "1 = paid at once")
+    given = None if window is None else whole("window", window, 1, "1 = paid at once")
     recorded = Recorded.of(steps, whole("season", season, 1, "1 = none"))
     check_size(recorded, against)
     notes = list(steps.notes)
-    check = check_window(recorded, told, confidence)
-    used = told or check.suggested or check.window
+    check = check_window(recorded, given, confidence)
+    used = given or check.suggested or check.window
     if len(recorded) < 4 * used:
-        raise BadValue(f"a fit needs at least four windows, {4 * used:,} steps, the table has {len(recorded):,}")
+        sentence = f"a fit needs at least four windows, {4 * used:,} steps, the table has {len(recorded):,}"
+        raise BadValue(sentence, kind="too-few-steps", field="window")
     ceiling = most_of_a_pull(recorded, reward_max, notes)
     alarm, bounds = proved(recorded, used, ceiling, confidence, notes)
     found = regression(recorded, used, confidence)
@@ -116,20 +128,24 @@ def fit(
 
 
 def check_size(recorded: Recorded, against: str | None) -> None:
-    """Refuse what can't be fitted."""
+    """Refuse data that can't be fitted."""
     if np.isnan(recorded.total).all():
-        raise BadValue(f"a fit needs totals, the {len(recorded):,} steps of the table have none")
+        sentence = f"a fit needs totals, the {len(recorded):,} steps of the table have none"
+        raise BadValue(sentence, kind="too-few-steps", field="source")
     if recorded.season > 1 and len(recorded) < CYCLES * recorded.season:
         raise BadValue(
             f"a season of {recorded.season:,} steps needs three cycles, {CYCLES * recorded.season:,} steps, the table "
-            f"has {len(recorded):,}"
+            f"has {len(recorded):,}",
+            kind="too-few-steps",
+            field="season",
         )
     if against is not None and against not in recorded.names:
-        raise UnknownName("arm", against, recorded.names, f"the arms are {', '.join(recorded.names)}")
+        known = ", ".join(recorded.names)
+        raise UnknownName("arm", against, recorded.names, f"the arms are {known}", field="against")
 
 
 def means_of(recorded: Recorded, found: Regressed, bounds: list[tuple[float, float] | None]) -> list[ArmMean]:
-    """The arms, in their order."""
+    """The means of the arms, in their order."""
     means = []
     before = np.concatenate([[-1], recorded.arm[:-1]])
     for arm, name in enumerate(recorded.names):
@@ -142,7 +158,7 @@ def means_of(recorded: Recorded, found: Regressed, bounds: list[tuple[float, flo
 
 
 def differences_of(means: list[ArmMean], found: Regressed, against: str | None) -> list[FitDifference]:
-    """Every other arm's difference to one, the largest first; that one was named, or is the best."""
+    """Differences of all other arms to `against` or the best, the largest first."""
     best = max(means, key=lambda one: one.mean).arm
     names = [one.arm for one in means]
     than = names.index(against or best)
@@ -156,13 +172,13 @@ def differences_of(means: list[ArmMean], found: Regressed, against: str | None) 
 
 
 def doubts(recorded: Recorded, found: Regressed, means: list[ArmMean]) -> list[str]:
-    """What a reader should know before trusting a fit."""
+    """Notes on the limits of a fit."""
     notes = []
     if recorded.changes < FEW_CHANGES:
-        notes.append(f"only {recorded.changes} changes of arm: kernels are hardly known")
+        notes.append(f"only {recorded.changes} changes of arm: kernels are very uncertain")
     notes += [
-        f"arm {one.arm!r} was played in {'one run' if one.runs == 1 else 'two runs'} only: its intervals can't be "
-        f"trusted{'' if one.proved_low is None else ', its proved bounds can'}"
+        f"arm {one.arm!r} was played in {'one run' if one.runs == 1 else 'two runs'} only: its intervals are not "
+        f"reliable{'' if one.proved_low is None else ', its proved bounds are'}"
         for one in means
         if one.runs < RUNS
     ]
@@ -170,7 +186,7 @@ def doubts(recorded: Recorded, found: Regressed, means: list[ArmMean]) -> list[s
 
 
 def unseen_season(recorded: Recorded, found: Regressed) -> list[str]:
-    """A note if what the fit leaves follows a cycle."""
+    """A note if the residuals follow a cycle."""
     known = ~np.isnan(found.rest)
     rest = found.rest.copy()
     rest[known] = levelled(rest[known], np.flatnonzero(known) % recorded.season)
@@ -178,7 +194,6 @@ def unseen_season(recorded: Recorded, found: Regressed) -> list[str]:
     cycle = estimate(seen.tolist()).season if np.isfinite(seen).sum() >= FEWEST and np.nanstd(seen) > 0 else 1
     if cycle in (1, recorded.season):
         return []
-    told = f"beyond the season of {recorded.season:,} " if recorded.season > 1 else ""
-    return [
-        f"{told}totals follow a cycle of {cycle:,} steps; with season={cycle} (--season {cycle}) a fit allows for it"
-    ]
+    given = f"beyond the season of {recorded.season:,} " if recorded.season > 1 else ""
+    allowed = argument("season", cycle)
+    return [Sentence(f"{given}totals follow a cycle of {cycle:,} steps; with {allowed} a fit allows for it")]

@@ -1,8 +1,8 @@
-r"""Regression on steps that share pulls, with errors that know it.
+r"""Linear regression on correlated steps, with standard errors by a block jackknife.
 
 Totals of neighbouring steps come from the same pulls, so their noise is correlated over the window and the usual
-errors of a regression are too small. Here the steps are cut into blocks of at least four windows, each block is left
-out once, and the errors are those of the jackknife: the variance of the estimates is
+errors of a regression are too small. The steps are cut into blocks of at least four windows, each block is left out
+once, and the errors are those of the jackknife: the variance of the estimates is
 $\frac{G - 1}{G} \sum_g (\hat\theta_{(g)} - \hat\theta)(\hat\theta_{(g)} - \hat\theta)'$, with $G - 1$ degrees of
 freedom. It allows for unequal noise and for blocks that weigh a lot, and errs on the wide side (MacKinnon & White,
 Some Heteroskedasticity-Consistent Covariance Matrix Estimators, 1985; Bell & McCaffrey 2002 for blocks).
@@ -46,7 +46,7 @@ class Moments:
 
 @dataclass(frozen=True)
 class Regression:
-    """Coefficients, those with each block left out, and what was left of a ridge's pull towards 0."""
+    """Coefficients, those with each block left out, and the shrinkage by the ridge."""
 
     values: Array
     without: Array  # a row for each block
@@ -64,7 +64,7 @@ class Regression:
 
 
 def moments(columns: Array, totals: Array, places: Whole, window: int, season: int = 1) -> Moments:
-    """What a regression of totals on columns needs; `places` are the steps of the rows, in order."""
+    """Moments for a regression of totals on columns; `places` are the steps of the rows, in order."""
     block, phase = blocks_of(places, window), places % season
     blocks = int(block[-1]) + 1
     if season > 1:
@@ -132,7 +132,7 @@ def quantile(confidence: float, freedom: int) -> float:
 
 
 def joint_p(values: Array, variance: Array, freedom: int) -> float:
-    """Probability of values as far from 0 if all truths are 0: Hotelling's test."""
+    """The p-value of Hotelling's test that all values are 0."""
     size = len(values)
     left = freedom + 1 - size
     if left < 1:

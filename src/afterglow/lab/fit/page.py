@@ -1,29 +1,29 @@
-"""A fit as a page: who brings more, the differences behind it, means, when effects arrive, what was played."""
+"""The report page of a fit: differences, means, when effects arrive, the recorded steps."""
 
 from pathlib import Path
 
 from afterglow.lab.fit.figures import NARROW, figures
 from afterglow.lab.fit.fitting import Fit, FitDifference
 from afterglow.lab.rendering.html import placed, render, written
-from afterglow.lab.rendering.rounding import amount
+from afterglow.lab.rendering.rounding import amount, signed
 from afterglow.lab.rendering.style import svg
 from afterglow.lab.versions import versions
 
 DESCRIBED = {
-    "differences": "how much more or less each arm brings than one of them, with intervals",
-    "kernels": "what each arm pays above the average arm, by steps after the pull, with bands",
-    "means": "what a pull of each arm brings, with intervals",
-    "timeline": "totals step by step, and the arm that was played",
+    "differences": "differences of average per pull to the reference arm, with intervals",
+    "kernels": "each arm's reward above the average arm, by steps after the pull, with bands",
+    "means": "average per pull of each arm, with intervals",
+    "timeline": "totals by step, and the arm played",
 }
 
 
 def write(fit: Fit, folder: Path) -> Path:
-    """The page's path; beside it `fit.json`."""
-    return written(folder, page(fit), "fit.json", fit.as_data())
+    """Write the page and `fit.json`; the path of the page."""
+    return written(folder, page(fit), "fit.json", fit.to_json())
 
 
 def page(fit: Fit) -> str:
-    """The page as HTML with everything inside."""
+    """The page as self-contained HTML."""
     return render(
         "fit.html",
         fit=fit,
@@ -33,7 +33,7 @@ def page(fit: Fit) -> str:
         proved=any(one.proved_low is not None for one in fit.means),
         share=f"{100 * fit.confidence:g} %",
         amount=amount,
-        signed=lambda value: f"{'+' if value >= 0 else '−'}{amount(abs(value))}",
+        signed=lambda value: signed(value, minus="−"),
         svg=placed({name: svg(figure) for name, figure in figures(fit, NARROW).items()}, DESCRIBED),
         legend=[],
         versions=versions(),
@@ -41,20 +41,20 @@ def page(fit: Fit) -> str:
 
 
 def answer(differences: list[FitDifference]) -> str:
-    """Who brings more and who less than the arm that all are compared with, as far as it is shown."""
+    """Which arms are better or worse than the reference arm, as far as the intervals show."""
     than = differences[0].than
     more = [one.arm for one in differences if one.low > 0]
     less = [one.arm for one in differences if one.high < 0]
     unsure = [one.arm for one in differences if one.low <= 0 <= one.high]
     parts = []
     if more:
-        parts.append(f"{listed(more)} {'brings' if len(more) == 1 else 'bring'} more than {than}")
+        parts.append(f"{listed(more)} {'is' if len(more) == 1 else 'are'} better than {than}")
     if less:
-        parts.append(f"{than} brings more than {listed(less)}")
+        parts.append(f"{than} is better than {listed(less)}")
     if not parts:
-        return f"no arm is shown to bring more or less than {than}"
+        return f"no arm is shown to be better or worse than {than}"
     if unsure:
-        parts.append(f"{listed(unsure)} can’t be told from it")
+        parts.append(f"the difference to {listed(unsure)} is not clear")
     return "; ".join(parts)
 
 

@@ -1,4 +1,4 @@
-"""Recorded steps as arrays: which arm filled which lags of each step."""
+"""Recorded steps as arrays, with the shares of arms at the lags of each step."""
 
 from dataclasses import dataclass, field
 
@@ -15,7 +15,7 @@ MOST_STEPS = 10_000_000
 
 @dataclass
 class Recorded:
-    """Arms and totals on a line of steps; arm -1 and total not a number where there is no row."""
+    """Arms and totals by step; arm -1 and total NaN where there is no row."""
 
     names: tuple[str, ...]
     arm: NDArray[np.int64]
@@ -30,13 +30,15 @@ class Recorded:
 
     @classmethod
     def of(cls, steps: Steps, season: int = 1) -> "Recorded":
-        """The rows put on their line."""
+        """Rows of a table, by step."""
         names = tuple(sorted(set(steps.arm), key=natural))
         if len(names) < 2:
-            raise BadValue(f"a fit needs at least two arms, the table has {', '.join(map(repr, names)) or 'none'}")
+            sentence = f"a fit needs at least two arms, the table has {', '.join(map(repr, names)) or 'none'}"
+            raise BadValue(sentence, kind="too-few-arms", field="source")
         line = np.array(steps.step) - min(steps.step)
         if int(line.max()) >= MOST_STEPS:
-            raise BadValue(f"a fit takes at most {MOST_STEPS:,} steps, the table has {int(line.max()) + 1:,}")
+            sentence = f"a fit takes at most {MOST_STEPS:,} steps, the table has {int(line.max()) + 1:,}"
+            raise BadValue(sentence, kind="too-many-steps", field="source")
         arm = np.full(int(line.max()) + 1, -1)
         total = np.full(len(arm), np.nan)
         arm[line] = [names.index(name) for name in steps.arm]
@@ -68,14 +70,6 @@ def natural(name: str) -> tuple[bool, float, str]:
         return False, float(name), name
     except ValueError:
         return True, 0.0, name.casefold()
-
-
-def lag_edges(window: int) -> list[int]:
-    """Bins {0}, {1}, {2, 3}, {4 .. 7}, … cut at the window: where they begin, and the window."""
-    edges = [0]
-    while edges[-1] < window:
-        edges.append(min(max(1, 2 * edges[-1]), window))
-    return edges
 
 
 def contrasts(shares: Array) -> Array:

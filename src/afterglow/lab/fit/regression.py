@@ -1,15 +1,15 @@
 r"""Means, kernels and differences of arms by ridge regression, if effects depend on arm and lag only.
 
 Each total is regressed on the share of each arm in the lags {0}, {1}, {2, 3}, {4 .. 7}, … up to the window, and on the
-phase of the season if there is one. Some arm is always played, so what the arms have in common can't be told from the
-level; a kernel is an arm's excess over the average arm at the same lags. The ridge is the long-run noise over the
+phase of the season if there is one. Some arm is always played, so what the arms have in common can't be separated from
+the level; a kernel is an arm's excess over the average arm at the same lags. The ridge is the long-run noise over the
 squared mean total, at most 1; its pull towards 0 is added to the error. A kernel that is not level within a bin adds a
 bias that the intervals don't show.
 
-*Differences* come from the joint covariance, as what two arms share (the level, the season) is known worse than what
-tells them apart. They hold together: with $m$ of them, each is an interval of level $1 - \alpha/m$ (Bonferroni). If the
-arm that the others are compared with was named before, $m$ is one less than the arms; if it is the best by the data,
-$m$ counts all pairs, as any of them might have been it.
+*Differences* use the joint covariance, because what two arms share (the level, the season) is known less well than
+their difference. They are simultaneous: with $m$ of them, each is an interval of level $1 - \alpha/m$ (Bonferroni). If
+the arm of reference was given beforehand, $m$ is one less than the arms; if it is the best by the data, $m$ counts all
+pairs.
 
 Steps before the first full window, and after gaps, have an unknown past and are left out.
 """
@@ -23,14 +23,15 @@ from numpy.typing import NDArray
 
 from afterglow.errors import BadValue
 from afterglow.lab.fit.jackknife import Regression, moments, quantile, regress
-from afterglow.lab.fit.recorded import Array, Recorded, lag_edges
+from afterglow.lab.fit.recorded import Array, Recorded
+from afterglow.policies.lag_ridge_ucb import lag_edges
 
 Interval = tuple[float, float, float]  # value, low, high
 
 
 @dataclass(frozen=True)
 class LagExcess:
-    """What a pull pays at each of the lags from `first` to `last` above the average arm."""
+    """Reward of a pull above the average arm at each of the lags from `first` to `last`."""
 
     first: int
     last: int
@@ -58,14 +59,14 @@ class Regressed:
     level: float
     confidence: float
     found: Regression
-    rest: Array  # what arms and lags leave, a number for each step of the table, season included; nan if not known
+    rest: Array  # residuals, one for each step of the table, season included; nan if unknown
 
     def mean(self, arm: int) -> Interval:
-        """What a pull of an arm brings in all."""
+        """An arm's mean reward per pull."""
         return self.interval(np.tile(np.eye(self.arms)[arm], len(self.bins)))
 
     def kernel(self, arm: int) -> list[LagExcess]:
-        """When a pull of an arm pays more or less than the average arm."""
+        """An arm's lag kernel: its excess over the average arm by lag."""
         row = []
         for place, (first, end) in enumerate(self.bins):
             factors = np.zeros((len(self.bins), self.arms))
@@ -74,12 +75,12 @@ class Regressed:
         return row
 
     def difference(self, arm: int, than: int, together: int) -> Interval:
-        """How much more a pull of an arm brings than one of another; one of so many intervals that hold together."""
+        """Difference between the means of two arms; one of `together` simultaneous intervals."""
         rows = np.eye(self.arms)
         return self.interval(np.tile(rows[arm] - rows[than], len(self.bins)), together)
 
     def interval(self, factors: Array, together: int = 1) -> Interval:
-        """A sum of coefficients."""
+        """A linear combination of coefficients with its interval."""
         pull = self.found.shrunk.T @ factors  # on weights of about the mean
         value = float(factors @ self.found.values)
         variance = float(factors @ self.found.variance() @ factors + pull @ pull)
@@ -97,7 +98,9 @@ def regression(recorded: Recorded, window: int, confidence: float) -> Regressed:
         cycle = f" and a season of {recorded.season:,}" if recorded.season > 1 else ""
         raise BadValue(
             f"a fit of {len(recorded.names)} arms x {len(bins)} groups of lags{cycle} needs {least:,} steps with a "
-            f"known past, the table has {int(rows.sum()):,}; shorten the window of {window:,} or fill the gaps"
+            f"known past, the table has {int(rows.sum()):,}; shorten the window of {window:,} or fill the gaps",
+            kind="too-few-steps",
+            field="window",
         )
     level = float(np.mean(recorded.total[rows])) or 1.0
     scaled, places = recorded.total[rows] / level, np.flatnonzero(rows)

@@ -1,4 +1,4 @@
-"""A verdict on the window in words: long enough, too short, or can't be told; and the one that the data suggest."""
+"""The verdict on a window (long enough, too short, unclear), as text, and the window that the data suggest."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -12,38 +12,38 @@ UNTOLD = 24  # where no window is given and none can be tested
 
 @dataclass(frozen=True)
 class WindowCheck:
-    """What is seen past the window, and past others."""
+    """The tests of the given window and of others, with a verdict."""
 
-    window: int  # the one that was asked about
+    window: int  # the tested one
     verdict: Verification
-    p: float | None  # of what is seen past it, by chance; None if it can't be tested
-    most: float | None  # an arm's excess over the average past it is at most this a pull
-    suggested: int | None  # the shortest past which, and past all longer ones that were tested, nothing is seen
+    p: float | None  # p-value; None if it can't be tested
+    most: float | None  # upper bound on an arm's excess over the average per pull after it
+    suggested: int | None  # the shortest for which, and for all longer ones tested, no effect is detected
     sentence: str
     tests: list[Past]
     alarm: str | None = None
 
     def with_alarm(self, alarm: str | None) -> "WindowCheck":
-        """The same with a contradiction among proved bounds, which no window that is long enough allows."""
+        """The same with a contradiction among proved bounds, which shows that the window is too short."""
         if alarm is None:
             return self
         return replace(self, verdict="too short", alarm=alarm, sentence=f"{self.sentence}; {alarm}")
 
 
-def check_window(recorded: Recorded, told: int | None, confidence: float) -> WindowCheck:
-    """Test the told window and others, up to what the steps can tell."""
-    mine = past(recorded, told, confidence) if told else None
+def check_window(recorded: Recorded, given: int | None, confidence: float) -> WindowCheck:
+    """Test the given window and others, as far as the data allow."""
+    mine = past(recorded, given, confidence) if given else None
     enough = mine is not None and not mine.seen  # then longer ones need no test
-    others = [window for window in candidates(recorded) if window != told and not (enough and window > (told or 0))]
+    others = [window for window in candidates(recorded) if window != given and not (enough and window > (given or 0))]
     tests = [found for window in others if (found := past(recorded, window, confidence))]
     tests = sorted([*tests, mine] if mine else tests, key=lambda test: test.window)
     seen = [test.window for test in tests if test.seen]
     quiet = [test.window for test in tests if test.window > max(seen, default=0)]
     suggested = quiet[0] if quiet else None
-    window = told or suggested or (max(seen) if seen else min(UNTOLD, max(1, len(recorded) // 20)))
+    window = given or suggested or (max(seen) if seen else min(UNTOLD, max(1, len(recorded) // 20)))
     mine = next((test for test in tests if test.window == window), None)
     verdict: Verification = "unclear" if mine is None else "too short" if mine.seen else "long enough"
-    sentence = said(mine, window, suggested, seen)
+    sentence = sentence_of(mine, window, suggested, seen)
     p, most = (None, None) if mine is None else (mine.p, mine.most)
     return WindowCheck(window, verdict, p, most, suggested, sentence, tests)
 
@@ -55,26 +55,26 @@ def candidates(recorded: Recorded) -> list[int]:
     return sorted(window for window in found if window <= len(recorded) // 20)
 
 
-def said(mine: Past | None, window: int, suggested: int | None, seen: list[int]) -> str:
+def sentence_of(mine: Past | None, window: int, suggested: int | None, seen: list[int]) -> str:
     """The verdict as a sentence."""
-    longer = f"take {suggested:,}" if suggested else "take a longer one; these steps can't tell how long"
+    longer = f"use {suggested:,}" if suggested else "use a longer one; these steps don't show how long"
     if mine is None:
         least = max(seen, default=0)
-        hint = f", but past {least:,} steps an effect is seen" if least else ""
+        hint = f", but an effect after {least:,} steps is detected" if least else ""
         return (
-            f"whether a window of {window:,} is long enough can't be told: too few changes of arm are followed by a "
-            f"stay that long{hint}"
+            f"whether a window of {window:,} is long enough is unclear: too few changes of arm are followed by a run "
+            f"that long{hint}"
         )
     chance = "p < 0.0001" if mine.p < 1e-4 else f"p = {mine.p:.2g}"
     if mine.seen:
         return (
-            f"a window of {window:,} is too short: totals still depend on what was played {window:,} and more steps "
+            f"a window of {window:,} is too short: totals still depend on the arms played {window:,} and more steps "
             f"before ({chance}); {longer}"
         )
-    shorter = f"; {suggested:,} would do as well" if suggested and suggested < window else ""
+    shorter = f"; {suggested:,} would be enough" if suggested and suggested < window else ""
     return (
-        f"a window of {window:,} is long enough as far as can be seen: nothing shows at lags {window:,} to "
-        f"{mine.until - 1:,} ({chance}), where no arm differs from the average by more than {mine.most:.3g} a pull"
+        f"a window of {window:,} appears long enough: no effect is detected at lags {window:,} to "
+        f"{mine.until - 1:,} ({chance}), where no arm differs from the average by more than {mine.most:.3g} per pull"
         f"{shorter}"
     )
 

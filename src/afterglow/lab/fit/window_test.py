@@ -1,13 +1,13 @@
-r"""Is the window long enough? Totals must not depend on what was played before it.
+r"""Test whether the window is long enough: totals must not depend on arms played before it.
 
 Take the steps whose last $d$ steps were all on one arm. If $d$ is long enough, and effects depend on arm and lag
-only, their expected total is that arm's mean, whatever came before and however rewards are spread. So these totals
-are regressed on the arms' means and on the shares of the arms at lags from $d$ on, in two groups, up to $4d$ or $2d$;
-if the shares matter, the window is too short. Where runs are too short to leave such steps, all steps are taken, and
-every lag within the window gets a coefficient of its own instead. Seen is only what differs between the arms. A season
-that was told is allowed for.
+only, their expected total is that arm's mean, whatever was played before and however rewards are spread. So these
+totals are regressed on the arms' means and on the shares of the arms at lags from $d$ on, in two groups, up to $4d$ or
+$2d$; if the shares matter, the window is too short. Where runs are too short to leave such steps, all steps are used,
+and every lag within the window gets a coefficient of its own instead. Only differences between the arms can be
+detected. A given season is allowed for.
 
-The test is joint over arms and groups, with errors that allow for correlated steps (`blocks`). A window is called
+The test is joint over arms and groups, with errors that allow for correlated steps (`jackknife`). A window is called
 too short at p < 1 %.
 """
 
@@ -21,29 +21,29 @@ from afterglow.lab.fit.recorded import Array, Mask, Recorded, contrasts
 
 LEVEL = 0.01
 MOST_UNKNOWNS = 150
-FEW = 0.25  # of the steps, below which those after a window on one arm are not the first choice
+FEW = 0.25  # share of steps after a window on one arm, below which they are the second choice
 Groups = list[tuple[int, int]]
 
 
 @dataclass(frozen=True)
 class Past:
-    """What is seen past a window."""
+    """The test of one window: dependence on arms before it."""
 
     window: int
-    until: int  # the lags looked at end before this
-    p: float  # of a dependence as large by chance
-    most: float  # an arm's excess over the average past the window is at most this a pull, with confidence
-    changes: int  # of arm that could tell
+    until: int  # end of the tested lags
+    p: float  # p-value
+    most: float  # upper bound on an arm's excess over the average per pull after the window
+    changes: int  # of arm that the test uses
 
     @property
     def seen(self) -> bool:
-        """Whether something is seen past the window."""
+        """Whether an effect after the window is detected."""
         return self.p < LEVEL
 
 
 @dataclass(frozen=True)
 class Design:
-    """A regression: what is allowed for, and what is tested."""
+    """A regression: columns that are allowed for, and columns that are tested."""
 
     rows: Mask
     known: Array
@@ -52,7 +52,7 @@ class Design:
 
 
 def past(recorded: Recorded, window: int, confidence: float) -> Past | None:
-    """The test of one window; None where the steps can't tell."""
+    """The test of one window; None where the steps are not sufficient."""
     designs: list[Callable[[Recorded, int, Groups], Design | None]] = [washed, every_lag]
     if (recorded.filled(0, window).max(axis=1) == 1.0).mean() < FEW:
         designs.reverse()
@@ -95,7 +95,7 @@ def known_rows(recorded: Recorded, parts: list[Array]) -> Mask:
 
 
 def measured(recorded: Recorded, design: Design, window: int, until: int, confidence: float) -> Past | None:
-    """The joint test, and how much there can be; None if too few changes of arm could tell."""
+    """The joint test and the upper bound; None with too few changes of arm."""
     size = design.tested.shape[1]
     columns = np.hstack([design.known, design.tested])
     if design.changes < 2 * size + 4 or len(columns) < 4 * columns.shape[1] + recorded.season - 1:
@@ -115,7 +115,7 @@ def measured(recorded: Recorded, design: Design, window: int, until: int, confid
 
 
 def largest(values: Array, variance: Array, arms: int, width: float) -> float:
-    """The end farthest from 0 of the intervals for each arm's excess past the window."""
+    """The largest absolute end of the intervals for each arm's excess after the window."""
     picks = np.vstack([np.eye(arms - 1), -np.ones(arms - 1)])  # the last arm's is what the others lack
     ends = []
     for pick in picks:

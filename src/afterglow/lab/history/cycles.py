@@ -1,19 +1,19 @@
-r"""The cycles of past totals: a day's hours, and the days of a week on top of them.
+r"""Detection of cycles in past totals: a first cycle, such as a day, and a longer one, such as a week.
 
-*The first cycle* is looked for among 7, 12, 24, 52 and 168 steps, and a day and a week if it is known how long a step
-lasts, where three of it are seen. Let $F$ be what phases explain of the variance inside cycles over what they leave. A
-cycle counts if its $F$ is larger than in all of 200 trials in which cycles are turned against each other at random,
-and than their mean by 6 deviations; a longer one must explain more. A strong cycle stands out from the fourth on.
+*The first cycle* is searched among 7, 12, 24, 52 and 168 steps, and a day and a week if the length of a step is known,
+where there are three of it. Let $F$ be what phases explain of the variance inside cycles over what they leave. A
+cycle is accepted if its $F$ is larger than in all of 200 trials in which cycles are shifted against each other at
+random, and than their mean by 6 deviations; a longer one must explain more. A strong cycle is detected from four on.
 
-*A longer cycle around it*, of $k$ = 2 or 7 times its length or one of the above, is tested on what the first has left,
-where there are 200 ways to turn them: from four of $k$ = 7 on, nine of 2. The same trials now turn cycles by whole ones
-of the first, so that only what differs from day to day can count. Two statistics are tried, for each sees what the
-other is blind to: $F$ of the $k$ means ("weekends are busier"), which is by far the sharper, with 2,000 trials, and $F$
-of all phases ("weekends are busy at other hours").
+*A longer cycle*, of $k$ = 2 or 7 times its length or one of the above, is tested on the residuals of the first, where
+there are 200 possible shifts: from four of $k$ = 7 on, nine of 2. The trials shift cycles by whole first cycles, so
+that only differences from day to day count. Two statistics are used, because each detects what the other misses: $F$ of
+the $k$ means ("weekends are busier"), which is more powerful, with 2,000 trials, and $F$ of all phases ("weekends are
+busy at other hours").
 
-A straight trend is taken out before, as it would be the same in all cycles. Measured: in 2,800 histories of noise, 28
-to 1,344 totals correlated by up to 0.95, one cycle was found, in 700 random walks one; a longer cycle around a day or a
-week that was alone, in 3 of 2,580.
+A linear trend is subtracted first, because it would be the same in all cycles. Measured: in 2,800 histories of noise,
+28 to 1,344 totals correlated by up to 0.95, one cycle was found, in 700 random walks one; a longer cycle around a
+single day or week, in 3 of 2,580.
 """
 
 from dataclasses import dataclass
@@ -26,18 +26,18 @@ PERIODS = (7, 12, 24, 52, 168)  # days of a week, months, hours of a day, weeks 
 TIMES = (2, 7)  # the first cycle, to make a longer one
 DAY, WEEK = 86_400.0, 604_800.0  # seconds
 TRIALS, MANY_TRIALS = 200, 2_000
-CYCLES = 3  # seen at least
+CYCLES = 3  # minimum number of cycles
 BEYOND = 6.0  # deviations of the trials
-UNSURE = 0.02  # share of the trials that may be as good for a cycle to be worth a word
+UNSURE = 0.02  # maximum share of trials as good for a cycle that is mentioned
 
 
 @dataclass(frozen=True)
 class Cycles:
-    """What was found; 1 stands for none."""
+    """The detected cycles; 1 means none."""
 
-    season: int  # the longest that counts
+    season: int  # the longest accepted
     inner: int  # the one inside it
-    maybe: int  # a longer one that is likely and not sure
+    maybe: int  # a longer one that is likely but not certain
 
 
 def found_cycles(values: Numbers, step_seconds: float | None = None) -> Cycles:
@@ -66,7 +66,7 @@ def inner_cycle(values: Numbers, season: int, step_seconds: float | None = None)
 
 
 def lengths(step_seconds: float | None) -> list[int]:
-    """The lengths of cycles to look for, in steps."""
+    """The lengths of cycles to test, in steps."""
     known = [DAY / step_seconds, WEEK / step_seconds] if step_seconds else []
     return sorted({*PERIODS, *(round(each) for each in known if each > 1.5 and each == round(each))})
 
@@ -99,13 +99,13 @@ def chance_of(values: Numbers, first: int, period: int) -> tuple[float, float]:
 
 
 def levelled(values: Numbers, period: int) -> Numbers:
-    """Values without outliers and a straight trend."""
+    """Values with outliers clipped and a linear trend subtracted."""
     pulled = without_outliers(values, period)
     return pulled - theil(pulled, period) * np.arange(values.size)
 
 
 def beaten(inside: Numbers, turn: int, trials: int) -> float:
-    """Share of trials as clear as the cycles are, in which these are turned by multiples of `turn` phases."""
+    """Share of trials with shifts by multiples of `turn` phases in which the statistic is as large."""
     cycles, period = inside.shape
     random = np.random.default_rng(0)
     shifts = turn * random.integers(period // turn, size=(trials, cycles, 1))
@@ -119,7 +119,7 @@ def beaten(inside: Numbers, turn: int, trials: int) -> float:
 
 
 def told_apart(inside: Numbers) -> float:
-    """What phases explain over what they leave; without a bound, unlike a share, so that few cycles can stand out."""
+    """Explained over unexplained variance of the phases; unbounded, so that few cycles can be detected."""
     power = float((inside**2).sum())
     between = len(inside) * float((inside.mean(axis=0) ** 2).sum())
     return between / max(power - between, 1e-12 * power) if power else 0.0

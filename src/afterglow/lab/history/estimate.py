@@ -1,18 +1,18 @@
-r"""What past totals tell: level, trend, cycles, noise and how it lingers.
+r"""Estimates from past totals: level, trend, cycles, noise and its correlation.
 
-Totals of one unchanged system, one for each step. In this order, each from what the one before has left:
+The totals are those of one unchanged system, one for each step. Estimated in this order, each from the residuals of the
+one before:
 
-1. *What stands out*: totals more than 6 robust deviations from the median of their phase (`history_robust`). They are
-   pulled in to that distance for the next two, so that they can't bend them, and are noise like any other after that.
-   Steps without a total count for nothing, and a phase without any (a shop closed on Sundays) is taken to be like the
-   mean of the others.
+1. *Outliers*: totals more than 6 robust deviations from the median of their phase (`robust`). They are clipped to that
+   distance for trend and season, and count as noise after that. Steps without a total are ignored, and a phase without
+   any (a shop closed on Sundays) has the mean of the others.
 2. *Trend*: Theil's line, the median slope between totals half the history apart in the same phase.
-3. *Season*: the mean of each phase over whole cycles, found (`history_season`) unless it is given.
+3. *Season*: the mean of each phase over whole cycles; its length is detected (`cycles`) unless it is given.
 4. *Noise*: the standard deviation of the rest, and its correlation from step to step.
 5. *Noise of one pull*: $v = \lim n \operatorname{Var}(\text{mean of } n)$. Its root is what counts in an experiment,
-   for it includes how long noise lingers. It is read from the slowest waves of the rest (the equal-weighted cosine
-   estimator of Lazarus, Lewis, Stock & Watson 2018), so no correlation needs a model. An experiment that doesn't count
-   whole cycles of the season has what is left of it for noise: `noises` has it for the shorter cycles too.
+   because it includes the correlation of the noise. It is estimated from the lowest frequencies of the residuals (the
+   equal-weighted cosine estimator of Lazarus, Lewis, Stock & Watson 2018), without a model of the correlation. An
+   experiment that doesn't use whole cycles of the season has the rest of it as noise: `noises` has that too.
 """
 
 import math
@@ -26,7 +26,7 @@ from afterglow.errors import BadValue
 from afterglow.lab.history.cycles import Cycles, found_cycles, inner_cycle
 from afterglow.lab.history.robust import Numbers, phase_means, theil, without_outliers
 
-FEWEST = 20  # totals below which nothing is estimated
+FEWEST = 20  # minimum number of totals
 
 
 @dataclass(frozen=True)
@@ -36,22 +36,22 @@ class History:
     steps: int
     missing: int
     empty: int  # phases of the cycle without any total
-    apart: list[int]  # steps that stand out
+    apart: list[int]  # outliers
     level: float  # mean total of a step
     largest: float  # total of a step
     trend: float  # change of the total over the whole history
     season: int  # length of the cycle, 1 if none
-    inner: int  # length of a shorter one inside it, 1 if none
-    maybe: int  # length of a longer one that is likely and not sure, else 1
-    profile: list[float]  # what each phase adds to the level, step 0 of the history first
+    inner: int  # length of a shorter cycle inside it, 1 if none
+    maybe: int  # length of a longer cycle that is likely but not certain, else 1
+    profile: list[float]  # deviation of each phase from the level, starting at step 0 of the history
     noise: float  # standard deviation of single totals around level, trend and season
     correlation: float  # of the noise, from step to step
-    noises: dict[int, float]  # of one pull, for an experiment that counts whole cycles of as many steps
+    noises: dict[int, float]  # of one pull, by the length of the cycles that an experiment uses whole
     rest: list[float]  # the noise itself, 0 where a total is missing
 
     @property
     def pull_noise(self) -> float:
-        """Standard deviation of one pull that gives means the same error, if whole seasons are counted."""
+        """Standard deviation of one pull that gives means the same error, with whole seasons."""
         return self.noises[self.season]
 
     @property
@@ -61,7 +61,7 @@ class History:
 
 @dataclass(frozen=True)
 class Parts:
-    """Totals taken apart around one cycle."""
+    """Totals decomposed for one cycle."""
 
     pulled: Numbers  # without outliers
     slope: float
@@ -73,11 +73,12 @@ class Parts:
 def estimate(
     totals: Sequence[float], season: int | None = None, window: int = 1, step_seconds: float | None = None
 ) -> History:
-    """What totals tell; `season` is found if it isn't given (1 = none), the better if the length of a step is known."""
+    """Estimates from totals; `season` is detected if it isn't given (1 = none), with the length of a step if known."""
     values = np.array(totals, float)
     known = np.isfinite(values)
     if known.sum() < FEWEST:
-        raise BadValue(f"a history needs at least {FEWEST} totals to estimate noise from, got {int(known.sum())}")
+        sentence = f"a history needs at least {FEWEST} totals to estimate noise from, got {int(known.sum())}"
+        raise BadValue(sentence, field="history")
     cycles = found_cycles(values, step_seconds) if season is None else given_cycle(values, season, step_seconds)
     parts = taken_apart(values, cycles.season)
     means, rest = parts.means, parts.rest
@@ -97,24 +98,25 @@ def estimate(
 
 
 def given_cycle(values: Numbers, season: int, step_seconds: float | None) -> Cycles:
-    """A cycle that someone has named, with the one inside it."""
+    """The given cycle, with the one inside it."""
     period = whole("season", season, 1, "1 = none")
     if period > 1 and values.size < 2 * period:
         raise BadValue(
-            f"a season of {period:,} steps needs a history of two, {2 * period:,} totals, got {values.size:,}"
+            f"a season of {period:,} steps needs a history of two, {2 * period:,} totals, got {values.size:,}",
+            field="season",
         )
     return Cycles(period, inner_cycle(values, period, step_seconds), 1)
 
 
 def taken_apart(values: Numbers, period: int) -> Parts:
-    """Level, trend, phases and the rest."""
+    """Level, trend, phases and residuals."""
     pulled = without_outliers(values, period)
     slope = theil(pulled, period)
     line = slope * (np.arange(values.size) - (values.size - 1) / 2)
     means = phase_means(pulled - line, period)
     middle = float(np.nanmean(means))
     rest = values - line - np.where(np.isfinite(means), means, middle)[np.arange(values.size) % period]
-    beyond = float(np.nanmean(rest))  # what stands out is part of the level, too
+    beyond = float(np.nanmean(rest))  # outliers are part of the level
     return Parts(pulled, slope, means, rest - beyond, middle + beyond)
 
 
@@ -128,9 +130,9 @@ def lag_one(rest: Numbers) -> float:
 
 
 def long_run(rest: Numbers, longest: int, season: int = 1) -> float:
-    """n times the variance of the mean of n steps, for large n; from waves longer than twice `longest` steps.
+    """n times the variance of the mean of n steps, for large n; from periods longer than twice `longest` steps.
 
-    Waves that a cycle of `season` steps has, from which the mean of its phases was taken, are left out.
+    Frequencies of a cycle of `season` steps, whose phase means were subtracted, are left out.
     """
     steps = rest.size
     filled = np.where(np.isfinite(rest), rest, 0.0)

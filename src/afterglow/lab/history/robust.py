@@ -1,4 +1,4 @@
-"""Medians of past totals, which a few wild ones can't move: centres of phases, what stands out, the trend."""
+"""Robust statistics of past totals: medians of phases, outliers, Theil's trend."""
 
 import math
 from collections.abc import Callable
@@ -12,7 +12,7 @@ FAR = 6.0  # robust deviations
 
 
 def without_outliers(values: Numbers, period: int) -> Numbers:
-    """Values pulled in to 6 robust deviations from the median of their phase.
+    """Values clipped to 6 robust deviations from the median of their phase.
 
     A deviation is 1.4826 times the median distance, or the same share of the phase's median where that is more: busy
     hours vary more than quiet ones.

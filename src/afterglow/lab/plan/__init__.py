@@ -1,4 +1,4 @@
-"""Will an experiment work? A plan simulates it before it starts."""
+"""Plans: simulate an experiment before it starts."""
 
 from afterglow.lab.plan.answer import Plan
 from afterglow.lab.plan.planner import plan

@@ -1,24 +1,24 @@
-"""Which cycles should holds count whole? All that fit are played in the world that has the full cycle.
+"""Choose the length of the cycles that holds cover whole, by simulating all lengths that fit.
 
-Holds of whole weeks are blind to weekends, but there are few of them in a short experiment; holds of whole days are
-many, and some variant gets more of the weekends. Only a simulation can tell which is worse.
+Holds of whole weeks are not affected by weekends, but a short experiment has few of them; holds of whole days are more
+numerous, but weekends are distributed unevenly over the arms. Simulation shows which effect is larger.
 """
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from afterglow.errors import BadValue
+from afterglow.errors import TOO_SHORT, BadValue
 from afterglow.lab.plan.rule import SURE, Rule, decide
 from afterglow.lab.plan.scenario import Scenario
 from afterglow.lab.plan.trials import Effort, Trial, candidates, fitted, trial
 
-SLACK = 0.03  # less often may the best arm be found if less is lost
+SLACK = 0.03  # the best arm may be found this much less often if less is lost
 
 
 @dataclass(frozen=True)
-class Weighed:
-    """What comes of counting whole cycles of one length."""
+class Alignment:
+    """The trials with holds of whole cycles of one length."""
 
     scenario: Scenario
     trials: list[Trial]
@@ -27,19 +27,19 @@ class Weighed:
     notes: list[str]  # of candidates that were left out
 
 
-def weigh(scenario: Scenario, known: bool, effort: Effort) -> tuple[Weighed, list[Weighed], list[str]]:
-    """The best, all that could be played, and a note on cycles that are too long."""
+def compare_alignments(scenario: Scenario, known: bool, effort: Effort) -> tuple[Alignment, list[Alignment], list[str]]:
+    """The best alignment, all that were simulated, and a note on cycles that are too long."""
     found = []
     for steps in lengths(scenario):
         aligned = scenario.aligned(steps)
         words: list[str] = []
         trials = played(aligned, known, effort, words)
-        found.append(Weighed(aligned, trials, *decide(aligned, trials), words))
+        found.append(Alignment(aligned, trials, *decide(aligned, trials), words))
     return preferred(found), found, too_long(scenario)
 
 
 def lengths(scenario: Scenario) -> list[int]:
-    """The cycles that every arm can be given whole, the longest first; without a history the one that was asked for."""
+    """The lengths of cycles that fit for every arm, the longest first; without a history, the given one."""
     if scenario.history is None:
         return [scenario.season]
     return [steps for steps in sorted(scenario.history.noises, reverse=True) if fits(steps, scenario)]
@@ -56,15 +56,15 @@ def too_long(scenario: Scenario) -> list[str]:
         return []
     needed = scenario.arms * (scenario.season + scenario.window - 1)
     return [
-        f"whole cycles of {scenario.season:,} steps are too long to give one to every arm in {scenario.horizon:,} "
-        f"steps; from {needed:,} on they can be counted"
+        f"whole cycles of {scenario.season:,} steps are too long for every arm to have one in {scenario.horizon:,} "
+        f"steps; that takes {needed:,}"
     ]
 
 
-def preferred(weighed: list[Weighed]) -> Weighed:
-    """The one that loses least among those that find the best arm as often as any; longer cycles unless it is clear."""
-    enough = min(SURE, max(each.chosen.found for each in weighed) - SLACK)
-    fit = [each for each in weighed if each.chosen.found >= enough]
+def preferred(alignments: list[Alignment]) -> Alignment:
+    """The one with the smallest loss among those that find the best arm most often; ties go to longer cycles."""
+    enough = min(SURE, max(each.chosen.found for each in alignments) - SLACK)
+    fit = [each for each in alignments if each.chosen.found >= enough]
     best = fit[0]  # the longest
     for each in fit[1:]:
         error = math.hypot(each.chosen.lost_error, best.chosen.lost_error)
@@ -74,27 +74,27 @@ def preferred(weighed: list[Weighed]) -> Weighed:
 
 
 def played(scenario: Scenario, known: bool, effort: Effort, notes: list[str]) -> list[Trial]:
-    """Every candidate that fits, played."""
+    """The trials of all candidates that fit."""
     found = []
     for candidate in candidates(scenario, known):
         cycles = f" in whole cycles of {scenario.align:,}" if scenario.align > 1 else ""
-        effort.tell(f"{candidate.name}{cycles}")
+        effort.report(f"{candidate.name}{cycles}")
         try:
             found.append(trial(candidate, scenario, effort))
         except BadValue as problem:
-            if not str(problem).startswith((candidate.name, "season")):
+            if problem.kind != TOO_SHORT:
                 raise
             notes.append(f"{candidate.name} was left out: {problem}")
     return found
 
 
 def best_found(used: Trial, effort: Effort) -> Callable[[Scenario], float]:
-    """How often the policy in use finds the best arm in another scenario, in the full cycles where they are better."""
+    """How often the chosen policy finds the best arm in another scenario, with the better alignment."""
     return lambda scenario: best_trial(used, scenario, effort).found
 
 
 def best_trial(used: Trial, scenario: Scenario, effort: Effort) -> Trial:
-    """The policy in use, counting the same cycles or the full ones, whichever finds the best arm more often."""
+    """The chosen policy with the same alignment or the full cycle, whichever finds the best arm more often."""
     trials = []
     for steps in sorted({used.align, max(lengths(scenario))}):
         aligned = scenario.aligned(steps)

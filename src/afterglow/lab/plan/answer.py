@@ -1,5 +1,6 @@
-"""What a plan answers."""
+"""The result of a plan: `Plan` and its parts."""
 
+import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -14,10 +15,10 @@ class Tried:
 
     policy: str
     settings: dict[str, Any]
-    season: int  # the cycles that its holds count whole, 1 = none
+    season: int  # length of the cycles that its holds cover whole, 1 = none
     found: float  # probability that the best arm is recommended
     found_interval: tuple[float, float]
-    lost: float  # expected reward lost against knowing the best arm
+    lost: float  # expected loss compared with always playing the best arm
     lost_interval: tuple[float, float]
     switches: float
     first_hold: int  # steps on the first arm
@@ -25,7 +26,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class StandsOut:
-    """Totals far from those of their phase, and what they cost."""
+    """Outliers: totals far from those of their phase, and their effect."""
 
     steps: int
     when: list[str]  # the longest stretches
@@ -35,25 +36,25 @@ class StandsOut:
 
 @dataclass(frozen=True)
 class Plan:
-    """The answer. Amounts are in the unit of the totals, gaps relative to the mean, intervals of 95 %."""
+    """The plan. Amounts are in the unit of the totals, gaps are relative to the mean, intervals have 95 %."""
 
     verdict: str  # yes, probably, gamble or hopeless
     answer: str  # in a sentence
     policy: str
     settings: dict[str, Any]
-    season: int  # the cycles that holds count whole, 1 = none
+    season: int  # length of the cycles that holds cover whole, 1 = none
     agent: str  # Python that makes the agent to use
     live: str  # Python that begins a live experiment
     first_hold: int
     found: float
     found_interval: tuple[float, float]
     confidence: float  # of all intervals of the simulation
-    proved: float | None  # share of runs whose bounds are apart at the end; None if they may be and it wasn't played
-    proved_runs: int  # that tell it
+    proved: float | None  # share of runs whose bounds are disjoint at the end; None if that wasn't simulated
+    proved_runs: int  # runs behind `proved`
     proof: str  # the same in a sentence
     lost: float
-    lost_share: float  # of what the best arm would bring
-    lost_by_rotation: float  # by giving every arm the same time to the end
+    lost_share: float  # of the total of the best arm
+    lost_by_rotation: float  # with every arm in turn to the end
     switches: float
     smallest_gap: dict[str, float | None]  # by probability: "80 %", "95 %"
     shortest_horizon: dict[str, int | None]
@@ -62,10 +63,10 @@ class Plan:
     horizon_curve: list[tuple[int, float]]
     rule: Rule
     why: str
-    why_season: str | None  # why whole cycles of this length, if there was a choice
+    why_season: str | None  # why cycles of this length, if there was a choice
     advice: list[str]
     candidates: list[Tried]
-    seasons: list[Tried]  # the best candidate with each length of cycles that could be counted whole
+    seasons: list[Tried]  # the best candidate for each length of cycles
     arms: int
     window: int
     horizon: int
@@ -73,8 +74,8 @@ class Plan:
     mean: float
     noise: float  # of one pull
     noise_known: bool
-    cycle: int  # length of the cycle that totals have, 1 = none
-    swing: float | None  # half the height of the cycle that was assumed, relative to the mean; None with a history
+    cycle: int  # length of the cycle in the totals, 1 = none
+    swing: float | None  # amplitude of the assumed cycle, relative to the mean; None with a history
     reward_max: float
     spread: str
     history: dict[str, Any] | None
@@ -86,6 +87,10 @@ class Plan:
     runs: int
     seed: int
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All of it as plain data."""
         return asdict(self)
+
+    def to_json(self) -> str:
+        """The same as JSON."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)

@@ -1,23 +1,23 @@
-"""What a plan is given: checked, estimated from a history where there is one, in the scale of rewards from 0 to 1."""
+"""Inputs of a plan: checked, completed from a history, and scaled to rewards from 0 to 1."""
 
 import math
 from dataclasses import dataclass
 
 from afterglow.checks import between, is_number, number, whole
-from afterglow.errors import BadValue
+from afterglow.errors import BadValue, Sentence, argument
 from afterglow.lab.history.estimate import History
 from afterglow.lab.plan.scenario import Scenario
 from afterglow.lab.rendering.rounding import amount
 from afterglow.worlds.spreads import spread as parse_spread
 
-SWING = 0.2  # half the height of a cycle, relative to the mean, unless it is said
+SWING = 0.2  # default amplitude of a cycle, relative to the mean
 NOISE = "standard deviation of one pull"
 ROOM = 1.25  # times the mean of the best arm: reward_max at least
 
 
 @dataclass(frozen=True)
 class PlanInputs:
-    """What a plan is asked; amounts are in the unit of the totals."""
+    """The inputs of a plan; amounts are in the unit of the totals."""
 
     arms: int
     window: int
@@ -34,69 +34,81 @@ class PlanInputs:
         number("gap", self.gap, 0, note="relative to the mean, 0.05 = 5 %")
         if self.window > self.horizon:
             raise BadValue(
-                f"window must be at most the horizon, got a window of {self.window:,} and {self.horizon:,} steps in "
-                "all: no effect would be seen to its end; lengthen the horizon to several windows for each arm"
+                f"{argument('window')} must be at most the horizon, got a window of {self.window:,} and "
+                f"{self.horizon:,} steps in all: no effect would be seen to its end; lengthen the horizon to several "
+                "windows for each arm"
             )
-        between("swing", self.swing or 0.0, 0, 0.9, "half the height of the cycle / the mean")
+        between("swing", self.swing or 0.0, 0, 0.9, "amplitude of the cycle / the mean")
         parse_spread(self.spread)
 
 
 def scenario_of(asked: PlanInputs, past: History | None, notes: list[str]) -> Scenario:
-    """What is planned, amounts divided by `reward_max`."""
+    """The scenario to simulate, with amounts divided by `reward_max`."""
     if past is not None:
         return from_history(asked, past, notes)
     top = 1.0 if asked.reward_max is None else number("reward_max", asked.reward_max, 0)
     level = mean_of(asked, top)
     period = 1 if asked.season is None else whole("season", asked.season, 1, "1 = none")
     if period == 1 and asked.swing is not None:
-        raise BadValue("swing is the height of a cycle, and there is none; give --season, or leave --swing out")
+        swing, season = argument("swing"), argument("season")
+        raise BadValue(f"{swing} is the amplitude of a cycle, and there is none; give {season}, or leave {swing} out")
     height = SWING if asked.swing is None else float(asked.swing)
     largest = largest_noise(level / top, asked.gap, height if period > 1 else 0.0) * top
     if asked.mean is None:
-        notes.append(f"the mean is taken as {level:g}; give --mean or --history")
+        notes.append(Sentence(f"the mean is taken as {level:g}; give {argument('mean')} or {argument('history')}"))
     if asked.noise is None:
-        notes.append("the noise is taken as the largest possible, that of yes/no rewards; give --noise or --history")
+        taken = "the noise is taken as the largest possible, that of yes/no rewards"
+        notes.append(Sentence(f"{taken}; give {argument('noise')} or {argument('history')}"))
     deviation = largest if asked.noise is None else number("noise", asked.noise, 0, note=NOISE)
     if deviation > largest * (1 + 1e-9):
         raise BadValue(
-            f"noise must be at most {largest:.3g}, the most that rewards from 0 to {top:g} with this mean "
-            f"can have, got {deviation:g}; make --reward-max larger, the most that one pull can bring"
+            f"{argument('noise')} must be at most {largest:.3g}, the most that rewards from 0 to {top:g} with this "
+            f"mean can have, got {deviation:g}; make {argument('reward_max')} larger, the maximum reward of one pull"
         )
     return made(asked, level / top, deviation / top, period, period, height, top, None)
 
 
 def mean_of(asked: PlanInputs, top: float) -> float:
-    """The mean total of a step, which must leave room for the best arm."""
+    """The mean total of a step, checked against `reward_max`."""
     level = 0.5 * top if asked.mean is None else asked.mean
     if not is_number(level) or level <= 0:
-        raise BadValue(f"mean must be a number above 0, got {level!r}")
+        raise BadValue(f"{argument('mean')} must be a number above 0, got {level!r}")
     if level * (1 + asked.gap) >= top:
         now = f"{top:g}" if asked.reward_max is not None else f"{top:g} unless it is set"
+        mean, gap, reward_max = argument("mean"), argument("gap"), argument("reward_max")
+        safe = round_up(2 * level * (1 + asked.gap))
+        enough = argument("reward_max", int(safe) if safe.is_integer() else safe)
         raise BadValue(
-            f"mean x (1 + gap) must stay below reward_max, the most that one pull can bring, which is {now}, got "
-            f"{level * (1 + asked.gap):g}; say --reward-max {round_up(2 * level * (1 + asked.gap)):g} or what it is"
+            f"{mean} x (1 + {gap}) must stay below {reward_max}, the maximum reward of one pull, which is {now}, got "
+            f"{level * (1 + asked.gap):g}; give {enough} or what it is"
         )
     return float(level)
 
 
 def from_history(asked: PlanInputs, past: History, notes: list[str]) -> Scenario:
-    """Mean, noise and cycle as the history has them."""
+    """The scenario with mean, noise and cycle of the history."""
     if asked.mean is not None or asked.noise is not None:
-        raise BadValue("a history tells mean and noise; leave --mean and --noise out, or the history")
+        mean, noise = argument("mean"), argument("noise")
+        field = "noise" if asked.mean is None else "mean"
+        raise BadValue(f"a history gives mean and noise; leave {mean} and {noise} out, or the history", field=field)
     if asked.swing is not None:
-        raise BadValue("a history tells the cycle's height; leave --swing out, or the history")
+        swing = argument("swing")
+        raise BadValue(f"a history gives the cycle's amplitude; leave {swing} out, or the history", field="swing")
     level = past.level
     best = level * (1 + asked.gap)
     top = proposed(past, asked.gap) if asked.reward_max is None else number("reward_max", asked.reward_max, 0)
     if best >= top:
         raise BadValue(
-            f"reward_max must be at least {round_up(best * (1 + 1e-9), 4):,g} for a history of level "
+            f"{argument('reward_max')} must be at least {round_up(best * (1 + 1e-9), 4):,g} for a history of level "
             f"{level:,g} and this gap, got {top:,g}; make it larger or leave it out"
         )
     if past.largest > top:
         notes.append(
-            f"reward_max {top:,g} is less than the largest total so far, {amount(past.largest)}; if one pull can bring "
-            f"more than reward_max, what is proved of the arms may be wrong; {proposed(past, asked.gap):,g} is safe"
+            Sentence(
+                f"{argument('reward_max')} {top:,g} is less than the largest total so far, {amount(past.largest)}; if "
+                f"one pull can pay more, the proved bounds may be wrong; {proposed(past, asked.gap):,g} is "
+                "safe"
+            )
         )
     return made(asked, level / top, past.pull_noise / top, past.season, past.season, SWING, top, past)
 
@@ -122,13 +134,13 @@ def made(
 
 
 def largest_noise(mean: float, gap: float, swing: float) -> float:
-    """The largest deviation that rewards of all arms can have; a cycle takes its part of the mean."""
+    """The largest standard deviation that rewards of all arms can have, given the mean and the cycle."""
     low = mean * (1 - swing)
     high = min(low + gap * mean, 1 - 1e-9)
     return math.sqrt(min(low * (1 - low), high * (1 - high)))
 
 
 def round_up(value: float, digits: int = 2) -> float:
-    """To as many digits that count."""
+    """Round up to so many significant digits."""
     unit = 10.0 ** (math.floor(math.log10(value)) - digits + 1)
     return float(f"{math.ceil(value / unit) * unit:.12g}")

@@ -1,4 +1,4 @@
-"""A plan as a page: the answer first, the two curves behind it, the candidates, how to do it again."""
+"""The report page of a plan: the answer, two curves, the candidates, how to reproduce it."""
 
 import math
 import shlex
@@ -11,11 +11,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from afterglow.lab.plan.planner import LEVELS, Plan
-from afterglow.lab.plan.text import literal, out_words
+from afterglow.lab.plan.text import literal, outlier_text
 from afterglow.lab.rendering.durations import steps_lasting
 from afterglow.lab.rendering.html import placed, render, written
 from afterglow.lab.rendering.palette import BLUE, GREY, INK
-from afterglow.lab.rendering.rounding import amount
+from afterglow.lab.rendering.rounding import amount, short_percent
 from afterglow.lab.rendering.style import STYLE, short, svg
 from afterglow.lab.versions import versions
 
@@ -26,21 +26,21 @@ DESCRIBED = {
 
 
 def write(plan: Plan, folder: Path) -> Path:
-    """The page's path; beside it `plan.json`."""
-    return written(folder, page(plan), "plan.json", plan.as_dict())
+    """Write the page and `plan.json`; the path of the page."""
+    return written(folder, page(plan), "plan.json", plan.to_json())
 
 
 def page(plan: Plan) -> str:
-    """The page as HTML with everything inside."""
+    """The page as self-contained HTML."""
     drawn = {name: svg(figure) for name, figure in figures(plan).items()}
     return render(
         "plan.html",
         plan=plan,
         candidates=sorted(plan.candidates, key=lambda each: each.lost),
         amount=amount,
-        share=lambda value: f"{100 * value:.2g} %",
+        share=short_percent,
         lasting=lambda steps: steps_lasting(steps, plan.step_seconds),
-        out_words=out_words,
+        outlier_text=outlier_text,
         svg=placed(drawn, DESCRIBED),
         legend=[],
         call=call(plan),
@@ -49,7 +49,7 @@ def page(plan: Plan) -> str:
 
 
 def figures(plan: Plan) -> dict[str, Figure]:
-    """The two curves that the searches have played."""
+    """The curves of the two searches."""
     gaps, horizons = [(100 * gap, found) for gap, found in plan.gap_curve], plan.horizon_curve
     return {
         "gaps": curve(gaps, 100 * plan.gap, 1 / plan.arms, f"gap in %, after {plan.horizon:,} steps", False),
@@ -58,7 +58,7 @@ def figures(plan: Plan) -> dict[str, Figure]:
 
 
 def curve(points: Any, planned: float, guess: float, label: str, counts: bool) -> Figure:
-    """Probability of finding the best arm over a logarithmic axis; what is planned and what guessing gives as lines."""
+    """Probability of finding the best arm over a logarithmic axis, with lines for the plan and for guessing."""
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(4.6, 2.9), layout="constrained")
         axes = figure.add_subplot()
@@ -76,12 +76,12 @@ def curve(points: Any, planned: float, guess: float, label: str, counts: bool) -
         axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=12))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter(FuncFormatter(short if counts else lambda value, _: f"{value:g}"))
-        name_guessing(axes, planned, guess)
+        label_guessing_line(axes, planned, guess)
     return figure
 
 
-def name_guessing(axes: Axes, planned: float, guess: float) -> None:
-    """Name the line of guessing at the side away from what is planned, which would cross the word."""
+def label_guessing_line(axes: Axes, planned: float, guess: float) -> None:
+    """Label the line of guessing on the side away from the planned value."""
     low, high = (math.log(limit) for limit in axes.get_xlim())
     left = math.log(planned) > (low + high) / 2
     axes.annotate(
@@ -92,7 +92,7 @@ def name_guessing(axes: Axes, planned: float, guess: float) -> None:
 
 
 def call(plan: Plan) -> str:
-    """The command that makes this plan; a history that came from no file must be written to one first."""
+    """The command that makes this plan; a history that is not a file must be written to one first."""
     parts = ["afterglow", "plan", "--arms", plan.arms, "--window", plan.window, "--horizon", plan.horizon]
     parts += ["--gap", literal(plan.gap)]
     if plan.history is None:

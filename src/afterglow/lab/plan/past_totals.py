@@ -1,4 +1,4 @@
-"""A history for a plan: read, estimated, and told what was read and what stands out."""
+"""The history of a plan: read, estimated, and described with its outliers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,45 +7,46 @@ from itertools import pairwise
 from pathlib import Path
 
 from afterglow.checks import choice, whole
-from afterglow.errors import BadFormat, BadValue
+from afterglow.errors import BadFormat, BadValue, Sentence, argument
 from afterglow.lab.history.estimate import History, estimate
 from afterglow.lab.reading.tables import Totals, read_totals
 from afterglow.lab.rendering.durations import MONTH, lasting
 from afterglow.lab.rendering.rounding import amount
 
-READING = ("column", "decimal", "zone", "missing")  # what may be said of a history's file
+READING = ("step", "column", "decimal", "zone", "missing")  # how to read a file
 Past = str | Path | Totals | Sequence[float]
-SHARED = 0.8  # of the steps may have several rows at most
-WORTH = 0.7  # of the noise or less must be left for a longer cycle to be worth a word
-NAMED = 3  # stretches that stand out
-NEAR = 6  # steps between two that stand out in one stretch, at most
+SHARED = 0.8  # maximum share of steps with several rows
+WORTH = 0.7  # a longer cycle is mentioned if it leaves at most this share of the noise
+NAMED = 3  # stretches of outliers that are listed
+NEAR = 6  # maximum distance of outliers in one stretch, in steps
 
 
 @dataclass(frozen=True)
-class Told:
-    """What a history tells."""
+class HistorySummary:
+    """Estimates from a history and a description of it."""
 
     history: History
-    calm: History | None  # the same without what stands out; None if nothing does
+    calm: History | None  # the same without outliers; None if there are none
     read: str  # what was read
-    apart: list[str]  # when totals stand out, the longest stretches first
+    apart: list[str]  # when outliers occur, the longest stretches first
     step_seconds: float | None
     notes: list[str]
 
 
 def source_of(history: Past | None, reading: Mapping[str, str] | None) -> dict[str, str] | None:
-    """The file of a history and how it is read; of no use without a file."""
+    """The file of a history and how to read it; None without a file."""
     for name in reading or {}:
         choice("reading", name, READING)
     if isinstance(history, str | Path):
         return {"file": str(history), **(reading or {})}
     if reading:
-        said = ", ".join(f"--{name}" for name in reading)
-        raise BadValue(f"{said} says how to read a history, and there is no file of one; give --history")
+        options = ", ".join(argument(name) for name in reading)
+        given = argument("history")
+        raise BadValue(f"{options} says how to read a history, and there is no file of one; give {given}")
     return None
 
 
-def told(past: Past, season: int | None, window: int, reading: Mapping[str, str]) -> Told:
+def summarised_history(past: Past, season: int | None, window: int, reading: Mapping[str, str]) -> HistorySummary:
     """Estimates from totals or a file of them."""
     found = read_totals(past, **reading) if isinstance(past, str | Path) else past
     table = found if isinstance(found, Totals) else Totals(list(found), None, None, [])
@@ -55,32 +56,37 @@ def told(past: Past, season: int | None, window: int, reading: Mapping[str, str]
     history = estimate(table.values, season, window, seconds)
     if not history.level > 0:
         raise BadValue(
-            f"a history must have totals above 0 on average, got {history.level:g}; shift or choose another unit"
+            f"a history must have totals above 0 on average, got {history.level:g}; shift or choose another unit",
+            field="history",
         )
     calm = without(table.values, history, window, seconds)
     notes = [*table.notes, *remarks(history), *longer_cycle(table.values, history, window)]
-    return Told(history, calm, read_words(table, seconds), stretches(history.apart, table.times), seconds, notes)
+    return HistorySummary(
+        history, calm, description_of(table, seconds), stretches(history.apart, table.times), seconds, notes
+    )
 
 
 def refuse_rows_of_other_steps(table: Totals) -> None:
-    """A file with several rows for nearly every step has shorter steps than its times tell."""
+    """Refuse a file with several rows for nearly every step: its steps are shorter than its times show."""
     if table.added > SHARED * len(table.values):
         raise BadFormat(
             f"a history needs one row for each step, and {table.added:,} of {len(table.values):,} steps "
             f"({span(table)}) have several; give each row its own time, such as a column with the hour, or add rows "
-            "up before"
+            "up before",
+            kind="several-rows-per-step",
+            field="history",
         )
 
 
 def seconds_of(step: timedelta | str | None) -> float | None:
-    """How long a step lasts, if the times of a history tell it."""
+    """Seconds of a step, if the history has times."""
     if isinstance(step, timedelta):
         return step.total_seconds() or None
     return None if step is None else MONTH * (int(step.split()[0]) if " " in step else 1)
 
 
 def without(values: Sequence[float], history: History, window: int, seconds: float | None) -> History | None:
-    """The history if what stands out had not been; None if nothing does."""
+    """The history without its outliers; None if there are none."""
     if not history.apart:
         return None
     apart = set(history.apart)
@@ -91,8 +97,8 @@ def without(values: Sequence[float], history: History, window: int, seconds: flo
         return None  # too little is left
 
 
-def read_words(table: Totals, seconds: float | None) -> str:
-    """What was read: how much, of which length, from where, from when to when."""
+def description_of(table: Totals, seconds: float | None) -> str:
+    """Number of totals, length of a step, column and period of a history."""
     known = len(table.values) - len(table.gaps)
     words = f"{known:,} total{'' if known == 1 else 's'}"
     words += f" of {lasting(1, seconds)}" if seconds else ""
@@ -108,13 +114,13 @@ def span(table: Totals) -> str:
 
 
 def when(time: datetime, year: bool = True) -> str:
-    """A day, with its hour unless it is midnight's."""
+    """A date, with its time unless that is midnight."""
     clock = f" {time:%H:%M}" if (time.hour, time.minute) != (0, 0) else ""
     return f"{time.day} {time:%b}{f' {time.year}' if year else ''}{clock}"
 
 
 def stretches(places: Sequence[int], times: Sequence[datetime] | None) -> list[str]:
-    """Steps that stand out, put together where they are close, in words."""
+    """Outliers as text, joined into stretches where they are close."""
     runs: list[list[int]] = [[places[0]]] if places else []
     for before, place in pairwise(places):
         if place - before > NEAR:
@@ -130,29 +136,34 @@ def stretches(places: Sequence[int], times: Sequence[datetime] | None) -> list[s
 
 
 def remarks(history: History) -> list[str]:
-    """What a reader should know of the estimates."""
-    notes = []
+    """Notes on the estimates."""
+    notes: list[str] = []
     if history.empty:
         notes.append(
-            f"{history.empty:,} of {history.season:,} phases of the cycle have no total at all and are taken to be "
-            "like the mean of the others; if nothing comes in then, say --missing zero"
+            Sentence(
+                f"{history.empty:,} of {history.season:,} phases of the cycle have no total at all and are taken to be "
+                f"like the mean of the others; if nothing comes in then, give {argument('missing', 'zero')}"
+            )
         )
     if abs(history.trend) > 0.1 * history.level:
         notes.append(
-            f"the history has a trend of {history.trend / history.level:+.0%} from end to end, which was taken out: an "
-            "experiment on totals that drift can mistake the drift for an arm"
+            f"the history has a trend of {history.trend / history.level:+.0%} from end to end, which was removed: an "
+            "experiment can mistake drift for the effect of an arm"
         )
     return notes
 
 
 def longer_cycle(values: Sequence[float], history: History, window: int) -> list[str]:
-    """A word on a cycle that is likely and not sure, if it matters."""
+    """A note on a longer cycle that is likely but not certain, if it matters."""
     if history.maybe == 1:
         return []
     noise = estimate(values, history.maybe, window).pull_noise
     if noise > WORTH * history.pull_noise:
         return []
     return [
-        f"a cycle of {history.maybe:,} steps would lower the noise of one pull from {amount(history.pull_noise)} to "
-        f"{amount(noise)}, and the history is too short to be sure of it; try --season {history.maybe}"
+        Sentence(
+            f"a cycle of {history.maybe:,} steps would lower the noise of one pull from {amount(history.pull_noise)} "
+            f"to {amount(noise)}, and the history is too short to be sure of it; try "
+            f"{argument('season', history.maybe)}"
+        )
     ]

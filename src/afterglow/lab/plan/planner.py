@@ -1,9 +1,9 @@
-r"""Will my experiment work? A plan simulates it before it starts.
+r"""Plan an experiment: simulate candidate policies before it starts.
 
-It begins with a rule of thumb (`plan_rule`), builds a world with the level, noise and cycle to be expected
-(`scenario`), plays the candidates in it with every arm as the best in turn (`trials`) and holds of whole cycles of all
-lengths that might do (`plan_align`), and lets the simulation have the last word. The smallest gap and the shortest
-horizon are searched for by halving (`plan_search`), every point played with the same random numbers.
+A plan starts from a rule of thumb (`rule`), builds a world with the expected level, noise and cycle (`scenario`), and
+simulates the candidates in it with every arm as the best in turn (`trials`) and with holds of whole cycles of all
+lengths that fit (`alignment`); the simulation decides. The smallest gap and the shortest horizon are found by bisection
+(`search`), with the same random numbers at every point.
 
 >>> from afterglow.lab.plan.planner import plan
 >>> small = plan(arms=2, window=4, horizon=400, gap=0.2, mean=0.5, noise=0.1, runs=60)
@@ -18,25 +18,34 @@ from typing import Any
 
 from afterglow.checks import whole
 from afterglow.lab.history.estimate import History
-from afterglow.lab.plan.alignment import Weighed, best_found, best_trial, weigh
+from afterglow.lab.plan.alignment import Alignment, best_found, best_trial, compare_alignments
 from afterglow.lab.plan.answer import CONFIDENCE, Plan, StandsOut, Tried
 from afterglow.lab.plan.inputs import PlanInputs, scenario_of
-from afterglow.lab.plan.past_totals import Past, Told, source_of, told
+from afterglow.lab.plan.past_totals import HistorySummary, Past, source_of, summarised_history
 from afterglow.lab.plan.proof import proof_of
 from afterglow.lab.plan.scenario import Scenario
 from afterglow.lab.plan.search import gap_search, horizon_search
-from afterglow.lab.plan.text import agent_of, answer, calmer, live_of, reason, what_helps, what_is_proved, why_season
+from afterglow.lab.plan.text import (
+    agent_of,
+    answer,
+    live_of,
+    outlier_advice,
+    reason,
+    what_helps,
+    what_is_proved,
+    why_season,
+)
 from afterglow.lab.plan.trials import Effort, Trial
 
 __all__ = ["LEVELS", "Plan", "plan"]
 
 LEVELS = {"80 %": 0.8, "95 %": 0.95}
-SKILL = 1 / 3  # of the way from guessing to knowing, below which a plan is hopeless
-WORK = 16_000_000  # steps that a single point of a search may play, over all its runs
+SKILL = 1 / 3  # of the way from guessing to certainty, below which a plan is hopeless
+WORK = 16_000_000  # steps that one point of a search may simulate, over all its runs
 SEARCH_RUNS = 300
-LONG = 10_000_000  # steps that a candidate plays over all its runs
-FEWEST = 40  # runs all the same
-UNSHOWN = ("rest", "maybe")  # of a history: the noise itself, and what a note tells
+LONG = 10_000_000  # steps that one candidate may simulate, over all its runs
+FEWEST = 40  # runs at least
+UNSHOWN = ("rest", "maybe")  # of a history: the noise itself, and what is in a note
 
 
 def plan(
@@ -60,41 +69,46 @@ def plan(
     """Simulate an experiment before it starts.
 
     One arm is better than the others by `gap`, relative to `mean`. `noise` is the standard deviation of one pull's
-    reward; unknown, it is taken as the largest there is. A `season` is a sine of height `swing`, 0.2 unless set.
-    `history` has past totals, as a list, a CSV file or `Totals`, and tells mean, noise and season itself; `reading`
-    says how to read a file: `column`, `decimal`, `zone` and `missing` of `read_totals`.
+    reward; the default is the largest possible. A `season` is a sine of amplitude `swing`, 0.2 by default. `history`
+    has past totals, as a list, a CSV file or `Totals`; mean, noise and season are estimated from it. `reading` says how
+    to read a file: `step`, `column`, `decimal`, `zone` and `missing` of `read_totals`.
     """
     asked = PlanInputs(
         whole("arms", arms, 2), whole("window", window, 1, "1 = paid at once"), whole("horizon", horizon, 1), gap,
         mean, noise, season, swing, reward_max, spread,
     )  # fmt: skip
     source = source_of(history, reading)
-    past = None if history is None else told(history, season, window, reading or {})
+    past = None if history is None else summarised_history(history, season, window, reading or {})
     notes = [] if past is None else list(past.notes)
     scenario = scenario_of(asked, None if past is None else past.history, notes)
     times = fewer(whole("runs", runs, 2), scenario.horizon, notes)
-    effort = Effort(times, whole("seed", seed, 0), threads, Counted(progress))
+    effort = Effort(times, whole("seed", seed, 0), threads, EstimatedProgress(progress))
     return decided(scenario, effort, past is not None or noise is not None, past, source, notes)
 
 
 def fewer(runs: int, horizon: int, notes: list[str]) -> int:
-    """Runs of a candidate: not all that are asked for where the horizon is long, so that a plan stays a plan."""
+    """Runs of a candidate: fewer than requested where the horizon is long, to limit the time."""
     most = max(FEWEST, LONG // horizon)
     if runs > most:
-        notes.append(f"{most:,} runs are played in place of {runs:,}, for the horizon is long")
+        notes.append(f"{most:,} runs are simulated instead of {runs:,}, because the horizon is long")
     return min(runs, most)
 
 
 def decided(
-    asked: Scenario, effort: Effort, known: bool, past: Told | None, source: dict[str, str] | None, notes: list[str]
+    asked: Scenario,
+    effort: Effort,
+    known: bool,
+    past: HistorySummary | None,
+    source: dict[str, str] | None,
+    notes: list[str],
 ) -> Plan:
-    """The answer that the trials give."""
-    best, weighed, refused = weigh(asked, known, effort)
+    """The plan that follows from the trials."""
+    best, alignments, refused = compare_alignments(asked, known, effort)
     chosen, scenario, unit = best.chosen, best.scenario, asked.reward_max
     seconds = None if past is None else past.step_seconds
     verdict, proof = verdict_of(chosen.found, scenario.arms), proof_of(chosen, scenario, effort)
-    others = [each.chosen for each in weighed if each is not best]
-    out = None if past is None else standing_out(past, chosen, scenario, effort)
+    others = [each.chosen for each in alignments if each is not best]
+    out = None if past is None else outlier_effect(past, chosen, scenario, effort)
     return Plan(
         verdict=verdict, answer=answer(verdict, scenario, chosen), policy=chosen.candidate.name,
         settings=chosen.candidate.options, season=scenario.align, agent=agent_of(scenario, chosen.candidate),
@@ -103,10 +117,11 @@ def decided(
         proof=what_is_proved(proof, chosen.found), lost=chosen.lost * unit,
         lost_share=chosen.lost / (scenario.horizon * (scenario.mean + scenario.gain)),
         lost_by_rotation=scenario.gain * scenario.horizon * (scenario.arms - 1) / scenario.arms * unit,
-        switches=chosen.switches, **searched(best, verdict, effort, seconds, calmer(out, chosen.found)), rule=best.rule,
+        switches=chosen.switches, **searched(best, verdict, effort, seconds, outlier_advice(out, chosen.found)),
+        rule=best.rule,
         why=reason(chosen, best.trials, best.rule, unit), why_season=why_season(chosen, others, unit, seconds),
         candidates=[tried(each, unit) for each in best.trials],
-        seasons=[tried(each.chosen, unit) for each in weighed], arms=scenario.arms, window=scenario.window,
+        seasons=[tried(each.chosen, unit) for each in alignments], arms=scenario.arms, window=scenario.window,
         horizon=scenario.horizon, gap=scenario.gap, mean=scenario.mean * unit, noise=scenario.noise * unit,
         noise_known=known, cycle=scenario.season,
         swing=scenario.swing if past is None and scenario.season > 1 else None, reward_max=unit,
@@ -117,10 +132,10 @@ def decided(
     )  # fmt: skip
 
 
-def searched(best: Weighed, verdict: str, effort: Effort, seconds: float | None, advice: list[str]) -> dict[str, Any]:
-    """The smallest gap, the shortest horizon, and what would help if that is needed."""
+def searched(best: Alignment, verdict: str, effort: Effort, seconds: float | None, advice: list[str]) -> dict[str, Any]:
+    """The smallest gap, the shortest horizon, and advice if it is needed."""
     scenario, chosen = best.scenario, best.chosen
-    coarse = Effort(min(effort.runs, SEARCH_RUNS), effort.seed, effort.threads, effort.tell)
+    coarse = Effort(min(effort.runs, SEARCH_RUNS), effort.seed, effort.threads, effort.report)
     tried_out = max(scenario.horizon, 2 * scenario.arms * scenario.window)
     longest = max(scenario.horizon, min(64 * tried_out, WORK // coarse.runs))
     play = best_found(chosen, coarse)
@@ -136,25 +151,25 @@ def searched(best: Weighed, verdict: str, effort: Effort, seconds: float | None,
     }  # fmt: skip
 
 
-def standing_out(past: Told, chosen: Trial, scenario: Scenario, effort: Effort) -> StandsOut | None:
-    """What a history's outliers cost: the same experiment in a world that has none."""
+def outlier_effect(past: HistorySummary, chosen: Trial, scenario: Scenario, effort: Effort) -> StandsOut | None:
+    """The effect of a history's outliers: the same experiment in a world without them."""
     calm = past.calm
     if calm is None:
         return None
-    effort.tell("without what stands out")
+    effort.report("without outliers")
     again = best_trial(chosen, replace(scenario, history=calm, mean=calm.level / scenario.reward_max), effort)
     return StandsOut(past.history.outliers, past.apart, again.found, again.interval())
 
 
 def verdict_of(found: float, arms: int) -> str:
-    """How sure one may be; a gamble is at least a third of the way from guessing to knowing."""
+    """The verdict on how often the best arm is found; `gamble` is at least a third of the way from guessing to 1."""
     if found >= LEVELS["80 %"]:
         return "yes" if found >= LEVELS["95 %"] else "probably"
     return "gamble" if found - 1 / arms >= SKILL * (1 - 1 / arms) else "hopeless"
 
 
-class Counted:
-    """Passes on what is being played, with a guess of how far the plan is."""
+class EstimatedProgress:
+    """Reports what is being simulated, with an estimate of the share done."""
 
     def __init__(self, progress: Callable[[float, str], None] | None, expected: int = 36) -> None:
         self.progress, self.expected, self.done = progress, expected, 0

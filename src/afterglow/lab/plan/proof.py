@@ -1,9 +1,9 @@
-"""What the end of an experiment will look like: how often the bounds that hold whatever the effects do come apart.
+"""How often the proved bounds of the arms are disjoint at the end of a planned experiment.
 
-A policy may know the best arm long before that: it leans on what it can't prove, such as noise like that of the past.
-So a plan says both, how often its recommendation is right and how often it will be proved. The pulls of the simulated
-runs tell whether bounds can come apart at all, if they miss nothing to leakage and chance helps by 4 deviations. If
-so, some whole experiments are played by agents, step by step, and their bounds are read at the end.
+A policy can find the best arm long before that, because it uses assumptions that it doesn't prove. So a plan reports
+both: how often the recommendation is right, and how often it is proved. The pulls of the simulated runs show whether
+bounds can be disjoint at all, without leakage and with 4 standard deviations of luck. If so, some whole experiments are
+simulated step by step with agents, and their bounds are read at the end.
 """
 
 import math
@@ -17,7 +17,7 @@ from afterglow.lab.plan.scenario import Scenario
 from afterglow.lab.plan.trials import Effort, Trial, places
 from afterglow.policies.terms import kldown, klup
 
-CONFIDENCE = 0.95  # of an agent's bounds, unless it is told another
+CONFIDENCE = 0.95  # default of an agent's bounds
 HELP = 4.0  # deviations
 STEPS = 24_000  # that all agents play together
 MOST = 12  # runs
@@ -25,7 +25,7 @@ MOST = 12  # runs
 
 @dataclass(frozen=True)
 class Proof:
-    """Runs that were looked at and in how many of them the bounds came apart; no runs if they are too long to play."""
+    """Number of runs, and of those with disjoint bounds; no runs if they are too long to simulate."""
 
     runs: int
     apart: int
@@ -36,10 +36,10 @@ class Proof:
 
 
 def proof_of(used: Trial, scenario: Scenario, effort: Effort) -> Proof:
-    """How often the bounds come apart by the horizon."""
+    """How often the bounds are disjoint at the horizon."""
     if not any(may_come_apart(list(pulls), scenario) for pulls in used.pulls.tolist()):
         return Proof(used.right.size, 0)
-    effort.tell("what will be proved")
+    effort.report("proved bounds")
     runs = min(MOST, effort.runs, STEPS // scenario.horizon)
     groups = [(best, start) for best in places(scenario.arms) for start in scenario.starts]
     ends = [
@@ -50,7 +50,7 @@ def proof_of(used: Trial, scenario: Scenario, effort: Effort) -> Proof:
 
 
 def may_come_apart(pulls: list[int], scenario: Scenario) -> bool:
-    """Whether as many pulls of the best arm (the first) and the others could separate their bounds."""
+    """Whether so many pulls of the best arm (the first) and the others can make their bounds disjoint."""
     level = math.log(2 * scenario.arms / (1 - CONFIDENCE))
     good = min(1.0, scenario.mean + scenario.gain + HELP * scenario.noise / math.sqrt(max(pulls[0], 1)))
     low = kldown(good * pulls[0], pulls[0], level + math.log(pulls[0] + 1))
@@ -62,7 +62,7 @@ def may_come_apart(pulls: list[int], scenario: Scenario) -> bool:
 
 
 def played(used: Trial, scenario: Scenario, best: int, start: int, seed: int, run: int) -> Estimates:
-    """What an agent knows at the end."""
+    """The estimates of an agent at the end of a run."""
     agent = Agent(
         scenario.arms, scenario.window, scenario.horizon, used.candidate.name, seed=seed, run=run, season=used.align,
         confidence=CONFIDENCE, **used.candidate.options,

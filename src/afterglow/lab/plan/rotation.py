@@ -1,8 +1,8 @@
-r"""Rotation, the fixed schedule that plans are compared with: every arm in turn, for the same time.
+r"""Rotation, the fixed schedule used for comparison: every arm in turn, for the same time.
 
-It is how switchback experiments are run by hand: hold each arm for the same number of steps, leave out the first
-$d - 1$ of each turn, compare the means. At step `commit` the arm of largest mean is kept to the end; with `commit` at
-the horizon there is no end of turning.
+It is the usual switchback experiment: hold each arm for the same number of steps, leave out the first $d - 1$ of each
+turn, compare the means. From step `commit` on the arm of largest mean is played; with `commit` at the horizon, arms are
+rotated to the end.
 """
 
 import math

@@ -1,18 +1,18 @@
-r"""The rule of thumb that a plan starts from, and the choice that simulation makes.
+r"""The rule of thumb that a plan starts from, and the choice of a policy by simulation.
 
 With K arms, window d, horizon T, mean m, relative gap g and variance v of one pull,
 
-    q = T (g m)^2 / (2 K v)                                  how much evidence there is for each arm
-    s = (4 K (d - 1) / g + 2 K v log T / (g m)^2) / T        how much of the horizon a careful policy needs
+    q = T (g m)^2 / (2 K v)                                  evidence per arm
+    s = (4 K (d - 1) / g + 2 K v log T / (g m)^2) / T        share of the horizon that a cautious policy needs
 
-q below 1 means don't, below 3 a gamble (about 70 % right), from 10 on about 99 % right. s up to 0.1 speaks for trim-ucb
-with estimated variance, more for lean-ucb.
+With q below 1 the experiment can't work, below 3 it is a gamble (about 70 % right), from 10 on about 99 % right. s up
+to 0.1 suggests trim-ucb with estimated variance, larger values lean-ucb.
 """
 
 import math
 from dataclasses import dataclass
 
-from afterglow.errors import BadValue
+from afterglow.errors import TOO_SHORT, BadValue
 from afterglow.lab.plan.scenario import Scenario
 from afterglow.lab.plan.trials import Trial
 
@@ -21,7 +21,7 @@ SURE = 0.95
 
 @dataclass(frozen=True)
 class Rule:
-    """What the rule says."""
+    """The rule of thumb, evaluated."""
 
     q: float
     s: float
@@ -31,15 +31,17 @@ class Rule:
 
 
 def decide(scenario: Scenario, trials: list[Trial]) -> tuple[Trial, Rule]:
-    """What to use, and the rule of thumb: its own choice, unless the simulation has a clearly better one.
+    """The chosen trial and the rule of thumb: the rule's choice, unless the simulation has a clearly better one.
 
-    Only what can be used is chosen; a rotation is for comparison.
+    Rotations are not chosen; they are for comparison.
     """
     usable = [each for each in trials if each.candidate.usable]
     if not usable:
         raise BadValue(
             f"no policy can be played with {scenario.arms:,} arms, a window of {scenario.window:,} and a season of "
-            f"{scenario.align:,} in {scenario.horizon:,} steps; lengthen the horizon"
+            f"{scenario.align:,} in {scenario.horizon:,} steps; lengthen the horizon",
+            kind=TOO_SHORT,
+            field="horizon",
         )
     chosen = choose(usable)
     rule = rule_of(scenario, chosen, usable)
@@ -48,7 +50,7 @@ def decide(scenario: Scenario, trials: list[Trial]) -> tuple[Trial, Rule]:
 
 
 def choose(trials: list[Trial]) -> Trial:
-    """The one that loses least among those that are sure to find the best arm, or do so nearly as often as any."""
+    """The trial with the smallest loss among those that find the best arm often enough."""
     top = max(trials, key=lambda each: each.found)
     slack = 0.02 + 2 * math.sqrt(max(0.0, top.found * (1 - top.found)) / top.right.size)
     enough = min(SURE, top.found - slack)
@@ -56,7 +58,7 @@ def choose(trials: list[Trial]) -> Trial:
 
 
 def rule_of(scenario: Scenario, chosen: Trial, trials: list[Trial]) -> Rule:
-    """The rule of thumb, and whether the simulation agrees: nothing else loses clearly less or finds clearly more."""
+    """The rule of thumb, and whether the simulation confirms it: no other loses clearly less or finds clearly more."""
     K, T, v, gain = scenario.arms, scenario.horizon, scenario.noise**2, scenario.gain
     q = T * gain**2 / (2 * K * v) if v > 0 else math.inf
     s = (4 * K * (scenario.window - 1) / scenario.gap + 2 * K * v * math.log(T) / gain**2) / T
@@ -70,6 +72,6 @@ def rule_of(scenario: Scenario, chosen: Trial, trials: list[Trial]) -> Rule:
 
 
 def as_good(one: Trial, other: Trial) -> bool:
-    """Whether one is as good as another within chance."""
+    """Whether one is as good as another within the simulation error."""
     error = math.hypot(one.lost_error, other.lost_error)
     return one.lost - other.lost < 2 * error and one.found > other.found - 0.03

@@ -1,9 +1,9 @@
-"""A world for a plan: one arm better than the others by a gap, in totals like those to be expected.
+"""The world of a plan: one arm is better than the others by a gap, with the expected totals.
 
-Without a history every arm's rewards are Beta with the given mean and deviation, or yes/no where the deviation is
-unknown, the noisiest there is. With a history the arms bring a tenth of the level without any noise, and the baseline
-all the rest: level, season, and the history's own noise in blocks long enough to keep its correlation. What is added
-to the totals is the same to every policy, so only the sum matters.
+Without a history, every arm's rewards are Beta with the given mean and deviation, or yes/no where the deviation is
+unknown, which has the largest variance. With a history, the arms pay a tenth of the level without noise, and the
+baseline the rest: level, season, and the history's own noise, resampled in blocks that keep its correlation. Policies
+see only the totals, so only the sum matters.
 """
 
 import math
@@ -15,8 +15,8 @@ from afterglow.worlds.baseline import Baseline, Blocks, Constant, Part, Seasonal
 from afterglow.worlds.rewards import Bernoulli, Beta, Discrete, Reward
 from afterglow.worlds.world import World
 
-ARMS_SHARE = 0.1  # of a history's level that the arms bring
-STARTS = 7  # phases of a cycle that runs begin at
+ARMS_SHARE = 0.1  # share of a history's level that the arms pay
+STARTS = 7  # phases of a cycle at which runs start
 CYCLES = 12  # of the season or windows that a block of a history lasts at least, if the history is long enough
 
 
@@ -31,29 +31,29 @@ class Scenario:
     mean: float  # level of totals
     noise: float  # standard deviation of one pull
     season: int  # length of the cycle that totals have, 1 if none
-    align: int  # length of the cycles that holds count whole, 1 if they don't
-    swing: float  # half the height of the cycle, relative to the mean; used without a history
+    align: int  # length of the cycles that holds cover whole, 1 if none
+    swing: float  # amplitude of the cycle, relative to the mean; used without a history
     spread: str
     reward_max: float
     history: History | None
 
     @property
     def gain(self) -> float:
-        """By how much the best arm's mean is larger."""
+        """Difference between the best arm's mean and the others'."""
         return self.gap * self.mean
 
     def with_(self, **changes: float | int) -> "Scenario":
         return replace(self, **changes)  # type: ignore[arg-type]
 
     def aligned(self, steps: int) -> "Scenario":
-        """The same for holds that count whole cycles of as many steps, with the noise that these leave."""
+        """The same with holds that cover whole cycles of so many steps, and the noise that remains."""
         if self.history is None:
             return replace(self, align=steps)
         return replace(self, align=steps, noise=self.history.noises[steps] / self.reward_max)
 
     @property
     def starts(self) -> list[int]:
-        """Phases of a history's cycle to begin at, in equal shares; one will do where holds count whole cycles."""
+        """Phases of a history's cycle at which runs start; one is enough where holds cover whole cycles."""
         if self.history is None or self.align % self.season == 0:
             return [0]
         stride = self.season * (STARTS + 1) / STARTS**2  # a bit more than a day of a week: other days, other hours
@@ -68,7 +68,7 @@ class Scenario:
 
 
 def law(scenario: Scenario, mean: float) -> Reward:
-    """What a pull of an arm brings."""
+    """The reward law of an arm with this mean."""
     if scenario.history is not None:
         return Discrete((mean,), (1.0,))
     size = mean * (1 - mean) / scenario.noise**2 - 1
@@ -78,7 +78,7 @@ def law(scenario: Scenario, mean: float) -> Reward:
 
 
 def baseline_of(scenario: Scenario, start: int = 0) -> Baseline:
-    """Income that no arm causes."""
+    """The income that no arm causes, as a baseline."""
     history, top = scenario.history, scenario.reward_max
     if history is not None:
         parts: list[Part] = [Constant((1 - ARMS_SHARE) * scenario.mean)]
@@ -96,11 +96,11 @@ def baseline_of(scenario: Scenario, start: int = 0) -> Baseline:
 
 @lru_cache(maxsize=8)
 def resampled(rest: tuple[float, ...], top: float, length: int) -> Blocks:
-    """The history's own noise; made once, for checking every value takes longer than playing some."""
+    """The history's own noise as blocks; cached, because checking all values is slow."""
     return Blocks(tuple(value / top for value in rest), length)
 
 
 def block_length(scenario: Scenario, history: History) -> int:
-    """Long enough for the noise's memory, short enough that there are several to choose from."""
+    """Length of a block: long enough to keep the correlation, short enough to have several blocks."""
     wanted = max(CYCLES * scenario.window, CYCLES * history.season, 50)
     return max(1, min(wanted, history.steps // 4))

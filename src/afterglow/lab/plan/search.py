@@ -1,4 +1,4 @@
-"""The smallest gap and the shortest horizon, searched for by halving."""
+"""Bisection for the smallest gap and the shortest horizon of a plan."""
 
 import math
 from collections.abc import Callable
@@ -12,10 +12,10 @@ CLOSE = 1.03  # a bracket of this ratio is small enough
 
 
 class Search:
-    """The least value (a gap, a horizon) at which the best arm is found often enough; each value is played once.
+    """The smallest value (a gap, a horizon) at which the best arm is found often enough; each value is simulated once.
 
-    `play` gives how often it is found, None where the policy can't be played. `whole` values are rounded before they
-    are played, so that a point stands for what was played.
+    `play` returns how often it is found, None where the policy can't be used. `whole` values are rounded before they
+    are simulated.
     """
 
     def __init__(
@@ -26,7 +26,7 @@ class Search:
         self.refused: set[float] = set()
 
     def at(self, value: float) -> float:
-        """How often the best arm is found; less than ever where nothing can be played."""
+        """How often the best arm is found; -1 where the policy can't be used."""
         if value not in self.known and value not in self.refused:
             found = self.play(value)
             if found is None:
@@ -39,7 +39,7 @@ class Search:
         return round(value) if self.whole else value
 
     def curve(self) -> list[tuple[float, float]]:
-        """What was played, in order."""
+        """The points that were simulated, in order."""
         return sorted(self.known.items())
 
     def least(self, target: float) -> float | None:
@@ -80,7 +80,7 @@ def gap_search(play: Callable[[Scenario], float], scenario: Scenario, found: flo
     most = 0.9 * (1 / scenario.mean - 1)
 
     def at(gap: float) -> float:
-        effort.tell(f"a gap of {gap:.1%}")
+        effort.report(f"a gap of {gap:.1%}")
         return play(scenario.with_(gap=gap))
 
     first = min(scenario.gap, most)
@@ -97,7 +97,7 @@ def horizon_search(
 
     def at(horizon: float) -> float | None:
         steps = round(horizon)
-        effort.tell(f"a horizon of {steps:,}")
+        effort.report(f"a horizon of {steps:,}")
         try:
             return play(scenario.with_(horizon=steps))
         except BadValue:

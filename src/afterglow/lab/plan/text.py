@@ -1,4 +1,4 @@
-"""A plan in words: the answer, the reason, what would help."""
+"""A plan as text: the answer, the reason, advice, Python code."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -10,23 +10,24 @@ from afterglow.lab.plan.rule import Rule, as_good, choose
 from afterglow.lab.plan.scenario import Scenario
 from afterglow.lab.plan.trials import Candidate, Trial
 from afterglow.lab.rendering.durations import lasting, steps_lasting
-from afterglow.lab.rendering.rounding import amount
+from afterglow.lab.rendering.rounding import amount, whole_percent
 
 LETTERS = 26  # arms beyond these are numbers
-NAME = "my-experiment"  # of a live experiment, until it has one
+NAME = "my-experiment"  # placeholder for the name of a live experiment
 
 
 def answer(verdict: str, scenario: Scenario, chosen: Trial) -> str:
     """The first sentence."""
     low, high = chosen.interval()
-    share = f"the best of {scenario.arms} arms is found in {chosen.found:.0%} of runs ({low:.0%} to {high:.0%})"
-    chance = f"guessing finds it in {1 / scenario.arms:.0%}"
+    interval = f"{whole_percent(low)} to {whole_percent(high)}"
+    share = f"the best of {scenario.arms} arms is found in {whole_percent(chosen.found)} of runs ({interval})"
+    chance = f"guessing finds it in {whole_percent(1 / scenario.arms)}"
     return {
         "yes": f"yes: {share}",
         "probably": f"probably: {share}",
         "gamble": f"a gamble: {share}, {chance}",
         "hopeless": f"hopeless: {share}, {chance}",
-    }[verdict].replace("%", " %")
+    }[verdict]
 
 
 def reason(chosen: Trial, trials: list[Trial], rule: Rule, unit: float) -> str:
@@ -40,9 +41,9 @@ def reason(chosen: Trial, trials: list[Trial], rule: Rule, unit: float) -> str:
         schedule = None
     rival = schedule or min(others, key=lambda each: (-round(each.found, 1), each.lost))
     figures = (
-        f"it finds the best arm in {chosen.found:.0%} of runs and loses {amount(chosen.lost * unit)}, "
-        f"{rival.candidate.name} in {rival.found:.0%} and loses {amount(rival.lost * unit)}"
-    ).replace("%", " %")
+        f"it finds the best arm in {whole_percent(chosen.found)} of runs and loses {amount(chosen.lost * unit)}, "
+        f"{rival.candidate.name} in {whole_percent(rival.found)} and loses {amount(rival.lost * unit)}"
+    )
     if schedule is not None:
         better = as_good(schedule, chosen) and not as_good(chosen, schedule)
         figures += f"; a fixed schedule would do {'better' if better else 'as well'}"
@@ -52,64 +53,64 @@ def reason(chosen: Trial, trials: list[Trial], rule: Rule, unit: float) -> str:
 
 
 def why_season(chosen: Trial, others: Sequence[Trial], unit: float, step_seconds: float | None) -> str | None:
-    """Why whole cycles of this length are counted, or none; nothing to say without a choice."""
+    """Why cycles of this length are used; None without a choice."""
     if not others:
         return None
 
     def named(each: Trial) -> str:
         return "no whole cycles" if each.align == 1 else f"whole cycles of {steps_lasting(each.align, step_seconds)}"
 
-    rest = "".join(f"; {named(each)}: {each.found:.0%} and {amount(each.lost * unit)}" for each in others)
+    rest = "".join(f"; {named(each)}: {whole_percent(each.found)} and {amount(each.lost * unit)}" for each in others)
     close = any(each.found >= chosen.found and each.lost <= chosen.lost for each in others)
     return (
-        f"counting {named(chosen)} finds the best arm in {chosen.found:.0%} of runs and loses "
-        f"{amount(chosen.lost * unit)}{rest}{'; about as good, and the longest is the fairest' if close else ''}"
-    ).replace("%", " %")
+        f"counting {named(chosen)} finds the best arm in {whole_percent(chosen.found)} of runs and loses "
+        f"{amount(chosen.lost * unit)}{rest}{'; about as good, and longer cycles are preferred' if close else ''}"
+    )
 
 
-def out_words(out: StandsOut, found: float) -> str:
-    """What stands out, and what it costs."""
+def outlier_text(out: StandsOut, found: float) -> str:
+    """Outliers and their effect."""
     steps = f"{out.steps:,} step{'' if out.steps == 1 else 's'}"
     return (
-        f"{steps}, {', '.join(out.when)}: if such steps come as often again the best arm is found in {found:.0%} of "
-        f"runs, if they are paused or made void in {out.found_without:.0%}"
-    ).replace("%", " %")
+        f"{steps}, {', '.join(out.when)}: if such steps are as frequent again, the best arm is found in "
+        f"{whole_percent(found)} of runs, if they are paused or made void in {whole_percent(out.found_without)}"
+    )
 
 
-def calmer(out: StandsOut | None, found: float) -> list[str]:
-    """Pausing what stands out, if that helps."""
+def outlier_advice(out: StandsOut | None, found: float) -> list[str]:
+    """Advice to pause during outliers, if that helps."""
     if out is None or out.found_without <= found + 0.03:
         return []
-    share = f"{out.found_without:.0%}".replace("%", " %")
+    share = whole_percent(out.found_without)
     return [
-        f"pause the experiment when totals will stand out, or make such steps void: {share}; plan again with those "
+        f"pause the experiment when outliers are expected, or void such steps: {share}; plan again with those "
         "totals left empty in the history"
     ]
 
 
 def what_is_proved(proof: Proof, found: float) -> str:
-    """What the end will look like, in a sentence."""
-    what = "the intervals that hold whatever the effects do"
+    """How often the result will be proved, in a sentence."""
+    what = "the intervals that are valid for any spread"
     if proof.share is None:
-        return f"{what} may come apart by the end; a run is too long to play it here"
+        return f"{what} may be disjoint at the end; a run is too long to simulate it here"
     if proof.share == 0:
         return (
-            f"{what} come apart in none of {proof.runs:,} runs, so the end is called inconclusive; take the "
-            f"recommendation for what it is, right in {found:.0%}"
-        ).replace("%", " %")
+            f"{what} are disjoint in none of {proof.runs:,} runs, so the result won't be proved; the recommendation "
+            f"is right in {whole_percent(found)}"
+        )
     if proof.share == 1:
-        return f"{what} come apart by the end in all of {proof.runs:,} runs"
-    return f"{what} come apart by the end in {proof.share:.0%} of {proof.runs:,} runs".replace("%", " %")
+        return f"{what} are disjoint at the end in all of {proof.runs:,} runs"
+    return f"{what} are disjoint at the end in {whole_percent(proof.share)} of {proof.runs:,} runs"
 
 
 def agent_of(scenario: Scenario, used: Candidate) -> str:
-    """Python that makes the agent to use: amounts that are settings are shares of `reward_max`, as they are there."""
+    """Python code for the agent; amounts in settings are shares of `reward_max`."""
     arms = names(scenario.arms) if scenario.arms <= LETTERS else scenario.arms
     return f"Agent({arguments({'arms': arms} | place(scenario, used))})"
 
 
 def live_of(scenario: Scenario, used: Candidate) -> str:
-    """Python that begins a live experiment with the same settings."""
+    """Python code for a live experiment with the same settings."""
     given = arguments({"variants": names(scenario.arms)} | place(scenario, used))
     return f'live.open("experiments.db").create("{NAME}", {given})'
 
@@ -120,7 +121,7 @@ def names(arms: int) -> list[str]:
 
 
 def place(scenario: Scenario, used: Candidate) -> dict[str, Any]:
-    """What an agent and a live experiment are both told."""
+    """The arguments that an agent and a live experiment share."""
     parts: dict[str, Any] = {"window": scenario.window, "horizon": scenario.horizon, "policy": used.name}
     if scenario.reward_max != 1:
         parts["reward_max"] = scenario.reward_max
@@ -134,7 +135,7 @@ def arguments(given: Mapping[str, Any]) -> str:
 
 
 def literal(value: Any) -> str:
-    """As Python writes it, with double quotes."""
+    """A value as Python code, with double quotes."""
     if isinstance(value, float):
         return f"{value:.15g}"
     return json.dumps(value)
@@ -144,7 +145,7 @@ def what_helps(
     verdict: str, scenario: Scenario, found: float, smallest: Mapping[str, float | None],
     shortest: Mapping[str, float | None], longest: int, step_seconds: float | None, play: Callable[[Scenario], float],
 ) -> list[str]:  # fmt: skip
-    """What would make a doubtful plan work, each with its number."""
+    """What would make a doubtful plan work, each with its figure."""
     if verdict in ("yes", "probably"):
         return []
     steps, gap = shortest["80 %"], smallest["80 %"]
@@ -167,7 +168,7 @@ def what_helps(
     for words, change in changes:
         share = play(scenario.with_(**change))
         if share > found + 0.03:
-            helps.append(f"{words} would find it in {share:.0%}, now {found:.0%}".replace("%", " %"))
+            helps.append(f"{words} would find it in {whole_percent(share)}, now {whole_percent(found)}")
         else:
             helps.append(f"{words} would not help")
     return helps

@@ -1,4 +1,4 @@
-"""Candidates played in a scenario, each arm being the best in turn: how often it is found and what is lost."""
+"""Simulations of candidate policies in a scenario, with each arm as the best in turn."""
 
 import math
 from collections.abc import Callable
@@ -33,13 +33,13 @@ class Candidate:
 
     @property
     def usable(self) -> bool:
-        """Whether an agent or a live experiment can play it; a rotation is there to be compared with."""
+        """Whether an agent or a live experiment can use it; a rotation is for comparison only."""
         return self.name != rotation.name
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What a candidate came to; one row for each run."""
+    """The results of a candidate; one row per run."""
 
     candidate: Candidate
     align: int  # length of the cycles that its holds count whole
@@ -77,18 +77,18 @@ class Trial:
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is simulated."""
+    """How much is simulated, and where progress is reported."""
 
     runs: int
     seed: int
     threads: int | None
-    tell: Callable[[str], None]
+    report: Callable[[str], None]
 
 
 def candidates(scenario: Scenario, noise_known: bool) -> list[Candidate]:
     """The policies that a plan compares."""
     hold = max(scenario.window, scenario.horizon // (12 * scenario.arms) - scenario.window + 1)
-    sure: dict[str, Any] = {"noise": told(scenario)} if noise_known else {}
+    sure: dict[str, Any] = {"noise": noise_setting(scenario)} if noise_known else {}
     return [
         Candidate("trim-ucb", {"variance": "estimated"}),
         Candidate("lean-ucb", sure),
@@ -97,20 +97,20 @@ def candidates(scenario: Scenario, noise_known: bool) -> list[Candidate]:
     ]
 
 
-def told(scenario: Scenario) -> float:
-    """The noise of one pull as a policy is told it."""
+def noise_setting(scenario: Scenario) -> float:
+    """The noise of one pull as a policy's setting."""
     return min(float(f"{scenario.noise:.3g}"), 0.5)
 
 
 def fitted(candidate: Candidate, scenario: Scenario) -> Candidate:
-    """The candidate, told the noise of this scenario if it is told any."""
+    """The candidate with the noise of this scenario, if it has that setting."""
     if "noise" not in candidate.options:
         return candidate
-    return Candidate(candidate.name, candidate.options | {"noise": told(scenario)})
+    return Candidate(candidate.name, candidate.options | {"noise": noise_setting(scenario)})
 
 
 def trial(candidate: Candidate, scenario: Scenario, effort: Effort) -> Trial:
-    """Play a candidate, every arm being the best in turn, beginning at phases all round the cycle."""
+    """Simulate a candidate with every arm as the best in turn, starting at phases spread over the cycle."""
     groups = [(best, start) for best in places(scenario.arms) for start in scenario.starts]
     runs = -(-effort.runs // len(groups))
     right, regrets, pulls, switches = [], [], [], []
@@ -132,7 +132,7 @@ def trial(candidate: Candidate, scenario: Scenario, effort: Effort) -> Trial:
 
 
 def places(arms: int) -> list[int]:
-    """The arms that are the best in turn: all, or some of many."""
+    """The arms that are the best in turn: all, or a selection of many."""
     if arms <= MOST_PLACES:
         return list(range(arms))
     return sorted({round(i * (arms - 1) / (MOST_PLACES - 1)) for i in range(MOST_PLACES)})

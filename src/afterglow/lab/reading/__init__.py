@@ -1,4 +1,4 @@
-"""Tables as people have them: CSV texts read into steps, arms and totals."""
+"""CSV files of any common form, read into steps, arms and totals."""
 
 from afterglow.lab.reading.tables import Steps, Totals, read_steps, read_totals
 

@@ -1,6 +1,6 @@
-"""Dates in parts: year, month and day in columns of their own; days and hours that are merely numbered.
+"""Join dates from several columns: year, month and day; or numbered days and hours.
 
-The parts must be whole numbers under plain names. They are written into the column of the day: as a date, or as the
+The parts must be whole numbers with plain names. They are written into the column of the day: as a date, or as the
 number of the hour since day 0.
 """
 

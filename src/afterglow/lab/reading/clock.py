@@ -1,7 +1,7 @@
-"""A date in one column and its time of day in another, read as one: 23.02.2026 and 13:00, or 2026-02-23 and hour 13.
+"""Join a date in one column and its time of day in another: 23.02.2026 and 13:00, or 2026-02-23 and hour 13.
 
-They are joined where dates repeat and the second column tells their rows apart, or where the steps stay as even, so
-daily totals noted at 12:01, 12:03, … stay daily. A time of day may be 13:00, 13:00:00, 13h, 1 PM, 13:00-14:00 (its
+They are joined where dates repeat and the second column distinguishes their rows, or where the steps stay as even, so
+daily totals recorded at 12:01, 12:03, … stay daily. A time of day may be 13:00, 13:00:00, 13h, 1 PM, 13:00-14:00 (its
 start) or a whole hour from 0 to 24; whole hours need a column that is called so.
 """
 

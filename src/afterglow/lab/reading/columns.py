@@ -1,4 +1,4 @@
-"""Which column of a table is what: by its name, else by what is in it, else by its place."""
+"""Assign roles (time, step, arm, total) to the columns of a table by name, content or position."""
 
 import math
 import re
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
-from afterglow.errors import BadFormat, UnknownName
+from afterglow.errors import BadFormat, Sentence, UnknownName
 from afterglow.lab.reading.calendar import join_date, join_hours
 from afterglow.lab.reading.clock import join_clock
 from afterglow.lab.reading.numbers import apart, decimal_sign, is_missing, is_whole, value
@@ -24,6 +24,7 @@ NAMES = {
     "total": "total totals value values amount sum reward rewards revenue sales turnover income margin profit orders "
     "conversions clicks count y x umsatz summe betrag wert gesamt gross net",
 }
+ARGUMENTS = {"total": "column", "time": "step", "step": "step", "arm": "arm_column"}  # that name a role's column
 TIMES = ("time", "step")  # roles that a date and its time of day may have together
 FOOTERS = {"total", "totals", "sum", "summe", "gesamt", "grand total", "average", "mean"}
 
@@ -35,8 +36,8 @@ class Table:
     grid: CellGrid
     header: list[str]  # names of all columns, those of a table without a header are 1, 2, …
     places: dict[str, int]
-    told: frozenset[str] = frozenset()  # roles whose column the caller has named
-    spent: frozenset[int] = frozenset()  # columns that are part of another, as a time of day is of its date
+    named: frozenset[str] = frozenset()  # roles whose column the caller has named
+    spent: frozenset[int] = frozenset()  # columns joined into another, such as a time of day into its date
 
     @property
     def notes(self) -> list[str]:
@@ -64,12 +65,14 @@ def table(source: Source, roles: Sequence[str], named: Mapping[str, str | None],
     """The table with a place for each role that is named, or that a column is called like."""
     found = grid(source)
     if totals_alone:
-        mend(found)
+        join_decimals(found)
     header = header_of(found)
     drop_footer(found)
     if not found.rows:
         raise BadFormat(f"{found.name} has a header and no rows; export it again with its totals")
-    said = {role: column_named(found, header, name) for role, name in named.items() if name is not None}
+    said = {
+        role: column_named(found, header, name, ARGUMENTS[role]) for role, name in named.items() if name is not None
+    }
     taken = {place for role, place in said.items() if role not in TIMES}
     spent = join_date(found, header, taken)
     joined = join_clock(found, header, taken | spent) or join_hours(found, header, taken | spent)
@@ -82,7 +85,7 @@ def table(source: Source, roles: Sequence[str], named: Mapping[str, str | None],
     return Table(found, names, places | said, frozenset(said), frozenset(spent))
 
 
-def mend(found: CellGrid) -> None:
+def join_decimals(found: CellGrid) -> None:
     """Two columns of digits of which the first is neither time nor count: one column with decimal commas."""
     body = found.rows if not is_header(found.rows[0]) else found.rows[1:]
     if found.separator != "," or len(found.rows[0]) != 2 or len(body) < len(found.rows):
@@ -118,9 +121,9 @@ def header_of(found: CellGrid) -> list[str]:
 
 
 def drop_footer(found: CellGrid) -> None:
-    """Leave out a last row that sums up the others."""
+    """Leave out a last row with the sum of the others."""
     if len(found.rows) > 2 and found.rows[-1][0].lower().rstrip(":") in FOOTERS:
-        found.notes.append(f"row {found.numbers[-1]:,} sums up the others and is left out")
+        found.notes.append(f"row {found.numbers[-1]:,} is the sum of the others and is left out")
         del found.rows[-1], found.numbers[-1]
 
 
@@ -147,7 +150,7 @@ def by_name(header: Sequence[str], roles: Sequence[str], taken: Collection[int])
     return places
 
 
-def column_named(found: CellGrid, header: Sequence[str], name: str) -> int:
+def column_named(found: CellGrid, header: Sequence[str], name: str, field: str) -> int:
     """The column that the caller names, by its name or by its number from 1 on."""
     plain = [one.lower() for one in header]
     if name.lower() in plain:
@@ -155,7 +158,8 @@ def column_named(found: CellGrid, header: Sequence[str], name: str) -> int:
     width = len(found.rows[0])
     if name.isdigit() and 1 <= int(name) <= width:
         return int(name) - 1
-    raise UnknownName("column", name, header, f"{found.name} has {', '.join(header) or f'1 to {width}'}")
+    way_out = f"{found.name} has {', '.join(header) or f'1 to {width}'}"
+    raise UnknownName("column", name, header, way_out, field=field)
 
 
 def column(found: Table, place: int) -> list[str]:
@@ -173,7 +177,7 @@ def number_column(found: Table, role: str, decimal: str | None) -> list[float]:
     texts = found.cells(role)
     sign, note = (decimal, None) if decimal else decimal_sign(texts, found.grid.separator)
     if note:
-        found.notes.append(f"column {found.header[found.places[role]]!r}: {note}")
+        found.notes.append(Sentence(f"column {found.header[found.places[role]]!r}: {note}"))
     numbers = []
     percent = {part.percent for text in texts if (part := apart(text))}
     for row, text in enumerate(texts):

@@ -1,18 +1,17 @@
-"""The roles of columns that no name tells: by what is in them, else by their place."""
+"""Guess the roles of columns whose names don't show them, by content or position."""
 
 import re
 from collections.abc import Sequence
-from shlex import quote
 
-from afterglow.errors import BadFormat
+from afterglow.errors import BadFormat, argument
 from afterglow.lab.reading.clock import clock
-from afterglow.lab.reading.columns import Table, column, counts_up, mostly_times
+from afterglow.lab.reading.columns import ARGUMENTS, Table, column, counts_up, mostly_times
 from afterglow.lab.reading.numbers import apart, is_missing
 from afterglow.lab.reading.text import DIGITS
 from afterglow.lab.reading.times import moment
 
 DATELIKE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d*|\d{1,2}:\d{2}|\d{1,2}\.? [A-Za-z]{3,9}")
-OPTIONS = {"total": "column", "step": "step", "arm": "arm"}  # what names a role's column
+UNCLEAR = "unclear-column"  # kind of error
 
 
 def guess_totals(found: Table) -> None:
@@ -63,12 +62,14 @@ def guess_steps(found: Table, roles: Sequence[str]) -> None:
 
 
 def guess_step(found: Table) -> None:
-    """The only column of times, else the only one left that counts the rows; refuse what can't be told."""
+    """The only column of times, else the only one left that counts the rows; refuse ambiguous ones."""
     timed = times_of(found)
     if len(timed) > 1:
         several = ", ".join(found.header[n] for n in timed)
         raise BadFormat(
-            f"{found.grid.name} has several columns of times ({several}); {way_out('step', found.header[timed[0]])}"
+            f"{found.grid.name} has several columns of times ({several}); {way_out('step', found.header[timed[0]])}",
+            kind=UNCLEAR,
+            field="step",
         )
     if timed:
         found.places["step"] = timed[0]
@@ -78,7 +79,10 @@ def guess_step(found: Table) -> None:
         if 2 * len(odd) > len(found.grid.rows):
             raise BadFormat(
                 f"{found.grid.name} has no column for the step, and {found.header[place]!r} has times that can't be "
-                f"read, such as {odd[0]!r}; write them as 2026-02-23 13:00, or name the step's column (--step NAME)"
+                f"read, such as {odd[0]!r}; write them as 2026-02-23 13:00, or name the step's column with "
+                f"{argument('step')}",
+                kind=UNCLEAR,
+                field="step",
             )
     if {"arm", "total"} <= set(found.places) and len(found.free) == 1 and numbers_rows(column(found, found.free[0])):
         found.places["step"] = found.free[0]
@@ -98,27 +102,28 @@ def numbers_rows(texts: Sequence[str]) -> bool:
 
 
 def unclear(found: Table, role: str, free: Sequence[int]) -> BadFormat:
-    """The error when a column can't be told."""
+    """The error for a column that can't be determined."""
     listed = ", ".join(repr(name) for name in found.header)
     if role == "total" and len(free) > 1:
         could = ", ".join(found.header[n] for n in free)
         several = f"{found.grid.name} has several columns that could be the total ({could})"
-        return BadFormat(f"{several}; {way_out(role, found.header[free[0]])}")
+        return BadFormat(f"{several}; {way_out(role, found.header[free[0]])}", kind=UNCLEAR, field=ARGUMENTS[role])
     return BadFormat(
         f"{found.grid.name} has no column for the {role}; it has {listed}; call one of them {role!r}, or "
-        f"{way_out(role, found.header[0])}"
+        f"{way_out(role, found.header[0])}",
+        kind=UNCLEAR,
+        field=ARGUMENTS[role],
     )
 
 
 def way_out(role: str, name: str) -> str:
-    """How to name a column, in Python and on the command line."""
-    option = OPTIONS[role]
-    return f"say which, such as {option}={name!r} (--{option} {quote(name)})"
+    """How to name a column."""
+    return f"name it, such as {argument(ARGUMENTS[role], name)}"
 
 
 def finest_times(found: Table, role: str) -> None:
     """Of several columns of times, of which none was named, take the one that tells most rows apart."""
-    if role in found.places and role not in found.told and found.is_time(role):
+    if role in found.places and role not in found.named and found.is_time(role):
         sorts = {place: len(set(column(found, place))) for place in [found.places[role], *times_of(found)]}
         found.places[role] = max(sorts, key=lambda place: sorts[place])
 

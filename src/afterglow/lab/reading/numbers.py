@@ -1,14 +1,16 @@
-"""Numbers as people write them: 1,234.5 and 1.234,5 and 1 234,5 and 1'234.5, with signs for money and percent.
+"""Parse numbers: 1,234.5 and 1.234,5 and 1 234,5 and 1'234.5, with currency and percent signs.
 
-Which sign is the decimal one is settled for a whole column. A cell is proof if it has both signs, one of them twice,
-or one not followed by three digits; a column of nothing but 1,234 and 1.234 proves nothing, and the reading chosen
-is noted. 5 % is 0.05. Negative numbers may be written -5, 5-, −5 or (5).
+The decimal sign is decided for a whole column. A cell shows it if it has both signs, one of them twice, or one not
+followed by three digits; a column with only 1,234 or 1.234 is ambiguous, and the choice is noted. 5 % is 0.05. Negative
+numbers may be written -5, 5-, −5 or (5).
 """
 
 import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from afterglow.errors import argument
 
 MISSING = {"", "-", "–", "—", "?", ".", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "missing", "k.a."}
 SPACES = re.compile("(?<=\\d)[ \u00a0\u202f\u2009'\u2019\u00b4](?=\\d{3}(?!\\d))")
@@ -71,7 +73,7 @@ def proof(digits: str) -> str | None:
 
 
 def decimal_sign(texts: Sequence[str], separator: str) -> tuple[str, str | None]:
-    """(decimal sign of a column, a note if it was a guess); mixed columns keep the first sign that is proved."""
+    """(decimal sign of a column, a marked note if it was a guess); mixed columns keep the first proved sign."""
     parts = [part.digits for text in texts if not is_missing(text) and (part := apart(text))]
     proved = next((sign for digits in parts if (sign := proof(digits))), None)
     if proved:
@@ -84,10 +86,7 @@ def decimal_sign(texts: Sequence[str], separator: str) -> tuple[str, str | None]
     decimal = seen if seen == "." or ungrouped or separator == ";" else "."
     meaning = "decimal sign" if decimal == seen else "thousands sign"
     other = "," if decimal == "." else "."
-    return (
-        decimal,
-        f"{unsure!r} is read with {seen!r} as {meaning}; say decimal={other!r} (--decimal {other}) if it is not",
-    )
+    return decimal, f"{unsure!r} is read with {seen!r} as {meaning}; give {argument('decimal', other)} if it is not"
 
 
 def value(text: str, decimal: str = ".") -> float | None:

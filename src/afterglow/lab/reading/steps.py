@@ -1,7 +1,7 @@
-"""Rows put in their order of steps: sorted, the same step counted once, gaps found.
+"""Order rows by step: sort them, group rows of the same step, find gaps.
 
-A step is the most usual distance between neighbouring rows, in seconds, in calendar days where it is a day or
-more, in calendar months where all rows share their day. A table whose rows don't lie on such a grid is refused:
+A step is the most frequent distance between neighbouring rows, in seconds, in calendar days where it is a day or
+more, in calendar months where all rows have the same day. A table whose rows don't lie on such a grid is refused:
 it lists events, and totals per step are needed.
 """
 
@@ -106,5 +106,5 @@ def disorder(places: Sequence[int]) -> list[str]:
     if not back:
         return []
     if all(later <= sooner for sooner, later in pairs):
-        return ["rows come newest first; turned round"]
+        return ["rows are newest first; reversed"]
     return [f"rows are not in the order of time in {back:,} places; sorted"]

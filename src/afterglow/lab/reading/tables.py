@@ -1,12 +1,12 @@
-"""Totals from CSV files as people have them.
+"""Read totals, or steps with arms and totals, from CSV files of any common form.
 
 `read_totals` reads a time and a total per row, or totals alone; `read_steps` reads step, arm and total. Columns
-are found by their names, else by what is in them, else by their place. Choices that a reader should know of are in
-`notes`; what can't be read is an error that names row, column and text.
+are found by name, else by content, else by position. Choices that matter are in `notes`; what can't be read is an error
+that names row, column and text.
 
-A step without a row, or with an empty cell, is *not a number*: whether nothing came in or nobody wrote it down can't
-be seen; so is a void or missed step of an export (`csv_void`). `missing="zero"` takes it as 0. Rows for the same step
-are counted once if they are the same, else added up.
+A step without a row, or with an empty cell, is NaN, because the file doesn't show whether the total was 0 or is
+unknown; so is a void or missed step of an export (`void`). `missing="zero"` reads it as 0. Identical rows for the same
+step are counted once, others are summed.
 """
 
 import math
@@ -17,7 +17,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 from afterglow.checks import choice
-from afterglow.errors import BadFormat, BadValue
+from afterglow.errors import BadFormat, BadValue, Sentence, argument
 from afterglow.lab.reading.columns import Table, column, number_column, table, time_column
 from afterglow.lab.reading.guess import guess_steps, guess_totals, mostly_numbers
 from afterglow.lab.reading.steps import RowOrder, by_number, by_time
@@ -34,7 +34,7 @@ class Totals:
     values: list[float]
     times: list[datetime] | None  # of the steps that have a row, else that of the row before plus a step; None without
     step: timedelta | str | None  # from one total to the next; "month" for months
-    notes: list[str]  # what was chosen, mended or left out
+    notes: list[str]  # what was chosen, repaired or left out
     column: str = ""  # that the totals come from
     others: tuple[str, ...] = ()  # columns that might have been it
     added: int = 0  # steps whose rows were added up
@@ -47,7 +47,7 @@ class Totals:
 
 @dataclass(frozen=True)
 class Steps:
-    """What was played and what came in; rows in order, steps without a row left out."""
+    """Arms and totals by step; rows in order, steps without a row left out."""
 
     step: list[int]
     arm: list[str]
@@ -59,21 +59,21 @@ def read_totals(
     source: Source,
     *,
     column: str | None = None,
-    time: str | None = None,
+    step: str | None = None,
     zone: str | None = None,
     decimal: str | None = None,
     missing: str = "nan",
 ) -> Totals:
     r"""Totals from a path, or from the text itself (a string with a line break, or bytes).
 
-    `column` and `time` name the columns where they can't be guessed; `zone` is that of times without an offset,
-    such as Europe/Berlin; `decimal` is "." or ",".
+    `column` and `step` name the columns of totals and of times or step numbers where they can't be guessed; `zone` is
+    that of times without an offset, such as Europe/Berlin; `decimal` is "." or ",".
 
     >>> read_totals("day;sales\n31.12.2026;1.234,50\n01.01.2027;987,00\n").values
     [1234.5, 987.0]
     """
     choice("missing", missing, ("nan", "zero"))
-    found = table(source, ("time", "step", "total"), {"total": column, "time": time}, totals_alone=True)
+    found = table(source, ("time", "step", "total"), {"total": column, "time": step}, totals_alone=True)
     guess_totals(found)
     values, _ = without_void(found, number_column(found, "total", checked_decimal(decimal)))
     if "time" in found.places:
@@ -92,25 +92,25 @@ def read_steps(
     source: Source,
     *,
     step: str | None = None,
-    arm: str | None = None,
+    arm_column: str | None = None,
     column: str | None = None,
     zone: str | None = None,
     decimal: str | None = None,
 ) -> Steps:
     r"""Step, arm and total from a path or text. Steps are numbers or times, 0, 1, … if there is no such column.
 
-    `step`, `arm` and `column` name the columns where they can't be guessed, `column` that of the totals.
+    `step`, `arm_column` and `column` name the columns where they can't be guessed, `column` that of the totals.
 
     >>> read_steps("Hour,Variant,Sales\n1,A,10\n2,A,12\n4,B,9\n").step
     [1, 2, 4]
     """
     roles = ("step", "arm", "total")
-    found = table(source, roles, {"step": step, "arm": arm, "total": column})
+    found = table(source, roles, {"step": step, "arm": arm_column, "total": column})
     guess_steps(found, roles)
     values, missed = without_void(found, number_column(found, "total", checked_decimal(decimal)))
     names = arms_of(found, missed)
     if "step" not in found.places:
-        found.notes.append("no column tells the step; steps are the rows in their order")
+        found.notes.append("no column for the step; steps are the rows in their order")
         played = [row for row in range(len(values)) if row not in missed]
         return Steps(played, [names[row] for row in played], [values[row] for row in played], found.notes)
     timed = time_column(found, "step", zone) if found.is_time("step") else None
@@ -136,7 +136,7 @@ def one_arm_a_step(found: Table, order: RowOrder, names: Sequence[str]) -> None:
 
 def checked_decimal(decimal: str | None) -> str | None:
     if decimal not in (None, ".", ","):
-        raise BadValue(f"decimal must be '.' or ',', got {decimal!r}")
+        raise BadValue(f"{argument('decimal')} must be '.' or ',', got {decimal!r}")
     return decimal
 
 
@@ -175,7 +175,7 @@ def added_up(found: Table, order: RowOrder, values: Sequence[float]) -> list[flo
     if same:
         found.notes.append(f"{many(same, 'row repeats', 'rows repeat')} another; counted once")
     if added:
-        found.notes.append(f"{many(added, 'step has', 'steps have')} several rows, the first is {first}; added up")
+        found.notes.append(f"{many(added, 'step has', 'steps have')} several rows, the first is {first}; summed")
     return sums
 
 
@@ -186,22 +186,23 @@ def totals(
     gaps = [place for place, value in enumerate(values) if math.isnan(value)]
     if len(gaps) == len(values):
         raise BadFormat(f"{found.grid.name} has no total in its {len(values):,} steps")
-    note_gaps(found, gaps, "taken as 0" if missing == "zero" else "not known", times)
+    note_gaps(found, gaps, "read as 0" if missing == "zero" else "unknown", times)
     if missing == "zero":
         values = [0.0 if math.isnan(value) else value for value in values]
     rows, length = found.grid.rows, order.length if order else None
     added = sum(len({tuple(rows[row]) for row in each}) > 1 for each in order.rows) if order else 0
     if times and all(time.tzinfo is None for time in times):
-        found.notes.append("times have no zone; taken as they are written")
+        found.notes.append("times have no zone; read as they are written")
         if (added or gaps) and isinstance(length, timedelta) and length < timedelta(days=1):
-            found.notes.append("if clocks were changed in between, name their zone, such as --zone Europe/Berlin")
+            zone = argument("zone", "Europe/Berlin")
+            found.notes.append(Sentence(f"if clocks were changed in between, name their zone, such as {zone}"))
     others = tuple(found.header[place] for place in found.free if mostly_numbers(column(found, place)))
     chosen = found.header[found.places["total"]]
     return Totals(values, times, length, found.notes, chosen, others, added)
 
 
 def note_gaps(found: Table, gaps: Sequence[int], fate: str, times: Sequence[datetime] | None = None) -> None:
-    """Say how many steps have no total, and where the first is."""
+    """Note how many steps have no total, and which is the first."""
     if gaps:
         where = f"that of {times[gaps[0]]}" if times else f"number {gaps[0]:,}, counted from 0"
         runs = 1 + sum(later > sooner + 1 for sooner, later in pairwise(gaps))
@@ -230,7 +231,7 @@ def filled(order: RowOrder, times: Sequence[datetime]) -> list[datetime]:
 
 
 def later(time: datetime, length: timedelta) -> datetime:
-    """A step later: by the clock on the wall for days, in real time for less."""
+    """A step later: in local time for days, in absolute time for less."""
     if time.tzinfo is None or length >= timedelta(days=1):
         return time + length
     return (time.astimezone(UTC) + length).astimezone(time.tzinfo)

@@ -1,9 +1,9 @@
-"""A text with columns, as programs and people write them, cut into rows and cells.
+"""Split a CSV text into rows and cells: encoding, separator, split decimal commas.
 
-Encodings: UTF-8 with or without a mark, UTF-16 as Excel saves "Unicode text", else Windows-1252 with a note.
-Separators: tab, semicolon, pipe or comma, found by trying; a first line `sep=;` is heeded. Blank lines are passed
-over, rows keep their number in the file. A row may end early. It may have a cell too many only where a decimal comma
-was split by a separating comma; any other such row is refused.
+Encodings: UTF-8 with or without a byte order mark, UTF-16 as Excel saves "Unicode text", else Windows-1252 with a note.
+Separators: tab, semicolon, pipe or comma, detected; a first line `sep=;` is used. Blank lines are skipped, rows keep
+their number in the file. A row may end early. It may have an extra cell only where a decimal comma was split by a
+separating comma; any other such row is refused.
 """
 
 import csv
@@ -49,7 +49,7 @@ def grid(source: Source) -> CellGrid:
     if not rows:
         raise BadFormat(f"{name} has no rows; export it again with its totals")
     found = CellGrid(name, rows, numbers, separator, notes)
-    level(found)
+    normalise(found)
     return found
 
 
@@ -62,11 +62,12 @@ def read(source: Source) -> tuple[str, str, list[str]]:
     try:
         return Path(source).name, *decode(Path(source).read_bytes(), str(source))
     except OSError as problem:
-        raise BadValue(f"{source} can't be read: {(problem.strerror or str(problem)).lower()}") from None
+        reason = (problem.strerror or str(problem)).lower()
+        raise BadValue(f"{source} can't be read: {reason}", kind="unreadable-file", field="source") from None
 
 
 def decode(data: bytes, name: str) -> tuple[str, list[str]]:
-    """The text of a file and what had to be guessed for it."""
+    """The text of a file, and notes on its encoding."""
     encoding = next((MARKS[mark] for mark in MARKS if data.startswith(mark)), "utf-8")
     if encoding == "utf-8" and data[1:2] == b"\0":
         encoding = "utf-16-le"
@@ -79,12 +80,12 @@ def decode(data: bytes, name: str) -> tuple[str, list[str]]:
         text = data.decode("cp1252", errors="replace")
         notes.append(f"{name} is not {encoding.upper().removesuffix('-SIG')}; read as Windows-1252")
     if "\0" in text:
-        raise BadFormat(f"{name} is not text; save the sheet as CSV")
+        raise BadFormat(f"{name} is not text; save the table as CSV")
     return text, notes
 
 
 def separator_of(text: str) -> str:
-    """What cuts most rows into the same number of cells, the surer sign of two that do; a comma if none does."""
+    """The separator that splits most rows into the same number of cells; a comma if none does."""
     best, most = ",", 0
     for separator in SEPARATORS:
         widths = Counter(len(row) for row in csv.reader(StringIO(text), delimiter=separator) if len(row) > 1)
@@ -95,7 +96,7 @@ def separator_of(text: str) -> str:
 
 
 def cut(text: str, separator: str, name: str) -> tuple[list[list[str]], list[int]]:
-    """Rows that have something in them, and their numbers from 1 on."""
+    """Rows that are not empty, and their numbers from 1 on."""
     rows, numbers, line = [], [], 1
     reader = csv.reader(StringIO(text, newline=""), delimiter=separator, skipinitialspace=separator != "\t")
     try:
@@ -110,18 +111,18 @@ def cut(text: str, separator: str, name: str) -> tuple[list[list[str]], list[int
     return rows, numbers
 
 
-def level(found: CellGrid) -> None:
-    """Drop titles above the table and columns without a cell, mend split decimal commas, fill up short rows."""
+def normalise(found: CellGrid) -> None:
+    """Drop titles above the table and empty columns, join split decimal commas, fill short rows."""
     widths = Counter(len(row) for row in found.rows)
     usual = widths.most_common(1)[0][0]
     while len(found.rows) > 2 and len(found.rows[0]) == 1 < usual and len(found.rows[1]) in (1, usual):
-        if found.separator == "," and all(mendable(row, 1) for row in found.rows[1:]):
+        if found.separator == "," and all(has_split_decimal(row, 1) for row in found.rows[1:]):
             break  # a header of one column over decimal commas
         found.notes.append(f"row {found.numbers[0]:,} is above the table: {found.rows[0][0]!r}")
         del found.rows[0], found.numbers[0]
     width = len(found.rows[0])
     longer = any(len(row) > width for row in found.rows)
-    if longer and found.separator == "," and all(mendable(row, width) for row in found.rows[1:]):
+    if longer and found.separator == "," and all(has_split_decimal(row, width) for row in found.rows[1:]):
         found.rows = [[*row[: width - 1], ",".join(row[width - 1 :])] for row in found.rows]
         found.notes.append("commas are read as decimal commas where a row has a cell more than the first")
     else:
@@ -138,6 +139,6 @@ def level(found: CellGrid) -> None:
     found.rows = [[row[column] for column in used] for row in found.rows]
 
 
-def mendable(row: list[str], width: int) -> bool:
-    """Whether what goes beyond the header looks like the decimals of its last cell."""
+def has_split_decimal(row: list[str], width: int) -> bool:
+    """Whether an extra cell looks like the decimals of the last one."""
     return len(row) <= width or (len(row) == width + 1 and is_whole(row[width - 1]) and row[width][:1].isdigit())

@@ -1,8 +1,8 @@
-"""Times as people write them: ISO 8601, 31.12.2026 23:00, 12/31/2026 11:00 PM, 31 Dec 2026, 2026-W53, Unix seconds.
+"""Parse times: ISO 8601, 31.12.2026 23:00, 12/31/2026 11:00 PM, 31 Dec 2026, 2026-W53, Unix seconds.
 
-Whether 1/2 is in January or February is settled for a whole column: by a number above 12, else by which reading
-gives the evener steps. Times with an offset, or with `zone` given, are compared as instants, so a change to summer
-time is no gap. Without either they are taken as they are written, which is noted where it shows.
+Whether 1/2 is in January or February is decided for a whole column: by a number above 12, else by which reading gives
+more even steps. Times with an offset, or with `zone` given, are compared as instants, so a change to summer time is no
+gap. Without either they are read as written, with a note where it matters.
 """
 
 import re
@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import pairwise
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from afterglow.errors import BadValue
+from afterglow.errors import BadValue, argument
 
 CLOCK = r"(?:[T ,]+(?P<hour>\d{1,2})[:.h](?P<minute>\d{2})?(?:[:.](?P<second>\d{2})(?:[.,](?P<part>\d{1,9}))?)?)?"
 HALF = r"(?:\s*(?P<half>[AaPp])\.?[Mm]\.?)?"
@@ -116,7 +116,7 @@ def placed(times: Sequence[datetime], zone: str) -> list[datetime]:
     try:
         place = ZoneInfo(zone)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise BadValue(f"zone must be a name such as Europe/Berlin, got {zone!r}") from None
+        raise BadValue(f"{argument('zone')} must be a name such as Europe/Berlin, got {zone!r}") from None
     bare = [time for time in times if time.tzinfo is None]
     falling = len(bare) > 1 and bare[0] > bare[-1]  # newest first
     seen: set[datetime] = set()
@@ -127,8 +127,8 @@ def placed(times: Sequence[datetime], zone: str) -> list[datetime]:
         local = time if time.tzinfo else time.replace(tzinfo=place, fold=fold)
         if time.hour and not exists(local):  # midnight may stand for the day
             raise BadValue(
-                f"zone {zone} has no {time:%Y-%m-%d %H:%M}, when its clocks were put forward; give the zone that these "
-                "times were written in, or none"
+                f"{argument('zone')} {zone} has no {time:%Y-%m-%d %H:%M}, when its clocks were put forward; give the "
+                "zone that these times were written in, or none"
             )
         found.append(local)
     return found[::-1] if falling else found

@@ -1,7 +1,7 @@
-"""Rows that say themselves that their total doesn't count, as `afterglow export` writes them.
+"""Rows of an export whose total doesn't count: void, missed and incomplete steps.
 
-In a column `void` that is so where it is true, in a column `role` where it is `missed` (nobody was there, not even the
-arm is known) or `last` (the step was cut short). What else may be written as total in such a row is no total.
+A column `void` marks them with true, a column `role` with `missed` (not even the arm is known) or `last` (the step was
+incomplete). Whatever total such a row has is ignored.
 """
 
 import math
@@ -14,24 +14,24 @@ ROLES = {"plan", "washout", "outside", "shadow", "missed", "last"}
 
 
 def without_void(found: Table, values: list[float]) -> tuple[list[float], set[int]]:
-    """(totals, not a number where a row doesn't count; the rows without an arm), and a note how many they are."""
+    """(totals, NaN where a row doesn't count; the rows without an arm); adds a note with their number."""
     roles = roles_of(found)
     missed = {row for row, role in enumerate(roles) if role == "missed"}
     last = {row for row, role in enumerate(roles) if role == "last"}
     void = voided(found) - missed - last
     parts = [
         f"{len(rows):,} {word}"
-        for rows, word in ((void, "void"), (missed, "missed"), (last, "cut short by the end"))
+        for rows, word in ((void, "void"), (missed, "missed"), (last, "incomplete at the end"))
         if rows
     ]
     if parts:
-        found.notes.append(f"steps whose total doesn't count: {', '.join(parts)}; taken as not known")
+        found.notes.append(f"steps whose total doesn't count: {', '.join(parts)}; read as unknown")
     gone = void | missed | last
     return [math.nan if row in gone else value for row, value in enumerate(values)], missed
 
 
 def roles_of(found: Table) -> list[str]:
-    """What each step was for, if a column says so in the words of an export."""
+    """The role of each step, if there is a column of roles."""
     cells = [cell.lower() for cell in called(found, "role")]
     return cells if set(cells) <= ROLES else []
 

@@ -1,1 +1,1 @@
-"""Pages, figures and numbers for readers: HTML templates, SVG, PDF, colours, rounding."""
+"""Rendering of pages, figures and numbers: HTML templates, SVG, PDF, colours, rounding."""

@@ -1,4 +1,4 @@
-"""How long some steps last, in the words of people."""
+"""Durations as text: about 2 days, 6 weeks."""
 
 MONTH = 30.436875 * 86_400
 UNITS = (
@@ -8,7 +8,7 @@ UNITS = (
 
 
 def lasting(steps: float, step_seconds: float) -> str:
-    """About so long, in the largest unit of which there are nearly two.
+    """A duration in the largest unit of which there are nearly two.
 
     >>> lasting(47, 3600), lasting(1_000, 3600), lasting(1, 86_400)
     ('about 2 days', 'about 6 weeks', 'a day')
@@ -20,11 +20,12 @@ def lasting(steps: float, step_seconds: float) -> str:
             return f"{'an' if unit == 'hour' else 'a'} {unit}"
     count = seconds / length
     exact = "" if abs(count - round(count)) < 0.005 * count else "about "
-    return f"{exact}{max(1, round(count)):,} {name}s"
+    number = max(1, round(count))
+    return f"{exact}{number:,} {name}{'' if number == 1 else 's'}"
 
 
 def steps_lasting(steps: int, step_seconds: float | None) -> str:
-    """Steps, and how long they last if that is known.
+    """A number of steps, with their duration if it is known.
 
     >>> steps_lasting(47, 3600), steps_lasting(1, None)
     ('47 steps (about 2 days)', '1 step')

@@ -1,13 +1,12 @@
-"""Pages: one template for all reports, with styles and figures inside, so that a page needs nothing else."""
+"""Render report pages from templates, with styles and figures inline."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from afterglow.lab.rendering.palette import VARIABLES, Stroke
-from afterglow.lab.rendering.rounding import to_error
+from afterglow.lab.rendering.rounding import percent, to_error, whole_percent
 from afterglow.lab.rendering.svg import inline
 from afterglow.lab.statistics import LEVEL
 
@@ -22,39 +21,24 @@ def render(template: str, **given: Any) -> str:
     environment.filters["percent"] = percent
     environment.globals["to_error"] = to_error
     environment.filters["digits"] = lambda value: f"{round(value, 2) + 0.0:.2f}"
-    return environment.get_template(template).render(level=f"{LEVEL:.0%}".replace("%", " %"), **given)
+    return environment.get_template(template).render(level=whole_percent(LEVEL), **given)
 
 
 def placed(drawn: dict[str, str], described: dict[str, str]) -> dict[str, str]:
-    """Figures as parts of the page, each with its description for those who can't see it."""
+    """Figures as inline SVG with text alternatives."""
     return {name: inline(text, name, described[name]) for name, text in drawn.items()}
 
 
 def swatch(look: Stroke) -> dict[str, Any]:
-    """A piece of a line, for the legend."""
+    """A sample of a line, for the legend."""
     dash = " ".join(f"{part * look.width:g}" for part in look.dash)
     return {"colour": VARIABLES[look.colour], "dash": dash, "width": look.width + 0.4}
 
 
-def percent(share: float) -> str:
-    """Two digits that matter, however small.
-
-    >>> percent(0.1234), percent(0.0123), percent(0.00004)
-    ('12 %', '1.2 %', '0.004 %')
-    """
-    hundredths = 100 * share
-    if hundredths >= 9.95:
-        return f"{hundredths:.0f} %"
-    if hundredths >= 0.095:
-        return f"{hundredths:.1f} %"
-    return f"{hundredths:.1g} %" if hundredths >= 1e-4 else "0 %"
-
-
-def written(folder: Path, page: str, name: str, data: Any) -> Path:
-    """The path of a page in a folder, with its data as JSON beside it."""
+def written(folder: Path, page: str, name: str, data: str) -> Path:
+    """The path of a page in a folder, with its data, a JSON text, beside it."""
     folder.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    (folder / name).write_text(text, encoding="utf-8")
+    (folder / name).write_text(data + "\n", encoding="utf-8")
     path = folder / "index.html"
     path.write_text(page, encoding="utf-8")
     return path

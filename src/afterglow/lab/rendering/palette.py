@@ -1,7 +1,7 @@
-"""Colours of policies and spreads: Okabe & Ito's, told apart by every eye, each with a line and a mark of its own.
+"""Colours and strokes of policies and spreads, from the colour-blind safe palette of Okabe & Ito.
 
-Figures are drawn in the light colours. On a page every colour stands for a variable of its style sheet, which has
-lighter ones for dark screens.
+Figures are drawn in the light colours. On a page every colour is a variable of the style sheet, which has other values
+for dark screens.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ VARIABLES = {
 
 @dataclass(frozen=True)
 class Stroke:
-    """How a policy's line looks."""
+    """Colour, dash and width of a policy's line."""
 
     colour: str
     dash: tuple[float, ...] = ()
@@ -40,7 +40,7 @@ FREE = sorted(STROKES.values(), key=lambda look: look.colour in (SKY, INK))  # c
 
 
 def strokes(labels: Sequence[str]) -> dict[str, Stroke]:
-    """A line for each label: its usual one if it has one, else one that is free; the first is always told apart.
+    """A stroke for each label: its own if it has one, else a free one; the first label always gets one.
 
     >>> strokes(["trim-ucb", "phased-ucb constants=paper"])["phased-ucb constants=paper"] == STROKES["phased-ucb paper"]
     True

@@ -1,4 +1,4 @@
-"""Pages and figures on paper: PDF by a headless Chromium if there is one, else by Matplotlib."""
+"""PDF of a page by headless Chromium if it is installed, else of its figures by Matplotlib."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ SECONDS = 120
 
 
 def browser() -> str | None:
-    """The first one that there is."""
+    """The first browser that is installed."""
     return next((found for name in BROWSERS if (found := shutil.which(name))), None)
 
 

@@ -1,4 +1,4 @@
-"""What all figures share: one style, files whose bytes don't change, axes, bounds, marks and short numbers."""
+"""Common parts of figures: style, file formats with reproducible bytes, axes, marks, short numbers."""
 
 import io
 import math
@@ -28,7 +28,7 @@ BENIGN_MARK = ("o", BLUE, 0.0)
 
 
 def svg(figure: Figure) -> str:
-    """A figure as SVG on a clear ground, the same bytes every time."""
+    """A figure as SVG with a transparent background and reproducible bytes."""
     text = io.StringIO()
     with matplotlib.rc_context(STYLE):
         figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
@@ -80,7 +80,7 @@ MADE = {"svg": lambda figure: svg(figure).encode(), "pdf": pdf, "png": png}
 def band_line(
     axes: Any, x: Any, y: Any, low: Any, high: Any, look: Stroke, gid: str, band: bool = True, mark: str = ""
 ) -> None:
-    """A line in a policy's own look, with its band."""
+    """A line in a policy's stroke, with its band."""
     dash = (0, look.dash) if look.dash else "-"
     axes.plot(
         x, y, color=look.colour, linewidth=look.width, linestyle=dash, zorder=3 if band else 2, gid=gid, marker=mark,
@@ -91,7 +91,7 @@ def band_line(
 
 
 def handle(look: Stroke, label: str) -> Line2D:
-    """A piece of a line for the legend of a figure that stands alone."""
+    """A sample of a line for the legend of a separate figure."""
     dash: Any = (0, look.dash) if look.dash else "-"
     return Line2D([], [], color=look.colour, linewidth=look.width, linestyle=dash, label=label)
 
@@ -113,7 +113,7 @@ def dot(axes: Any, value: float, half: float, place: float, spread: str) -> None
 
 
 def dot_axes(axes: Any, labels: Sequence[str], at_random: float, horizon: int) -> None:
-    """Axes of a dot plot: labels from the bottom up, what random play loses as a line."""
+    """Axes of a dot plot: labels from the bottom up, and a line for random play."""
     axes.axvline(at_random, color=GREY, linewidth=0.9, linestyle=(0, (2, 2)), zorder=0)
     axes.annotate(
         "at random", (at_random, 1), xycoords=("data", "axes fraction"), xytext=(0, 4), textcoords="offset points",
@@ -131,11 +131,11 @@ def heat_table(
     values: Sequence[Sequence[float | None]], texts: Sequence[Sequence[str]], labels: Sequence[str],
     columns: Sequence[str], bold: Sequence[str], narrow: bool, least: float = 0.0, gap: int | None = None,
 ) -> Figure:  # fmt: skip
-    """Numbers on colours, the darker the more, by their logarithm; `bold` names a label for each column."""
+    """A heat map with numbers, coloured by logarithm; `bold` is the label in bold for each column."""
     logs = [[math.nan if one is None else math.log10(max(one, 10**least)) for one in row] for row in values]
     crowded = narrow or max(map(len, columns)) * len(columns) > 80
     above = 0.45 + 0.045 * max(map(len, columns)) if crowded else 0.75
-    figure, axes = sheet(4.6 if narrow else 8.2, 0.27 * len(labels) + above)
+    figure, axes = blank_figure(4.6 if narrow else 8.2, 0.27 * len(labels) + above)
     known = [value for row in logs for value in row if not math.isnan(value)]
     low, high = min(known), max(known)
     mesh = axes.pcolormesh(
@@ -161,21 +161,21 @@ def heat_table(
 
 
 def readable(colour: Sequence[float]) -> str:
-    """White or black, whichever stands out more from a colour."""
+    """White or black, whichever has the larger contrast to a colour."""
     parts = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour[:3]]
     light = 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
     return "#ffffff" if 1.05 / (light + 0.05) > (light + 0.05) / 0.056 else "#111111"
 
 
 def ceiling(axes: Any, bound: float, horizon: int, widest: float, colour: str) -> None:
-    """A bound at the horizon holds before it too, and no regret is above t times the widest gap."""
+    """Draw a bound: it holds before the horizon too, and regret is at most t times the largest gap."""
     knee = min(bound / widest, horizon)
     axes.plot([1, knee], [widest, knee * widest], color=GREY, linewidth=0.6, zorder=1)
     if knee < horizon:
         axes.plot([knee, horizon], [bound, bound], color=colour, linewidth=1.1, linestyle=(0, (5, 2, 1, 2)), zorder=1.5)
 
 
-def sheet(width: float, height: float) -> tuple[Figure, Any]:
+def blank_figure(width: float, height: float) -> tuple[Figure, Any]:
     """A figure with one pair of axes, laid out to fit."""
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.add_subplot()

@@ -1,4 +1,4 @@
-"""A Matplotlib SVG made part of a page: colours from the page's style sheet, its own names, no fixed size."""
+"""Inline a Matplotlib SVG into a page: colours from the style sheet, unique ids, no fixed size."""
 
 import re
 from html import escape
@@ -13,7 +13,12 @@ def inline(drawn: str, name: str, description: str) -> str:
     inside = re.sub(r"<metadata>.*?</metadata>\s*", "", inside, flags=re.DOTALL)
     inside = re.sub(r'\b(id="|url\(#|href="#)', rf"\g<1>{name}-", inside).replace("xlink:href", "href")
     inside = inside.replace("font-family: 'DejaVu Sans', sans-serif", "font-family: var(--sans)")
-    for colour, variable in VARIABLES.items():
-        inside = inside.replace(colour, f"var(--{variable})")
     size = box[0] if box else ""
-    return f'<svg class="drawn" role="img" aria-label="{escape(description)}" {size}>{inside.strip()}'
+    return f'<svg class="drawn" role="img" aria-label="{escape(description)}" {size}>{with_variables(inside).strip()}'
+
+
+def with_variables(drawn: str) -> str:
+    """The drawing with each colour of the palette as a variable of the page's style sheet."""
+    for colour, variable in VARIABLES.items():
+        drawn = drawn.replace(colour, f"var(--{variable})")
+    return drawn

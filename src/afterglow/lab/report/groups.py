@@ -1,7 +1,7 @@
-"""Results put in order for a report: the scenes in which policies met, and how they rank over them.
+"""Results grouped for a report, and the ranking of policies over the groups.
 
-A scene is everything but the policy: rewards, spread, window, horizon and what the policies are told. Its scale is the
-regret of choosing arms at random, so regret in scenes of any size can be averaged as a share of that.
+A group is a setup without the policy: rewards, spread, window, horizon and what the policies are given. Its scale is
+the regret of random play, so that regret in groups of any size can be averaged as a share of it.
 """
 
 from collections.abc import Sequence
@@ -24,17 +24,18 @@ AXES = (
     "rewards", "baseline", "spread", "window", "told", "horizon", "told_horizon", "season", "engine", "seed",
 )  # fmt: skip
 SAID = {
-    "rewards": "rewards {}", "spread": "{}", "window": "window {:,}", "told": "told ×{}", "horizon": "{:,} steps",
+    "rewards": "rewards {}", "spread": "{}", "window": "window {:,}", "told": "window given ×{}",
+    "horizon": "{:,} steps",
     "season": "season {}", "seed": "seed {}", "baseline": "baseline {}", "engine": "engine {}",
-    "told_horizon": "horizon told: {}",
+    "told_horizon": "horizon given: {}",
 }  # fmt: skip
-SAME_REWARDS = ("step", "hold")  # engines in which run r meets the same rewards whatever the policy
-LONG = 24  # letters of rewards that a title has room for
+SAME_REWARDS = ("step", "hold")  # engines in which run r has the same rewards for every policy
+LONG = 24  # maximum length of rewards in a title
 
 
 @dataclass(frozen=True)
 class Group:
-    """One place with its policies: the rows of its cells by label."""
+    """One setup: its columns, and the rows of its cells by label."""
 
     place: Row
     cells: dict[str, Row]
@@ -46,52 +47,52 @@ class Group:
 
     @property
     def at_random(self) -> float:
-        """Regret of choosing arms at random."""
+        """Regret of random play."""
         return float(self.place["horizon"] * sum(self.gaps) / len(self.gaps)) or 1.0
 
     @property
     def most(self) -> float:
-        """Regret of always playing the worst arm, which nothing exceeds."""
+        """Regret of always playing the worst arm, the largest possible."""
         return float(self.place["horizon"] * max(self.gaps))
 
     @property
     def arrival(self) -> str:
-        """When a reward arrives, in words; nothing for a spread of a user's."""
+        """When a reward arrives, as text; empty for a user's spread."""
         known = {name.partition(":")[0]: text for name, text in NAMES.items()}
         text = known.get(self.place["spread"].partition(":")[0], "")
         return text.partition(" (")[0].partition(";")[0]
 
     def without(self, *axes: str) -> tuple[Any, ...]:
-        """What it has in common with scenes that differ in these alone."""
+        """The columns other than these, shared by groups that differ only in them."""
         return tuple(value for name, value in self.place.items() if name not in axes)
 
     def said(self, axes: Sequence[str]) -> str:
-        """In words, by the axes that matter."""
+        """A description by the given axes."""
         return ", ".join(SAID[axis].format(self.place[axis]) for axis in axes if self.place[axis] != "")
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A policy's place in the ranking."""
+    """A policy in the ranking."""
 
     label: str
-    share: Interval  # of random play's regret, averaged over the scenes that all share
+    share: Interval  # of random play's regret, averaged over the groups that all share
     worst: Group
     worst_regret: Interval
     best_arm: float  # share of steps on it, averaged
     found: float  # how often it was recommended at the end, averaged
     needs: str
-    reference: bool  # told what the setting denies
+    reference: bool  # sees each pull's own reward
 
     @property
     def worst_share(self) -> Interval:
-        """Of random play's regret, where that is most."""
+        """The largest share of random play's regret."""
         scale, regret = self.worst.at_random, self.worst_regret
         return Interval(regret.value / scale, regret.low / scale, regret.high / scale)
 
 
 class Groups:
-    """The scenes of a study and what is read off them."""
+    """The groups of a study, and statistics over them."""
 
     def __init__(self, results: Results) -> None:
         self.results = results
@@ -101,50 +102,50 @@ class Groups:
             place = place_of(cell) | {"rewards": brief[cell["rewards"]]}
             found.setdefault(tuple(place.values()), Group(place, {})).cells[cell["label"]] = cell
         self.all = list(found.values())
-        self.labels = [label for label in results.labels if any(label in scene.cells for scene in self.all)]
+        self.labels = [label for label in results.labels if any(label in group.cells for group in self.all)]
         self.varying = [axis for axis in AXES if len(self.values(axis)) > 1]
 
     def values(self, axis: str) -> list[Any]:
         """The values of an axis, in the order of the study."""
-        return list(dict.fromkeys(scene.place[axis] for scene in self.all))
+        return list(dict.fromkeys(group.place[axis] for group in self.all))
 
-    def title(self, scene: Group, *but: str) -> str:
-        return scene.said([axis for axis in self.varying if axis not in but]) or scene.said(("spread", "window"))
+    def title(self, group: Group, *but: str) -> str:
+        return group.said([axis for axis in self.varying if axis not in but]) or group.said(("spread", "window"))
 
-    def regret(self, scene: Group, label: str) -> Interval:
+    def regret(self, group: Group, label: str) -> Interval:
         """Mean regret of a cell with its interval."""
-        return mean_interval(self.results.runs_of(scene.cells[label]["cell"])["regret"], LEVEL)
+        return mean_interval(self.results.runs_of(group.cells[label]["cell"])["regret"], LEVEL)
 
     def of(self, label: str) -> list[Group]:
-        return [scene for scene in self.all if label in scene.cells]
+        return [group for group in self.all if label in group.cells]
 
     @cached_property
     def shared(self) -> list[Group]:
-        """The scenes that have every policy; all, if there are none."""
-        return [scene for scene in self.all if len(scene.cells) == len(self.labels)] or self.all
+        """The groups that have every policy; all, if there are none."""
+        return [group for group in self.all if len(group.cells) == len(self.labels)] or self.all
 
-    def share(self, label: str, scenes: Sequence[Group]) -> Interval:
-        """Regret as a share of random play's, averaged over scenes run by run, with the interval of its mean."""
-        return mean_interval(self.shares(label, scenes)[1], LEVEL)
+    def share(self, label: str, groups: Sequence[Group]) -> Interval:
+        """Regret as a share of random play's, averaged over groups run by run, with the interval of its mean."""
+        return mean_interval(self.shares(label, groups)[1], LEVEL)
 
-    def shares(self, label: str, scenes: Sequence[Group]) -> tuple[Any, Any]:
-        """The runs that all scenes have, and the regret of each as a share of random play's."""
-        runs = [self.results.runs_of(scene.cells[label]["cell"]) for scene in scenes]
+    def shares(self, label: str, groups: Sequence[Group]) -> tuple[Any, Any]:
+        """The runs that all groups have, and the regret of each as a share of random play's."""
+        runs = [self.results.runs_of(group.cells[label]["cell"]) for group in groups]
         common = reduce(np.intersect1d, [one["run"] for one in runs])
         parts = [
-            one["regret"][np.isin(one["run"], common)] / scene.at_random
-            for one, scene in zip(runs, scenes, strict=True)
+            one["regret"][np.isin(one["run"], common)] / group.at_random
+            for one, group in zip(runs, groups, strict=True)
         ]
         return common, np.mean(parts, axis=0)
 
     def behind(self, label: str, first: str) -> Interval:
-        """By how much more of random play's regret one policy loses than another.
+        """Difference of two policies' shares of random play's regret.
 
-        Where both meet the same rewards, run by run; else by Welch's interval.
+        Run by run where both have the same rewards; else by Welch's interval.
         """
-        scenes = [[scene for scene in self.shared if one in scene.cells] for one in (label, first)]
-        (runs, own), (others, least) = (self.shares(one, its) for one, its in zip((label, first), scenes, strict=True))
-        paired = scenes[0] == scenes[1] and all(scene.place["engine"] in SAME_REWARDS for scene in scenes[0])
+        groups = [[group for group in self.shared if one in group.cells] for one in (label, first)]
+        (runs, own), (others, least) = (self.shares(one, its) for one, its in zip((label, first), groups, strict=True))
+        paired = groups[0] == groups[1] and all(group.place["engine"] in SAME_REWARDS for group in groups[0])
         _, left, right = np.intersect1d(runs, others, assume_unique=True, return_indices=True)
         if paired and left.size:
             return mean_interval(own[left] - least[right], LEVEL)
@@ -156,9 +157,9 @@ class Groups:
         return sorted((self.standing(label) for label in self.labels), key=lambda one: one.share.value)
 
     def standing(self, label: str) -> Standing:
-        scenes = [scene for scene in self.shared if label in scene.cells]
-        worst = max(scenes, key=lambda scene: self.regret(scene, label).value / scene.at_random)
-        cells = [scene.cells[label] for scene in scenes]
+        groups = [group for group in self.shared if label in group.cells]
+        worst = max(groups, key=lambda group: self.regret(group, label).value / group.at_random)
+        cells = [group.cells[label] for group in groups]
         runs = [self.results.runs_of(cell["cell"]) for cell in cells]
         best = [
             one["pulls"][:, best_arms(cell)].sum(axis=1).mean() / cell["horizon"]
@@ -166,19 +167,19 @@ class Groups:
         ]
         hits = [np.isin(one["recommended"], best_arms(cell)).mean() for one, cell in zip(runs, cells, strict=True)]
         return Standing(
-            label, self.share(label, scenes), worst, self.regret(worst, label), float(np.mean(best)),
+            label, self.share(label, groups), worst, self.regret(worst, label), float(np.mean(best)),
             float(np.mean(hits)), cells[0]["needs"], cells[0]["privileged"],
         )  # fmt: skip
 
 
 def place_of(cell: Row) -> Row:
-    """What makes a cell's scene; the window that is told as a multiple of the true one."""
+    """The columns of a cell's group, with the given window as a multiple of the true one."""
     told = str(Fraction(cell["told_window"], cell["window"]))
     return {name: cell[name] for name in PLACE if name not in ("label", "told_window")} | {"told": told}
 
 
 def brief_rewards(cells: Sequence[Row]) -> dict[str, str]:
-    """Sets of rewards by their means, where the laws take too much room and the means tell the sets apart.
+    """Short names of reward laws: their means, where the laws are long and the means distinguish them.
 
     >>> laws = "normal:0.38,0.1 2×normal:0.4,0.1"
     >>> brief_rewards([{"rewards": laws, "means": [0.38, 0.4, 0.4]}])

@@ -1,9 +1,9 @@
-"""How far can a hold's mean be off? The largest |mean of totals - mean of rewards| seen, beside Lemmas 1 and 2.
+"""The largest observed |mean of totals - mean of rewards| of a hold, compared with Lemmas 1 and 2.
 
-Arms are held in turn for k steps each. For every single hold the totals seen are compared with the rewards that its own
-pulls brought (Lemma 1: at most d/k, sharp (d - 1)/k), and so are those of all m holds of an arm together (Lemma 2: at
-most m(d - 1)/n_m after n_m pulls). The last world is the adversary that reaches both: one arm always pays 1, at the
-end of its window, and the other never pays, so every hold of the second sees d - 1 rewards that it did not earn.
+Arms are held in turn for k steps each. For every hold the totals are compared with the rewards of its own pulls (Lemma
+1: at most d/k, sharp (d - 1)/k), and likewise for all m holds of an arm together (Lemma 2: at most m(d - 1)/n_m after
+n_m pulls). The last world is the adversary that reaches both: one arm always pays 1, at the end of its window, and the
+other never pays, so every hold of the second sees d - 1 rewards of the first.
 
 >>> found = observe(ADVERSARY, "handicap", window=4, hold=8, holds=6)
 >>> found.single == found.lemma_1 == 3 / 8
@@ -28,7 +28,7 @@ WORLDS = [*product((USUAL,), SPREADS), (ADVERSARY, "handicap")]
 
 @dataclass(frozen=True)
 class Observed:
-    """The largest errors in one world, each beside the most it can be."""
+    """The largest errors in one world, with their bounds."""
 
     rewards: str
     spread: str
@@ -43,7 +43,7 @@ class Observed:
 
     @property
     def name(self) -> str:
-        """Its spread, unless it is the adversary."""
+        """The name of its spread, or of the adversary."""
         return "the adversary" if self.rewards == text(ADVERSARY) else self.spread
 
 
@@ -52,7 +52,7 @@ def text(rewards: Sequence[float]) -> str:
 
 
 def observe(rewards: Sequence[float], spread: str, window: int, hold: int, holds: int, seed: int = 1) -> Observed:
-    """Hold the arms in turn, and compare what is seen with what is earned."""
+    """Hold the arms in turn, and compare totals with the rewards of each hold."""
     world = World.of(rewards, window, spread)
     episode = Episode(world, seed)
     single, pooled = 0.0, 0.0

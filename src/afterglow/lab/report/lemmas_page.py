@@ -1,4 +1,4 @@
-"""The lemmas as a page: the largest errors seen beside their bounds, and the adversary that reaches them."""
+"""The report page of the study of lemmas: largest errors, bounds, and the adversary that reaches them."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,9 +8,10 @@ import matplotlib
 from matplotlib.figure import Figure
 
 from afterglow.lab.plan.rotation import rotation
-from afterglow.lab.rendering.html import percent, placed, render, swatch
+from afterglow.lab.rendering.html import placed, render, swatch
 from afterglow.lab.rendering.palette import BLUE, GREEN, GREY, INK, ORANGE, OTHERS, PAPER, PINK, RED, RULE, SKY, Stroke
-from afterglow.lab.rendering.style import STYLE, band_line, handle, save, sheet, short_ticks, slug, svg
+from afterglow.lab.rendering.rounding import percent
+from afterglow.lab.rendering.style import STYLE, band_line, blank_figure, handle, save, short_ticks, slug, svg
 from afterglow.lab.report import one_run
 from afterglow.lab.report.lemmas import ADVERSARY, Observed
 from afterglow.lab.versions import versions
@@ -24,7 +25,7 @@ STEPS = 8  # holds of the adversary that are shown
 
 
 def write(rows: Sequence[Observed], folder: Path) -> Path:
-    """The page's path; beside it the figures as SVG, PDF and PNG."""
+    """Write the page and the figures as SVG, PDF and PNG; the path of the page."""
     drawn = figures(rows)
     path = folder / "index.html"
     path.write_text(page(rows, drawn), encoding="utf-8")
@@ -34,7 +35,7 @@ def write(rows: Sequence[Observed], folder: Path) -> Path:
 
 
 def with_legends(drawn: dict[str, Figure], known: dict[str, Stroke]) -> None:
-    """Give figures with lines the legend that on the page stands above them."""
+    """Add a legend to figures with lines; on the page it is above them."""
     handles = [handle(look, name) for name, look in known.items()]
     for name, figure in drawn.items():
         if name.startswith("errors-"):
@@ -43,7 +44,7 @@ def with_legends(drawn: dict[str, Figure], known: dict[str, Stroke]) -> None:
 
 
 def page(rows: Sequence[Observed], drawn: dict[str, Figure]) -> str:
-    """The page as HTML with everything inside."""
+    """The page as self-contained HTML."""
     windows = sorted({row.window for row in rows})
     largest = [row for row in rows if row.window == windows[-1]]
     described = {name: describe(name) for name in drawn}
@@ -63,11 +64,11 @@ def page(rows: Sequence[Observed], drawn: dict[str, Figure]) -> str:
 
 
 def describe(name: str) -> str:
-    """What a figure shows, for those who can't see it."""
+    """The text alternative of a figure."""
     if name.startswith("errors-"):
         return f"largest error of a hold's mean against the length of the hold, window {name.removeprefix('errors-')}"
-    if name.startswith("strip"):
-        return "the adversary: arms held, totals, and what each hold gained or lost"
+    if name.startswith("one-run"):
+        return "the adversary: arms, totals, and the leakage of each hold"
     return "largest errors of every spread as shares of their bounds"
 
 
@@ -80,25 +81,25 @@ def names(rows: Sequence[Observed]) -> list[str]:
 
 
 def looks(rows: Sequence[Observed]) -> dict[str, Stroke]:
-    """Lines told apart, and the others as one."""
+    """Strokes of the named lines, and one for all others."""
     known = {name: LOOKS[name] for name in names(rows) if name in LOOKS}
     return known | ({"the others": OTHERS} if len(known) < len(names(rows)) else {})
 
 
 def figures(rows: Sequence[Observed]) -> dict[str, Figure]:
-    """Errors against the length of a hold, shares of the bounds, and the adversary at work."""
+    """Errors by the length of a hold, shares of the bounds, and a run of the adversary."""
     windows = sorted({row.window for row in rows})
     with matplotlib.rc_context(STYLE):
         found = {f"errors-{window}": errors([row for row in rows if row.window == window]) for window in windows}
         largest = [row for row in rows if row.window == windows[-1]]
         found |= {"shares": shares(largest, False), "shares-narrow": shares(largest, True)}
     shown = adversary(windows[0])
-    return found | {"strip": one_run.draw(shown, False), "strip-narrow": one_run.draw(shown, True)}
+    return found | {"one-run": one_run.draw(shown, False), "one-run-narrow": one_run.draw(shown, True)}
 
 
 def errors(rows: Sequence[Observed]) -> Figure:
     """The largest error of one hold's mean, by the length of the hold, below both forms of Lemma 1."""
-    figure, axes = sheet(4.3, 3.2)
+    figure, axes = blank_figure(4.3, 3.2)
     for name in reversed(names(rows)):
         own = sorted((row for row in rows if row.name == name), key=lambda row: row.hold)
         points = [(row.hold, row.single) for row in own if row.single > 0]
@@ -123,7 +124,7 @@ def errors(rows: Sequence[Observed]) -> Figure:
 def shares(rows: Sequence[Observed], narrow: bool) -> Figure:
     """The largest error of every spread as a share of its bound: of one hold, and of all holds of an arm together."""
     order = names(rows)[::-1]
-    figure, axes = sheet(4.6 if narrow else 8.2, 0.29 * len(order) + 0.9)
+    figure, axes = blank_figure(4.6 if narrow else 8.2, 0.29 * len(order) + 0.9)
     axes.axvline(1, color=INK, linewidth=0.9, zorder=1)
     for place, name in enumerate(order):
         own = [row for row in rows if row.name == name]

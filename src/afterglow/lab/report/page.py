@@ -1,6 +1,6 @@
-"""A study's results as a page, a PDF or figures.
+"""The report of a study: a page, a PDF or figures.
 
-The same results give the same page: nothing here knows the time, the machine or how long it took.
+The same results give the same bytes: a report has no times, machine names or durations.
 """
 
 import json
@@ -18,7 +18,7 @@ from afterglow.lab.rendering.pdf import browser, print_figures, print_page
 from afterglow.lab.rendering.style import MADE, handle, save, slug, svg
 from afterglow.lab.report.figures import PANELS, Gallery, legend
 from afterglow.lab.report.groups import Groups, Standing
-from afterglow.lab.report.theorem_bounds import promises
+from afterglow.lab.report.theorem_bounds import theorem_bounds_of
 from afterglow.lab.statistics import LEVEL
 from afterglow.lab.study.results import Results
 from afterglow.lab.study.toml_text import toml_of
@@ -29,10 +29,10 @@ LINES = ("log", "linear", "share", "along")  # kinds of figures that have a line
 
 
 def write_report(results: Results, folder: str | Path | None = None, format: str = "html") -> Path:  # noqa: A002
-    """Write the report into a folder (`report` beside the tables unless given); the path to look at.
+    """Write the report to a folder (default: `report` inside the results) and return the path to open.
 
     `html` is `index.html` with the figures inside, `pdf` that page printed by Chromium or, without it, the figures one
-    to a page, and `png` the figures as pictures.
+    per page, and `png` the figures as images.
     """
     choice("format", format, FORMATS)
     place = Path(folder) if folder is not None else results.folder / "report"
@@ -59,7 +59,7 @@ def save_figures(results: Results, folder: str | Path, formats: Sequence[str] = 
 
 
 def labelled(gallery: Gallery) -> dict[str, Figure]:
-    """The figures as they stand alone: those with lines have a legend, which on the page stands above them."""
+    """The figures as separate files: those with lines get a legend, which on the page is above them."""
     found = {}
     handles = [handle(look, label) for label, look in legend(gallery)]
     for name, one in gallery.made.items():
@@ -74,52 +74,53 @@ def labelled(gallery: Gallery) -> dict[str, Figure]:
 
 
 def drawn(results: Results) -> Gallery:
-    scenes = Groups(results)
-    if not scenes.all:
-        raise BadValue(f"{results.folder} has no finished run yet; let `afterglow run` go on for a while")
-    return Gallery(scenes)
+    groups = Groups(results)
+    if not groups.all:
+        sentence = f"{results.folder} has no finished run yet; run `afterglow run` for longer"
+        raise BadValue(sentence, kind="no-results", field="results")
+    return Gallery(groups)
 
 
 def page_of(gallery: Gallery) -> str:
-    """The page as HTML with everything inside."""
-    scenes, results = gallery.scenes, gallery.scenes.results
+    """The page as self-contained HTML."""
+    groups, results = gallery.groups, gallery.groups.results
     texts = {name: svg(one.figure) for name, one in gallery.made.items()}
-    ranking = scenes.ranking
+    ranking = groups.ranking
     rivals = [standing for standing in ranking if not standing.reference] or ranking
     kinds: dict[str, list[str]] = {}
     for name, one in gallery.made.items():
         if not name.endswith("-narrow"):
             kinds.setdefault(one.kind, []).append(name)
-    played = [cell["runs"] for scene in scenes.all for cell in scene.cells.values()]
-    spreads = scenes.values("spread")
+    played = [cell["runs"] for group in groups.all for cell in group.cells.values()]
+    spreads = groups.values("spread")
     return render(
         "study.html",
         name=results.study["name"],
         quoted=[quote(f"{results.study['name']}.toml"), quote(f"results/{results.study['name']}")],
         results=results,
-        scenes=scenes,
+        groups=groups,
         gallery=gallery,
         kinds=kinds,
         ranking=ranking,
         winner=rivals[0],
-        tied=tied(scenes, rivals),
+        tied=tied(groups, rivals),
         safest=safest(rivals),
-        at_random=same(scene.at_random for scene in scenes.shared),
+        at_random=same(group.at_random for group in groups.shared),
         runs=(min(played), max(played)),
-        unfinished=unfinished(results, scenes),
-        missing=len(scenes.labels) * len(scenes.all) - sum(len(scene.cells) for scene in scenes.all),
+        unfinished=unfinished(results, groups),
+        missing=len(groups.labels) * len(groups.all) - sum(len(group.cells) for group in groups.all),
         panels=min(PANELS, len(gallery.panels)),
-        growth=growth(scenes),
-        promises=promises(scenes),
+        growth=growth(groups),
+        theorem_bounds=theorem_bounds_of(groups),
         benign=[spread for spread in spreads if spread not in ADVERSARIAL],
         adversarial=[spread for spread in spreads if spread in ADVERSARIAL],
-        asked=asked(scenes),
+        asked=asked(groups),
         svg=placed(texts, {name: one.description for name, one in gallery.made.items()}),
         legend=[(label, slug(label), swatch(look)) for label, look in legend(gallery)],
-        settings=settings(scenes),
+        settings=settings(groups),
         study_text=toml_of(with_files(results)),
         files=files(results),
-        own_spreads=own_spreads(scenes),
+        own_spreads=own_spreads(groups),
         versions=results.versions,
     )
 
@@ -139,7 +140,7 @@ def with_files(results: Results) -> dict[str, Any]:
 
 
 def files(results: Results) -> list[str]:
-    """The files of users' policies that the study needs beside it."""
+    """The files of users' policies that the study needs."""
     found: list[str] = []
     for one in with_files(results)["policies"]:
         given = one["policy"] if isinstance(one, dict) else one
@@ -147,69 +148,69 @@ def files(results: Results) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def own_spreads(scenes: Groups) -> list[str]:
+def own_spreads(groups: Groups) -> list[str]:
     """The spreads that are functions of a user's, which TOML can't name."""
     known = [name.split(":")[0] for name in NAMES]
-    return [text for text in scenes.values("spread") if text.split(":")[0] not in known]
+    return [text for text in groups.values("spread") if text.split(":")[0] not in known]
 
 
-def unfinished(results: Results, scenes: Groups) -> dict[str, Any] | None:
-    """How much of a study is there; None if all of it is."""
+def unfinished(results: Results, groups: Groups) -> dict[str, Any] | None:
+    """How much of a study is complete; None if all of it is."""
     if results.complete:
         return None
     done, total = results.runs_done()
     whole = [row for row in results.played() if results.runs_of(row["cell"])["run"].size == row["runs"]]
-    absent = [label for label in results.labels if label not in scenes.labels]
+    absent = [label for label in results.labels if label not in groups.labels]
     return {"done": done, "total": total, "share": done / total, "whole": len(whole), "absent": absent}
 
 
-def tied(scenes: Groups, rivals: Sequence[Standing]) -> list[str]:
-    """Those that may lose as little as the first: the interval of the difference has 0 in it, or there is none."""
-    return [one.label for one in rivals[1:] if not scenes.behind(one.label, rivals[0].label).low > 0]
+def tied(groups: Groups, rivals: Sequence[Standing]) -> list[str]:
+    """Policies not distinguishable from the first: the interval of the difference contains 0, or there is none."""
+    return [one.label for one in rivals[1:] if not groups.behind(one.label, rivals[0].label).low > 0]
 
 
 def safest(rivals: Sequence[Standing]) -> Standing | None:
-    """The one whose worst place is least bad, if it is another than the first and the intervals are apart."""
+    """The policy with the best worst case, if it is not the first and the intervals are disjoint."""
     least = min(rivals, key=lambda one: one.worst_share.value)
     return least if least.worst_share.high < rivals[0].worst_share.low else None
 
 
 def same(values: Iterable[Any]) -> Any:
-    """What all values are; None if they differ."""
+    """The common value; None if they differ."""
     found = set(values)
     return found.pop() if len(found) == 1 else None
 
 
-def asked(scenes: Groups) -> list[tuple[str, str]]:
-    """What was played, axis by axis."""
-    found = {"policies": ", ".join(scenes.labels)}
-    laws = dict.fromkeys(cell["rewards"] for scene in scenes.all for cell in scene.cells.values())
+def asked(groups: Groups) -> list[tuple[str, str]]:
+    """The inputs of the study, axis by axis."""
+    found = {"policies": ", ".join(groups.labels)}
+    laws = dict.fromkeys(cell["rewards"] for group in groups.all for cell in group.cells.values())
     found["rewards of the arms"] = "; ".join(laws)
     for axis, name in (("baseline", "baseline"), ("spread", "spreads"), ("window", "window"), ("horizon", "steps")):
-        values = [f"{value:,}" if isinstance(value, int) else value for value in scenes.values(axis) if value]
+        values = [f"{value:,}" if isinstance(value, int) else value for value in groups.values(axis) if value]
         if values:
             found[name] = ", ".join(values)
-    if "spread" not in scenes.varying and scenes.all[0].arrival:
-        found["spreads"] += f": {scenes.all[0].arrival}"
-    if "told" in scenes.varying:
-        found["window told"] = ", ".join(f"×{value}" for value in scenes.values("told"))
-    if False in scenes.values("told_horizon"):
-        found["horizon told"] = "yes and no" if "told_horizon" in scenes.varying else "no"
+    if "spread" not in groups.varying and groups.all[0].arrival:
+        found["spreads"] += f": {groups.all[0].arrival}"
+    if "told" in groups.varying:
+        found["window given"] = ", ".join(f"×{value}" for value in groups.values("told"))
+    if False in groups.values("told_horizon"):
+        found["horizon given"] = "yes and no" if "told_horizon" in groups.varying else "no"
     return list(found.items())
 
 
-def growth(scenes: Groups) -> list[dict[str, Any]]:
-    """The exponents of regret along horizon and window, one row for a policy: the one, or the range over places."""
+def growth(groups: Groups) -> list[dict[str, Any]]:
+    """The exponents of regret in horizon and window, one row per policy: a value, or the range over setups."""
     found = []
     for along in ("horizon", "window"):
         rows: dict[str, list[dict[str, Any]]] = {}
         try:
-            for row in scenes.results.rate(along, LEVEL):
+            for row in groups.results.rate(along, LEVEL):
                 if row["exponent"] is not None and row["points"] > 2:
                     rows.setdefault(row["label"], []).append(row)
         except BadValue:
             continue
-        for standing in scenes.ranking:
+        for standing in groups.ranking:
             own = rows.get(standing.label)
             if own:
                 values = [row["exponent"] for row in own]
@@ -219,11 +220,11 @@ def growth(scenes: Groups) -> list[dict[str, Any]]:
     return found
 
 
-def settings(scenes: Groups) -> list[tuple[str, str]]:
-    """What each policy worked with in the first scene that it was played in; long lists as their length."""
+def settings(groups: Groups) -> list[tuple[str, str]]:
+    """The settings of each policy in its first group; long lists as their length."""
     found = []
-    for label in scenes.labels:
-        known = json.loads(scenes.of(label)[0].cells[label]["settings"])
+    for label in groups.labels:
+        known = json.loads(groups.of(label)[0].cells[label]["settings"])
         texts = [f"{key} {value_text(value)}" for key, value in known.items()]
         found.append((label, ", ".join(texts)))
     return found

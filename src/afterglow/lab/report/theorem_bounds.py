@@ -1,4 +1,4 @@
-"""What the theorems promise of a policy in a scene, beside what was measured there."""
+"""Theorem bounds on the regret of policies, with the measured regret."""
 
 import json
 import math
@@ -19,14 +19,14 @@ THEOREMS = {
 
 
 @dataclass(frozen=True)
-class Promise:
-    """A bound on a policy's regret beside what was measured in a scene."""
+class TheoremBound:
+    """A bound on a policy's regret, and the measured regret in a group."""
 
     label: str
     theorem: str  # its name in `afterglow.theory.bounds`
     bound: float
     regret: Interval
-    scene: Group
+    group: Group
 
     @property
     def text(self) -> str:
@@ -38,34 +38,34 @@ class Promise:
 
     @property
     def empty(self) -> bool:
-        """Whether always playing the worst arm loses less."""
-        return self.bound > self.scene.most
+        """Whether the bound is larger than the regret of always playing the worst arm."""
+        return self.bound > self.group.most
 
 
-def promises(scenes: Groups) -> list[Promise]:
-    """Every bound on the regret of every policy in the scene that comes closest to it, the best policy first.
+def theorem_bounds_of(groups: Groups) -> list[TheoremBound]:
+    """Every bound of every policy in the group where the regret is closest to it, the best policy first.
 
-    One that is no sharper than another of the same cell is left out.
+    Bounds that are not smaller than another of the same cell are left out.
     """
-    found: dict[tuple[str, str], list[Promise]] = {}
-    for label in (standing.label for standing in scenes.ranking):
-        for scene in scenes.of(label):
-            regret, least = scenes.regret(scene, label), math.inf
-            for theorem, most in promised(scene, label).items() if regret.value > 0 else ():
+    found: dict[tuple[str, str], list[TheoremBound]] = {}
+    for label in (standing.label for standing in groups.ranking):
+        for group in groups.of(label):
+            regret, least = groups.regret(group, label), math.inf
+            for theorem, most in bounds_of(group, label).items() if regret.value > 0 else ():
                 if most < 0.99 * least:
-                    found.setdefault((label, theorem), []).append(Promise(label, theorem, most, regret, scene))
+                    found.setdefault((label, theorem), []).append(TheoremBound(label, theorem, most, regret, group))
                     least = most
     return [min(each, key=lambda one: (one.empty, one.ratio)) for each in found.values()]
 
 
-def bound(scene: Group, label: str) -> float | None:
-    """The bound that figures show: that of the theorem made for the policy as it is set."""
-    return next(iter(promised(scene, label).values()), None)
+def bound(group: Group, label: str) -> float | None:
+    """The bound shown in figures: that of the theorem for the policy with its settings."""
+    return next(iter(bounds_of(group, label).values()), None)
 
 
-def promised(scene: Group, label: str) -> dict[str, float]:
+def bounds_of(group: Group, label: str) -> dict[str, float]:
     """All bounds on the regret of a cell by their theorem, where its assumptions hold."""
-    cell = scene.cells[label]
+    cell = group.cells[label]
     options = json.loads(cell["options"])
     theorems = {
         "phased-ucb": (f"theorem_1_{options.get('constants', 'paper')}", "regret_as_set"),
@@ -75,13 +75,13 @@ def promised(scene: Group, label: str) -> dict[str, float]:
     if cell["policy"] not in theorems or not assumed(cell):
         return {}
     try:
-        known = bounds(cell["policy"], cell["arms"], cell["horizon"], cell["told_window"], scene.gaps, options)
+        known = bounds(cell["policy"], cell["arms"], cell["horizon"], cell["told_window"], group.gaps, options)
     except AfterglowError:
         return {}
     return {name: known[name] for name in theorems[cell["policy"]] if known.get(name) is not None}
 
 
 def assumed(cell: Row) -> bool:
-    """Whether a cell is as the theorems assume: the policy is ours, knows the truth and sees nothing else."""
+    """Whether a cell meets the assumptions of the theorems: a built-in policy with the true window, no baseline."""
     told = cell["told_horizon"] and cell["told_window"] >= cell["window"]
     return told and not cell["file"] and not cell["baseline"] and cell["season"] == 1

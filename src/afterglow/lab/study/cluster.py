@@ -1,8 +1,8 @@
-"""Workers of a Dask cluster as the crew of a study (extra `dask`).
+"""Run the tasks of a study on a Dask cluster (extra `dask`).
 
-A task is about a second of work, so that the few milliseconds a cluster needs for one don't count. A worker that dies
-takes only its tasks with it; they are played again elsewhere. Every worker must have the versions that this machine
-has, or it is refused: its numbers might differ.
+A task is about a second of work, so that the cluster's overhead of a few milliseconds is negligible. If a worker dies,
+its tasks are repeated on others. Every worker must have the same versions as this machine, or it is refused, because
+its numbers might differ.
 """
 
 import logging
@@ -15,7 +15,7 @@ from typing import Any
 
 from afterglow.errors import AfterglowError, MissingExtra
 from afterglow.lab.study.grid import Cell
-from afterglow.lab.study.play import Piece, Played, play_elsewhere
+from afterglow.lab.study.play import Piece, Played, play_on_worker
 from afterglow.lab.versions import versions
 from afterglow.policies.policy import Policy
 from afterglow.policies.registry import is_ours
@@ -30,8 +30,8 @@ except ImportError as missing:
 log = logging.getLogger("afterglow")
 CONNECT_SECONDS = 10
 CLOSE_SECONDS = 2
-COUNT_SECONDS = 2.0  # how often workers are counted
-MOST_LOST = 20  # tasks that took several workers with them
+COUNT_SECONDS = 2.0  # between counts of workers
+MOST_LOST = 20  # tasks that may be lost with their workers
 
 
 class Cluster:
@@ -61,12 +61,12 @@ class Cluster:
         return max(1, self.workers)
 
     def submit(self, pieces: list[Piece]) -> "Future[Played]":
-        packed = [replace(piece, cell=parcel(piece.cell)) for piece in pieces]
-        future: Future[Played] = self.tasks.submit(play_elsewhere, packed, self.budget, self.expected)
+        packed = [replace(piece, cell=packed_cell(piece.cell)) for piece in pieces]
+        future: Future[Played] = self.tasks.submit(play_on_worker, packed, self.budget, self.expected)
         return future
 
     def lost(self, failure: BaseException) -> bool:
-        """A task that outlived several workers may have killed them, so patience has an end."""
+        """Whether the task was lost with its workers and can be repeated; the number of repetitions is limited."""
         if isinstance(failure, CancelledError):
             raise self.gone()
         self.lost_tasks += isinstance(failure, KilledWorker)
@@ -74,18 +74,18 @@ class Cluster:
 
     def gone(self) -> AfterglowError:
         return AfterglowError(
-            f"the Dask scheduler at {self.address} is gone; what was finished is kept, run again to go on"
+            f"the Dask scheduler at {self.address} is gone; finished runs are stored, run again to continue"
         )
 
     def close(self) -> None:
-        """Drop what is still being played; the cluster is not ours to stop."""
+        """Drop running tasks; the cluster itself keeps running."""
         if self.client.status == "running":
             self.tasks.shutdown(wait=False)
         self.client.close(timeout=CLOSE_SECONDS)
 
 
-def parcel(cell: Cell) -> Cell:
-    """A cell fit for the journey: a user's own code goes as bytes, since workers don't have its file."""
+def packed_cell(cell: Cell) -> Cell:
+    """A cell for another machine: a user's own code is pickled by value, because workers don't have its file."""
     policy = cell.policy if is_ours(cell.policy) else packed_policy(cell.policy)
     return replace(cell, policy=policy, world=packed_world(cell.world) if cell.world.spread.function else cell.world)
 
@@ -101,7 +101,7 @@ def packed_world(world: World) -> Any:
 
 
 def packed(thing: Any, function: Any) -> bytes:
-    """With the module that the function comes from, where that is not part of this package."""
+    """The object pickled with the module of its function, unless that is part of this package."""
     module = sys.modules.get(function.__module__)
     own = module is not None and not function.__module__.startswith("afterglow.") and module.__name__ != "__main__"
     if own:

@@ -1,10 +1,11 @@
-"""What a user's code does, as a digest: functions, classes and all that they read, down to the values.
+"""Digest of a user's code: functions, classes and all values that they read.
 
-The engine's own digest speaks of what is compiled. Here is plain Python too: `start`, `configure` and `recommend` may
-read anything, so classes count with their methods and defaults, and objects with what they would be pickled as.
+The engine's own digest covers what is compiled. This one covers plain Python too: `start`, `configure` and `recommend`
+can read anything, so classes count with their methods and defaults, and objects with their pickled form.
 """
 
 import hashlib
+import re
 from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -28,7 +29,11 @@ LIBRARIES = (*(get_paths()[key] for key in ("stdlib", "platstdlib", "purelib", "
 
 
 class Unknown(TypeError):
-    """Something whose content can't be told, such as a lock or an open file."""
+    """Something without known content, such as a lock or an open file; `placed` says that the function is named."""
+
+    def __init__(self, what: str, placed: bool = False) -> None:
+        super().__init__(what)
+        self.placed = placed
 
 
 def content(*parts: Any) -> str:
@@ -51,6 +56,8 @@ class Content:
         part = compiled if isinstance(compiled, FunctionType) else part
         if isinstance(part, PLAIN):
             return f"{type(part).__name__} {part!r}"
+        if isinstance(part, re.Pattern):
+            return f"pattern {part.pattern!r} {part.flags}"
         if isinstance(part, ModuleType):
             return f"module {part.__name__}"
         if isinstance(part, FunctionType | type):
@@ -89,8 +96,9 @@ class Content:
             try:
                 found.append((name, self.of(value)))
             except Unknown as problem:
-                said = str(problem)
-                raise Unknown(said if " reads " in said else f"{function.__name__} reads {name}, {said}") from None
+                if problem.placed:
+                    raise
+                raise Unknown(f"{function.__name__} reads {name}, {problem}", placed=True) from None
         return repr((self.of(function.__code__), defaults, found))
 
     def of_class(self, kind: type) -> str:

@@ -1,7 +1,7 @@
-"""The default study: every policy in every kind of world.
+"""The study of `afterglow compare`: all policies in one world with several spreads.
 
 Five Bernoulli arms, one window, seven spreads: four that follow a fixed law and three adversaries. The policies of
-the ODAAF family are told the mean delay of the spread, or the largest there can be where it reacts to the player.
+the ODAAF family are given the mean delay of the spread, or the largest possible where it depends on the player.
 """
 
 import json
@@ -15,7 +15,7 @@ from afterglow.lab.study.study import Study
 from afterglow.policies.registry import named, names
 from afterglow.worlds.spreads import ADVERSARIAL
 
-QUESTION = "Which bandit loses least when rewards linger, mix and carry no name?"
+QUESTION = "Which policy has the smallest regret when rewards are delayed, pooled and anonymous?"
 REWARDS = (0.9, 0.8, 0.7, 0.6, 0.5)
 WINDOW = 10
 SPREADS = ("immediate", "uniform", "dirichlet", "last", *ADVERSARIAL)

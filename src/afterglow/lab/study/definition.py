@@ -16,7 +16,7 @@ from afterglow.worlds.world import World
 
 @dataclass(frozen=True)
 class StudyDefinition:
-    """What is played. A field may be a list, and the study is the grid; `Study` says more."""
+    """The fields of a study; see `Study`."""
 
     policies: Sequence[str | Policy[Any, Any] | Mapping[str, Any]]
     worlds: Sequence[World | Mapping[str, Any]]
@@ -30,28 +30,28 @@ class StudyDefinition:
     season: Any = 1
     refused: str = "stop"  # at a cell that its policy refuses; or "leave out"
     name: str = "study"
-    question: str = ""  # what is to be found out, for readers of the report
+    question: str = ""  # title of the report
     source: str = field(default="", repr=False, compare=False)  # the file, for messages
 
     def __post_init__(self) -> None:
-        """Find every mistake before anything runs."""
+        """Check all fields before anything runs."""
         _ = self.cells
 
     @classmethod
     def read(cls, path: str | Path, seed: int | None = None) -> Self:
-        """The study that a TOML file describes; `seed` takes the place of the file's own."""
+        """Read a study from a TOML file; `seed` replaces the file's own."""
         found = read_toml(path)
         known = tuple(one.name for one in fields(cls) if one.name != "source")
         only(path, "key", found, known)
         for key in ("policies", "worlds", "horizon"):
             if key not in found:
-                raise BadValue(f"{path} has no {key}; `afterglow init` writes an example")
+                raise BadValue(f"{path} has no {key}; `afterglow init` writes an example", field=key)
         own = {"name": Path(path).stem} | found | ({} if seed is None else {"seed": seed})
         return cls(**own, source=str(path))
 
     @cached_property
     def grid(self) -> Grid:
-        """The cells, and what is said about them."""
+        """The cells, with those left out and warnings."""
         with check.naming(self.source):
             entries = check.entries(self.policies, self.source)
             worlds = check.worlds(self.worlds)
@@ -70,7 +70,7 @@ class StudyDefinition:
             marks = check.checkpoints(self.checkpoints)
             made = grid_of(entries, worlds, axes, marks, self.refused == "leave out")
             if not made.cells:
-                raise BadValue("the study has no cell that its policies accept")
+                raise BadValue("the study has no cell that its policies accept", kind="no-cells", field="policies")
             return made
 
     @property
@@ -80,14 +80,14 @@ class StudyDefinition:
 
     @property
     def left_out(self) -> list[str]:
-        """The combinations that their policies refuse, with the reason."""
+        """The combinations that policies refuse, with the reason."""
         return self.grid.left_out
 
     @property
     def warned(self) -> list[str]:
-        """The cells that are played although their policies warn of them, with the warning."""
+        """Warnings of policies about cells."""
         return self.grid.warned
 
-    def as_data(self) -> dict[str, Any]:
-        """The fields as plain data: what results keep, and what a later run must match."""
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain data, stored with the results; a later run must match them."""
         return {one.name: check.plain(getattr(self, one.name)) for one in fields(self) if one.name != "source"}

@@ -1,4 +1,4 @@
-"""The fields of a study, checked one by one: what can't be used is named by file, key and value."""
+"""Checks of a study's fields; errors name the file, the key and the value."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from typing import Any
 
 from afterglow.checks import choice, whole
 from afterglow.engine.simulate import LONGEST, TIERS
-from afterglow.errors import BadValue, UnknownName
+from afterglow.errors import BadValue, UnknownName, argument
 from afterglow.lab.study.grid import Entry, expanded
 from afterglow.lab.study.policy_files import policy_from
 from afterglow.policies.policy import Policy
@@ -22,18 +22,19 @@ WORLD_KEYS = ("rewards", "arms", "window", "spread", "baseline")
 
 
 @contextmanager
-def naming(place: str) -> Iterator[None]:
-    """Put a place before whatever is wrong within."""
+def naming(place: str, field: str = "") -> Iterator[None]:
+    """Put a place before the sentence of an error within; `field` is the study's argument at fault."""
     try:
         yield
     except BadValue as problem:
-        raise BadValue(f"{place}: {problem}" if place else str(problem)) from None
+        sentence = f"{place}: {problem}" if place else str(problem)
+        raise BadValue(sentence, kind=problem.kind, field=field or problem.field) from None
 
 
 @contextmanager
 def at(key: str, value: Any) -> Iterator[None]:
     """Name the key and its value."""
-    with naming(f"{key} = {plain(value)!r}"):
+    with naming(f"{key} = {plain(value)!r}", key):
         yield
 
 
@@ -44,14 +45,14 @@ def axis(key: str, value: Any, read: Callable[[Any], Any]) -> list[Any]:
         if not found:
             raise BadValue("a list needs at least one value")
         if len(set(found)) < len(found):
-            raise BadValue("a value stands in the list twice")
+            raise BadValue("a value is in the list twice")
         return found
 
 
 def steps(value: Any) -> int:
     found = whole("horizon", value, 1)
     if found > LONGEST:
-        raise BadValue(f"horizon must be at most {LONGEST:.0e}, got {found:.3g}")
+        raise BadValue(f"{argument('horizon')} must be at most {LONGEST:.0e}, got {found:.3g}")
     return found
 
 
@@ -62,13 +63,13 @@ def count(value: Any) -> int:
 def seed(value: Any) -> int:
     found = whole("seed", value, 0)
     if found >= 2**63:
-        raise BadValue(f"seed must be below 2^63, got {found}")
+        raise BadValue(f"{argument('seed')} must be below 2^63, got {found}")
     return found
 
 
 def flag(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise BadValue(f"told_horizon must be true or false, got {value!r}")
+        raise BadValue(f"{argument('told_horizon')} must be true or false, got {value!r}")
     return value
 
 
@@ -88,12 +89,13 @@ def one_of(key: str, value: Any, choices: list[str]) -> None:
 def folder_name(name: Any) -> None:
     """A study's name, which is also that of its folder."""
     if not isinstance(name, str) or not name or name.startswith(".") or "/" in name or "\\" in name:
-        raise BadValue(f"name = {name!r}: a name must be a text without slashes that doesn't start with a dot")
+        sentence = f"name = {name!r}: a name must be a text without slashes that doesn't start with a dot"
+        raise BadValue(sentence, field="name")
 
 
 def text(key: str, value: Any) -> None:
     if not isinstance(value, str):
-        raise BadValue(f"{key} = {plain(value)!r}: {key} must be a text")
+        raise BadValue(f"{key} = {plain(value)!r}: {key} must be a text", field=key)
 
 
 def told_window(value: Any) -> int | str | None:
@@ -107,7 +109,9 @@ def told_window(value: Any) -> int | str | None:
         except (ValueError, ZeroDivisionError):
             pass
     if isinstance(value, str):
-        raise BadValue(f'told_window must be steps, "world" or a multiple such as "x1/8" or "x2", got {value!r}')
+        raise BadValue(
+            f'{argument("told_window")} must be steps, "world" or a multiple such as "x1/8" or "x2", got {value!r}'
+        )
     return whole("told_window", value, 1)
 
 
@@ -116,7 +120,7 @@ def checkpoints(value: Any) -> int | tuple[int, ...]:
     with at("checkpoints", value):
         if not isinstance(value, list | tuple):
             return whole("checkpoints", value, 1, "how many points a curve has, or a list of steps")
-        marks = tuple(whole("a checkpoint", mark, 1) for mark in value)
+        marks = tuple(whole("checkpoints", mark, 1, "each of them") for mark in value)
         if not marks or list(marks) != sorted(set(marks)):
             raise BadValue("checkpoints must increase")
         return marks
@@ -127,12 +131,12 @@ def entries(given: Any, source: str) -> list[Entry]:
     found: list[Entry] = []
     for number, one in enumerate(listed("policies", given)):
         table = one if isinstance(one, Mapping) else {"policy": one}
-        with naming(f"policies[{number}]"):
+        with naming(f"policies[{number}]", "policies"):
             found += entries_in(table, source)
     labels = [entry.label for entry in found]
     for label in labels:
         if labels.count(label) > 1:
-            raise BadValue(f"policies: two are called {label!r}; give one of them a label")
+            raise BadValue(f"policies: two are called {label!r}; give one of them a label", field="policies")
     return found
 
 
@@ -143,8 +147,24 @@ def entries_in(table: Mapping[str, Any], source: str) -> list[Entry]:
     if "runs" in table:
         with at("runs", table["runs"]):
             runs = count(table["runs"])
-    rest = {key: value for key, value in table.items() if key != "runs"}
-    return [entry_of(one, table, source, runs) for one in expanded(rest)]
+    flat = with_flat_options({key: value for key, value in table.items() if key != "runs"})
+    return [entry_of(one, flat, source, runs) for one in expanded(flat)]
+
+
+def with_flat_options(table: Mapping[str, Any]) -> dict[str, Any]:
+    """A table of a policy with its `options` table, if it has one, beside its other keys.
+
+    >>> with_flat_options({"policy": "leak-ucb", "options": {"C": [0.5, 1]}})
+    {'policy': 'leak-ucb', 'C': [0.5, 1]}
+    """
+    given = table.get("options", {})
+    if not isinstance(given, Mapping):
+        raise BadValue(f"{argument('options')} must be a table of settings, got {plain(given)!r}")
+    flat = {key: value for key, value in table.items() if key != "options"}
+    for name in given:
+        if name in flat:
+            raise BadValue(f"{argument(name)} is given beside {argument('options')} and in it; give it once")
+    return flat | dict(given)
 
 
 def entry_of(one: dict[str, Any], table: Mapping[str, Any], source: str, runs: int | None) -> Entry:
@@ -161,7 +181,7 @@ def entry_of(one: dict[str, Any], table: Mapping[str, Any], source: str, runs: i
 
 
 def policy_of(value: Any, source: str) -> Policy[Any, Any]:
-    """A policy by name, by file beside the study's, or itself."""
+    """A policy by name, by file relative to the study's, or itself."""
     if isinstance(value, Policy):
         return value
     if not isinstance(value, str):
@@ -171,18 +191,18 @@ def policy_of(value: Any, source: str) -> Policy[Any, Any]:
 
 
 def worlds(given: Any) -> list[World]:
-    """The worlds, tables spread out."""
+    """The worlds, with lists in tables expanded."""
     found: list[World] = []
     for number, one in enumerate(listed("worlds", given)):
         if isinstance(one, World):
             found.append(one)
             continue
-        with naming(f"worlds[{number}]"):
+        with naming(f"worlds[{number}]", "worlds"):
             found += worlds_in(one)
     texts = [world_text(world) for world in found]
     for text in texts:
         if texts.count(text) > 1:
-            raise BadValue(f"worlds: one stands there twice, {text}")
+            raise BadValue(f"worlds: one is listed twice, {text}", field="worlds")
     return found
 
 
@@ -234,7 +254,7 @@ def world_text(world: World) -> str:
 
 
 def rewards_text(world: World) -> str:
-    """The laws of the arms, a bare number for a Bernoulli mean; where one is repeated, how often.
+    """The reward laws of the arms, a bare number for a Bernoulli mean; repeated laws with their count.
 
     >>> rewards_text(World.of([0.9, "beta:2,3", "beta:2,3"], window=4))
     '0.9 2×beta:2,3'
@@ -246,12 +266,12 @@ def rewards_text(world: World) -> str:
 
 def listed(key: str, given: Any) -> Sequence[Any]:
     if not isinstance(given, list | tuple) or not given:
-        raise BadValue(f"{key} = {plain(given)!r}: {key} must be a list with at least one entry")
+        raise BadValue(f"{key} = {plain(given)!r}: {key} must be a list with at least one entry", field=key)
     return given
 
 
 def plain(value: Any) -> Any:
-    """Plain data that reads the same in TOML, JSON and Python."""
+    """A value as plain data, the same in TOML, JSON and Python."""
     if isinstance(value, Mapping):
         return {key: plain(one) for key, one in value.items()}
     if isinstance(value, list | tuple):

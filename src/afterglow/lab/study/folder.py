@@ -1,4 +1,4 @@
-"""The files of a results folder."""
+"""File names in a results folder, and whether it is complete."""
 
 from pathlib import Path
 
@@ -9,5 +9,5 @@ QUESTION = "question.txt"  # beside the tables, because its text may change
 
 
 def finished(folder: Path) -> bool:
-    """Whether all tables are written; the journal goes last."""
+    """Whether all tables are written; the journal is removed last."""
     return not (folder / JOURNAL).exists() and all((folder / f"{name}.parquet").exists() for name in TABLES)

@@ -1,4 +1,4 @@
-"""The cells of a study: every combination of what its fields list."""
+"""The cells of a study: all combinations of its fields."""
 
 import warnings
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ from afterglow.worlds.world import World
 
 @dataclass(frozen=True)
 class Entry:
-    """A policy with its options, under the label that tables and figures show."""
+    """A policy with its options and its label in tables and figures."""
 
     label: str
     policy: Policy[Any, Any]
@@ -45,11 +45,11 @@ class Cell:
 
     @property
     def title(self) -> str:
-        """In a few words, for the terminal."""
+        """A short description, for messages."""
         return f"{self.label}, {self.world.spread.text}, window {self.world.window:,}, {self.horizon:,} steps"
 
     def settings(self) -> dict[str, Any]:
-        """What the policy works with; refused here if it can't."""
+        """The policy's settings; raises if it refuses them."""
         horizon = self.horizon if self.told_horizon else None
         tier_for(self.engine, self.policy, self.world)
         policy = seasonal(self.policy, self.season)
@@ -68,10 +68,10 @@ def expanded(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield dict(zip(table, choice, strict=True))
 
 
-def told(window: int, asked: int | str | None) -> int:
-    """The window that the policy is told: the world's, a number of steps, or a multiple such as "x1/8".
+def given_window(window: int, asked: int | str | None) -> int:
+    """The window given to the policy: the world's, a number of steps, or a multiple such as "x1/8".
 
-    >>> told(16, None), told(16, 5), told(16, "x1/8"), told(16, "x2")
+    >>> given_window(16, None), given_window(16, 5), given_window(16, "x1/8"), given_window(16, "x2")
     (16, 5, 2, 32)
     """
     if asked is None or asked == "world":
@@ -82,7 +82,7 @@ def told(window: int, asked: int | str | None) -> int:
 
 
 def marks_for(horizon: int, checkpoints: int | tuple[int, ...]) -> tuple[int, ...]:
-    """The steps at which regret is written down, the horizon last."""
+    """The steps at which regret is recorded, the horizon last."""
     if isinstance(checkpoints, int):
         return tuple(log_marks(horizon, checkpoints))
     return (*(mark for mark in checkpoints if mark < horizon), horizon)
@@ -90,7 +90,7 @@ def marks_for(horizon: int, checkpoints: int | tuple[int, ...]) -> tuple[int, ..
 
 @dataclass(frozen=True)
 class Grid:
-    """The cells of a study, and sentences about some."""
+    """The cells of a study, with messages about cells left out and warnings."""
 
     cells: list[Cell] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)  # what a policy refuses
@@ -106,7 +106,7 @@ class Grid:
         except BadValue as problem:
             if not leave_out:
                 way_out = 'take it out of the study, or set refused = "leave out"'
-                raise BadValue(f"{cell.title}: {problem}; {way_out}") from None
+                raise BadValue(f"{cell.title}: {problem}; {way_out}", kind=problem.kind, field="policies") from None
             self.left_out.append(f"{cell.title}: {problem}")
         else:
             self.cells.append(cell)
@@ -122,8 +122,8 @@ def grid_of(
 ) -> Grid:
     """Every combination; `axes` are the study's own fields.
 
-    Multiples of a short window may come to the same told window, and a policy's own number of runs stands for all that
-    the study lists; they are one cell.
+    Multiples of a short window can give the same window, and a policy's own number of runs replaces all that the study
+    lists; these are one cell.
     """
     grid = Grid()
     had: set[Any] = set()
@@ -131,7 +131,7 @@ def grid_of(
         axes["seed"], worlds, axes["horizon"], axes["told_window"], axes["told_horizon"], axes["engine"],
         axes["season"], axes["runs"], entries,
     ):  # fmt: skip
-        window = told(world.window, asked)
+        window = given_window(world.window, asked)
         place = (seed, id(world), horizon, window, knows, engine, season, entry.runs or runs, entry.label)
         if place not in had:
             had.add(place)

@@ -1,4 +1,4 @@
-"""What results must agree in before they may stand in one table: the study, the code, the versions."""
+"""Identity of results: study, code and versions, which must match before results are combined."""
 
 import warnings
 from collections.abc import Iterator
@@ -6,25 +6,26 @@ from dataclasses import fields
 from hashlib import sha256
 from typing import Any
 
-from afterglow.errors import AfterglowWarning, BadValue
+from afterglow.errors import AfterglowWarning, BadValue, argument
 from afterglow.lab.study.code_digest import Unknown, content
 from afterglow.lab.study.definition import StudyDefinition
 from afterglow.lab.versions import versions
 from afterglow.policies.policy import Policy
 from afterglow.policies.registry import is_ours
 
-WORDS = ("summary", "guarantee", "source")  # about a policy, not of it
+WORDS = ("summary", "guarantee", "source")  # descriptions, which don't affect results
 NO_DIGEST = "unknown: "
+OTHER = "other-results"  # kind of error: a folder has results of another study
 
 
 def identity(study: StudyDefinition) -> dict[str, Any]:
-    """All that must stay the same while results grow; the question may be put in other words."""
+    """All that must stay the same while a study is resumed; the question may change."""
     code = {cell.label: mark(cell.policy) for cell in study.cells}
     spreads = {cell.world.spread.text: cell.world.spread for cell in study.cells}
     own = {
         text: marked(one.function, one.draws, one.memory) for text, one in spreads.items() if one.function is not None
     }
-    played = {key: value for key, value in study.as_data().items() if key != "question"}
+    played = {key: value for key, value in study.to_dict().items() if key != "question"}
     return {"study": played, "code": code | own, "settings": settings(study), "versions": versions()}
 
 
@@ -44,7 +45,7 @@ def marked(*parts: Any) -> str:
 
 
 def settings(study: StudyDefinition) -> dict[str, Any]:
-    """What each policy works with, defaults included: a value, or a digest of what differs between its cells."""
+    """The settings of each policy, defaults included: a value, or a digest where cells differ."""
     found: dict[str, dict[str, list[Any]]] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AfterglowWarning)  # the study has them all
@@ -82,9 +83,10 @@ def differences(old: Any, new: Any, key: str = "") -> Iterator[tuple[str, Any, A
 
 def refuse_other(folder: Any, old: dict[str, Any], new: dict[str, Any]) -> None:
     """Refuse to add to results of another study, naming what differs."""
-    way_out = "give another folder with --out, or remove it"
+    way_out = f"give another folder with {argument('out')}, or remove it"
     if "settings" not in old:
-        raise BadValue(f"{folder} has results of an earlier Afterglow, which noted less about the code; {way_out}")
+        sentence = f"{folder} has results of an earlier Afterglow, which stored less about the code"
+        raise BadValue(sentence, kind=OTHER, field="out", way_out=way_out)
     found = [*differences(old["study"], new["study"])]
     if not found:
         found += [(f"setting {key}", *values) for key, *values in differences(old["settings"], new["settings"])]
@@ -93,10 +95,9 @@ def refuse_other(folder: Any, old: dict[str, Any], new: dict[str, Any]) -> None:
     found += [(f"version of {key}", *values) for key, *values in differences(old["versions"], new["versions"])]
     if found:
         said = "; ".join(f"{key} was {was!r} and is {now!r}" for key, was, now in found)
-        raise BadValue(f"{folder} has results of another study: {said}; {way_out}")
+        raise BadValue(f"{folder} has results of another study: {said}", kind=OTHER, field="out", way_out=way_out)
     for label, text in new["code"].items():
         if text.startswith(NO_DIGEST):
             reason = text.removeprefix(NO_DIGEST)
-            raise BadValue(
-                f"{folder} has results, perhaps of other code of {label}: {reason}, can't be compared; {way_out}"
-            )
+            sentence = f"{folder} has results, perhaps of other code of {label}: {reason}, can't be compared"
+            raise BadValue(sentence, kind=OTHER, field="out", way_out=way_out)

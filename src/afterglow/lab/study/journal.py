@@ -1,8 +1,8 @@
-"""Results as they come: an Arrow stream on disk that only ever grows.
+"""Journal of finished runs: an append-only Arrow stream on disk.
 
-Any Arrow reader opens it. The schema comes first, with the study inside; then one record batch for each stretch of
-runs that was finished, with a checksum. Whatever ends the writer, all that was whole stays: on opening, the first
-batch that is cut off or fails its checksum is taken away with all that follows it.
+Any Arrow reader can open it. The schema comes first, with the study in its metadata; then one record batch with a
+checksum for each range of finished runs. After a crash all complete batches remain: on opening, the first batch that is
+incomplete or fails its checksum is removed with all that follow.
 """
 
 import json
@@ -16,14 +16,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from afterglow.errors import BadFormat, OutOfTurn
+from afterglow.errors import BadFormat, OutOfTurn, argument
 
 try:
     import fcntl
 except ImportError:  # not on Windows, where nothing keeps a second writer out
     fcntl = None  # type: ignore[assignment]
 
-KEY = b"afterglow"  # of the metadata that say what a table is
+KEY = b"afterglow"  # of the metadata
 COLUMNS = [
     ("cell", pa.int32()), ("run", pa.int64()), ("regret", pa.float64()), ("seen", pa.float64()),
     ("pending", pa.float64()), ("generated", pa.float64()), ("holds", pa.int64()), ("switches", pa.int64()),
@@ -35,7 +35,7 @@ SCHEMA = pa.schema(COLUMNS)
 
 @dataclass(frozen=True)
 class Stretch:
-    """Runs first … last - 1 of a cell, and where they lie in the file."""
+    """Runs first … last - 1 of a cell, and their offset in the file."""
 
     cell: int
     first: int
@@ -55,7 +55,7 @@ def checksum(batch: Any) -> str:
 
 
 def message(batch: Any) -> bytes:
-    """A record batch as it stands in the stream."""
+    """A record batch as bytes of the stream."""
     sink = pa.BufferOutputStream()
     writer = pa.ipc.new_stream(sink, SCHEMA)
     writer.write_batch(batch, custom_metadata={"crc32": checksum(batch)})
@@ -64,7 +64,7 @@ def message(batch: Any) -> bytes:
 
 
 def stretches(path: Path) -> Iterator[tuple[Stretch, Any, int]]:
-    """Every whole batch: where it is, what it holds, and the offset behind it."""
+    """Every complete batch: its range, its content, and the offset after it."""
     with pa.OSFile(str(path)) as file:
         reader = pa.ipc.open_stream(file)
         offset = file.tell()
@@ -89,11 +89,12 @@ def described(path: Path) -> dict[str, Any]:
             found: dict[str, Any] = json.loads(pa.ipc.open_stream(file).schema.metadata[KEY])
             return found
     except (pa.ArrowException, OSError, TypeError, KeyError, ValueError):
-        raise BadFormat(f"{path} is not a journal of results; remove it, or give another folder with --out") from None
+        way_out = f"remove it, or give another folder with {argument('out')}"
+        raise BadFormat(f"{path} is not a journal of results; {way_out}", field="out") from None
 
 
 class Journal:
-    """One writer's hold on the file; it may be opened again and again until the study is done."""
+    """The journal, opened for writing by one process; it can be reopened until the study is complete."""
 
     def __init__(self, path: Path, identity: dict[str, Any]) -> None:
         self.path = path
@@ -106,18 +107,17 @@ class Journal:
             raise
 
     def lock(self) -> None:
-        """One process at a time; the system lets go of the lock however the process ends."""
+        """Lock the file for one process; the system releases the lock when the process ends."""
         if fcntl is None:
             return
         try:
             fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise OutOfTurn(
-                f"{self.path.parent} is in use by another run; wait for it, or give another --out"
-            ) from None
+            way_out = f"wait for it, or give another {argument('out')}"
+            raise OutOfTurn(f"{self.path.parent} is in use by another run; {way_out}", field="out") from None
 
     def recover(self, head: bytes) -> list[Stretch]:
-        """What the file holds, after taking away what isn't whole."""
+        """The ranges in the file, after removing incomplete batches."""
         if barely_begun(self.path, head):
             self.file.truncate(0)
             self.file.write(head)
@@ -140,7 +140,7 @@ class Journal:
         self.stretches.append(Stretch(batch.column("cell")[0].as_py(), runs[0].as_py(), runs[-1].as_py() + 1, offset))
 
     def sync(self) -> None:
-        """See it onto the disk."""
+        """Flush the file to disk."""
         self.file.flush()
         os.fsync(self.file.fileno())
 
@@ -160,7 +160,7 @@ def header(identity: dict[str, Any]) -> bytes:
 
 
 def barely_begun(path: Path, head: bytes) -> bool:
-    """Whether a journal is new, or was ended while its schema was being written."""
+    """Whether a journal is new, or its schema was not completely written."""
     return path.stat().st_size < len(head) and head.startswith(path.read_bytes())
 
 

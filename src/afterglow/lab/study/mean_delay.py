@@ -1,10 +1,10 @@
-"""How late a reward is on average, which some policies must be told."""
+"""Mean and variance of a spread's delay, required by the ODAAF policies."""
 
 from typing import Any
 
 import numpy as np
 
-from afterglow.errors import BadValue
+from afterglow.errors import BadValue, argument
 from afterglow.policies.policy import Policy
 from afterglow.worlds.spreads import Numbers, fixed_rows
 from afterglow.worlds.spreads import lag_law as random_lag
@@ -16,7 +16,7 @@ KNOWN = ("mean_delay", "delay_variance")  # options that follow from the spread
 def lag_moments(world: World) -> tuple[float, float]:
     """Mean and variance of the lag at which a unit of reward arrives.
 
-    Where the arms differ or the spread reacts to the player, the largest there can be.
+    Where the arms differ or the spread depends on the player, the largest possible.
 
     >>> lag_moments(World.of([0.9, 0.8], window=5, spread="uniform"))
     (2.0, 2.0)
@@ -36,7 +36,9 @@ def lag_law(world: World) -> Numbers | None:
     """The share of a reward that each lag gets on average; None where there is no such law."""
     text, window = world.spread.text, world.window
     if world.spread.function is not None:
-        raise BadValue(f"the mean delay of spread {text} is not known; give mean_delay and delay_variance as numbers")
+        known = " and ".join(argument(name) for name in KNOWN)
+        sentence = f"the mean delay of spread {text} is not known; give {known} as numbers"
+        raise BadValue(sentence, kind="missing-setting", field="mean_delay")
     name, _, rest = text.partition(":")
     if name in ("hoard", "chameleon"):
         return None
@@ -49,7 +51,7 @@ def lag_law(world: World) -> Numbers | None:
 
 
 def with_lags(policy: Policy[Any, Any], options: dict[str, Any], world: World) -> dict[str, Any]:
-    """The options, with "auto" and what is needed but left out read off the spread."""
+    """The options, with "auto" and missing delays taken from the spread."""
     asked = [name for name in KNOWN if options.get(name) == "auto" or (name in policy.needs() and name not in options)]
     if not asked:
         return options

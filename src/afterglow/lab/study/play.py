@@ -1,4 +1,4 @@
-"""One task: play stretches of cells until the time is up, wherever it runs."""
+"""One task of a study: simulate ranges of runs until its time is up."""
 
 import pickle
 import time
@@ -16,17 +16,17 @@ from afterglow.lab.versions import versions
 
 
 class Stopped(Exception):
-    """The study was told to stop; what was being played is not kept."""
+    """The study was stopped; unfinished runs are discarded."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Runs first … last - 1 of a cell still to play."""
+    """Runs first … last - 1 of a cell that remain."""
 
     cell: Cell
     first: int
     last: int
-    pace: float | None = None  # seconds a run is thought to take
+    pace: float | None = None  # expected seconds per run
 
     @property
     def runs(self) -> int:
@@ -40,7 +40,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Played:
-    """What a task brings back."""
+    """The results of a task."""
 
     batches: list[Any] = field(default_factory=list)
     left: list[tuple[int, int, int]] = field(
@@ -50,7 +50,7 @@ class Played:
 
 
 def play(pieces: list[Piece], budget: float, stopped: Callable[[], bool] | None = None) -> Played:
-    """Play the pieces in order for about `budget` seconds, at least one run."""
+    """Simulate the pieces in order for about `budget` seconds, at least one run."""
     found, began = Played(), time.perf_counter()
     for piece in pieces:
         rest = piece
@@ -87,15 +87,16 @@ def played(piece: Piece, stopped: Callable[[], bool] | None) -> Any:
 # On another machine
 
 
-def play_elsewhere(pieces: list[Piece], budget: float, expected: dict[str, str]) -> Played:
-    """The same on another machine, which must have the same versions to get the same numbers."""
+def play_on_worker(pieces: list[Piece], budget: float, expected: dict[str, str]) -> Played:
+    """The same on a Dask worker, which must have the same versions to get the same numbers."""
     for name, here, there in differences(expected, versions()):
-        raise BadValue(f"a worker has {name} {there}, this machine {here}; numbers would differ, install the same")
-    return play([replace(piece, cell=opened(piece.cell)) for piece in pieces], budget)
+        sentence = f"a worker has {name} {there}, this machine {here}; numbers would differ, install the same"
+        raise BadValue(sentence, kind="other-versions", field="dask")
+    return play([replace(piece, cell=unpacked_cell(piece.cell)) for piece in pieces], budget)
 
 
-def opened(cell: Cell) -> Cell:
-    """A cell as it was before its journey; the same bytes are always the same policy, compiled once."""
+def unpacked_cell(cell: Cell) -> Cell:
+    """A cell after unpickling; the same bytes give the same policy object, compiled once."""
     return replace(cell, policy=unpacked(cell.policy), world=unpacked(cell.world))
 
 
@@ -104,5 +105,5 @@ def unpacked(thing: Any) -> Any:
 
 
 @cache
-def loaded(parcel: bytes) -> Any:
-    return pickle.loads(parcel)
+def loaded(packed_cell: bytes) -> Any:
+    return pickle.loads(packed_cell)

@@ -1,4 +1,4 @@
-"""A user's policy in a file of its own."""
+"""Load a user's policy from a Python file."""
 
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
@@ -12,7 +12,7 @@ from afterglow.policies.registry import is_ours, named
 
 
 def policy_from(text: str) -> Policy[Any, Any]:
-    """The policy of a name, or that of a file: what `policy` is in a text that ends in `.py`."""
+    """A policy by name, or from a file if the text ends in `.py`."""
     return policy_in(Path(text)) if text.endswith(".py") else named(text)
 
 
@@ -21,12 +21,12 @@ def policy_in(path: Path) -> Policy[Any, Any]:
     found = getattr(load(path), "policy", None)
     if not isinstance(found, Policy):
         said = "nothing is called that" if found is None else f"it is {found!r}"
-        raise BadValue(f"{path} must name an afterglow.Policy `policy`, {said}")
+        raise BadValue(f"{path} must name an afterglow.Policy `policy`, {said}", kind="bad-file", field="policy")
     return found
 
 
 def file_of(policy: Policy[Any, Any]) -> str:
-    """The name of the file that a user's policy is in, or one for it if it was made elsewhere; none for ours."""
+    """The file name of a user's policy, made up if it has no file; empty for built-in policies."""
     if is_ours(policy):
         return ""
     code = getattr(getattr(policy.next_hold, "py_func", policy.next_hold), "__code__", None)
@@ -35,12 +35,13 @@ def file_of(policy: Policy[Any, Any]) -> str:
 
 
 def load(path: Path) -> ModuleType:
-    """A file as a module; it may import what lies beside it."""
+    """A file as a module; it can import other files of its folder."""
     if not path.is_file():
-        raise BadValue(f"no file {str(path)!r}; give the path of a Python file with a `policy`")
+        sentence = f"no file {str(path)!r}; give the path of a Python file with a `policy`"
+        raise BadValue(sentence, kind="unreadable-file", field="policy")
     spec = spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
-        raise BadValue(f"{path} can't be loaded as Python")
+        raise BadValue(f"{path} can't be loaded as Python", kind="bad-file", field="policy")
     module = module_from_spec(spec)
     taken = sys.modules.get(path.stem)
     sys.modules[path.stem] = module  # dataclasses look their module up

@@ -1,4 +1,4 @@
-"""A table of answers: plain rows, with a caption that says exactly what its intervals are."""
+"""`ResultTable`: rows of plain data, with a caption that defines the intervals."""
 
 import math
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ WIDTH = 100  # of a caption
 
 @dataclass(frozen=True)
 class ResultTable:
-    """Rows of plain data. Printed, what is the same in every row stands above the table."""
+    """Rows of plain data. Printed, values that are the same in every row are above the table."""
 
     rows: list[dict[str, Any]]
     caption: str
@@ -33,11 +33,6 @@ class ResultTable:
     def __getitem__(self, number: int) -> dict[str, Any]:
         return self.rows[number]
 
-    def where(self, **place: Any) -> "ResultTable":
-        """The rows that agree with what is given: `sheet.where(spread="hoard")`."""
-        kept = [row for row in self.rows if all(row.get(name) == value for name, value in place.items())]
-        return ResultTable(kept, self.caption)
-
     def to_pandas(self) -> Any:
         """As a pandas data frame (extra `tables`)."""
         return library("pandas").DataFrame(self.rows)
@@ -47,14 +42,14 @@ class ResultTable:
         return library("polars").DataFrame(self.rows, infer_schema_length=None)
 
     def hidden(self, name: str) -> bool:
-        """Whether a column says what others say already."""
+        """Whether a column is redundant."""
         usual = {"told_horizon": True, "engine": "auto", "season": 1, "baseline": "", "seed": 1, "told": 1}
         if name == "told_window":
             return all(row[name] == row.get("window") for row in self.rows)
         return name == "cell" or (name in usual and all(row[name] == usual[name] for row in self.rows))
 
     def common(self) -> dict[str, Any]:
-        """What is the same in every row, of the columns that say where a row comes from."""
+        """The identifying columns that are the same in every row."""
         first = self.rows[0] if self.rows else {}
         same = [name for name in PLACES if name in first and all(row[name] == first[name] for row in self.rows)]
         return {name: first[name] for name in same if not self.hidden(name)} if len(self.rows) > 1 else {}
@@ -65,7 +60,7 @@ class ResultTable:
         return [name for name in first if name not in self.common() and not self.hidden(name)]
 
     def head(self) -> str:
-        """What is the same in every row, in words."""
+        """The values that are the same in every row, as text."""
         return ", ".join(f"{name} {figure(value)}" for name, value in self.common().items())
 
     def __str__(self) -> str:
@@ -91,7 +86,7 @@ def aligned(cells: list[str], widths: list[int], left: list[bool]) -> str:
 
 
 def figure(value: Any) -> str:
-    """A value as people read it: four digits are enough."""
+    """A value as text, with four significant digits."""
     if value is None:
         return "–"
     if isinstance(value, bool | str):

@@ -1,4 +1,4 @@
-"""A sheet as notebooks show it: numbers in line, and each interval drawn on one scale."""
+"""HTML of a `ResultTable` for notebooks, with intervals drawn on a common scale."""
 
 import html
 import math
@@ -13,7 +13,7 @@ STYLE = (
     ".afterglow p{margin:.3em .7em;max-width:60em;opacity:.75}</style>"
 )
 WIDTH, HEIGHT = 150, 14
-MOST_ROWS = 500  # a notebook has to carry
+MOST_ROWS = 500  # in a notebook
 WIDE = 10.0  # from this ratio on the scale is logarithmic
 
 
@@ -52,7 +52,7 @@ def drawn(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def estimate(rows: list[dict[str, Any]]) -> str:
-    """The column that stands before `low`."""
+    """The column before `low`."""
     names = list(rows[0]) if rows else []
     return names[names.index("low") - 1] if "low" in names else ""
 

@@ -1,4 +1,4 @@
-"""A study's results: tables for other tools, and the questions people ask of them.
+"""`Results` of a study: tables for other tools, and summaries with intervals.
 
 >>> from tempfile import mkdtemp
 >>> from afterglow.lab.study.study import Study
@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from afterglow.checks import choice
-from afterglow.errors import BadFormat, BadValue, UnknownName
+from afterglow.errors import BadFormat, BadValue, UnknownName, argument
 from afterglow.lab.statistics import Band, Numbers, band_of_mean, band_of_runs
 from afterglow.lab.study import summaries
 from afterglow.lab.study.folder import JOURNAL, QUESTION, finished
@@ -37,7 +37,7 @@ NOT_PLACE = [
 
 
 class Results:
-    """The results in a folder, finished or not: what is there so far is read when it is opened."""
+    """The results in a folder, complete or not; read when it is opened."""
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
@@ -45,10 +45,13 @@ class Results:
         journal = self.folder / JOURNAL
         if not self.complete and not journal.exists():
             raise BadValue(
-                f"{folder} has no results; `afterglow run STUDY.toml --out {quote(str(folder))}` writes some"
+                f"{folder} has no results; `afterglow run STUDY.toml --out {quote(str(folder))}` writes some",
+                kind="no-results",
+                field="folder",
             )
         if not (self.folder / "cells.parquet").exists():
-            raise BadValue(f"nothing of {folder} is played yet; let `afterglow run` go on for a while")
+            sentence = f"nothing of {folder} is run yet; run `afterglow run` for longer"
+            raise BadValue(sentence, kind="no-results", field="folder")
         said = table_metadata(self.folder / "runs.parquet") if self.complete else described(journal)
         asked = self.folder / QUESTION
         self.question = asked.read_text(encoding="utf-8").strip() if asked.exists() else ""
@@ -57,7 +60,7 @@ class Results:
         self.seed: Any = self.study["seed"]
         self._cells = read(self.folder / "cells.parquet")
         if "file" not in self._cells.column_names:
-            raise BadFormat(f"{folder} has results of an earlier Afterglow, which noted less; play the study again")
+            raise BadFormat(f"{folder} has results of an earlier Afterglow, which stored less; run the study again")
 
     @cached_property
     def cells(self) -> list[dict[str, Any]]:
@@ -85,7 +88,7 @@ class Results:
         return pa.concat_tables(runs).sort_by(order), pa.concat_tables(curves).sort_by([*order, ("t", "ascending")])
 
     def table(self, name: str) -> Any:
-        """`cells`, `runs` or `curves` as an Arrow table; rows of the last two carry what their cell is."""
+        """`cells`, `runs` or `curves` as an Arrow table; rows of the last two have the columns of their cell."""
         choice("table", name, TABLES)
         if name == "cells":
             return self._cells
@@ -120,7 +123,8 @@ class Results:
     def runs_of(self, cell: int) -> dict[str, Any]:
         """The runs of a cell, one array for each column, in the order of the runs."""
         if cell not in self._columns:
-            raise BadValue(f"cell must be one that has runs, got {cell}; the study has {len(self.cells)}")
+            named = argument("cell")
+            raise BadValue(f"{named} must be one that has runs, got {cell}; the study has {len(self.cells)}")
         return self._columns[cell]
 
     def curves_of(self, cell: int) -> tuple[Numbers, Numbers, Numbers]:
@@ -140,19 +144,20 @@ class Results:
         return [row for row in self.cells if row["cell"] in self._columns]
 
     def chosen(self, place: dict[str, Any]) -> list[dict[str, Any]]:
-        """The cells that have runs and agree with what is given."""
+        """The cells that have runs and match the given columns."""
         known = (*PLACE, "runs")
         for name in place:
             if name not in known:
-                raise UnknownName("column", name, known, f"cells have {', '.join(known)}")
+                raise UnknownName("column", name, known, f"cells have {', '.join(known)}", field=name)
         found = [row for row in self.played() if all(row[name] == value for name, value in place.items())]
         if not found:
             said = ", ".join(f"{name} = {value!r}" for name, value in place.items())
-            raise BadValue(f"no cell with runs has {said or 'anything yet'}; the labels are {', '.join(self.labels)}")
+            sentence = f"no cell with runs has {said or 'anything yet'}; the labels are {', '.join(self.labels)}"
+            raise BadValue(sentence, kind="no-results", field=next(iter(place), ""))
         return found
 
     def longest(self, cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """One cell for each place: where `runs` is a list, that of most runs, which the others are beginnings of."""
+        """One cell for each combination: where `runs` is a list, the one with most runs, which includes the others."""
         found: dict[tuple[Any, ...], dict[str, Any]] = {}
         for cell in sorted(cells, key=lambda row: -self.runs_of(row["cell"])["run"].size):
             found.setdefault(tuple(cell[name] for name in PLACE), cell)
@@ -167,9 +172,10 @@ class Results:
 
         Where they differ in their number of runs, it is those that both have.
         """
-        for label in (a, b):
+        for field, label in (("a", a), ("b", b)):
             if label not in self.labels:
-                raise UnknownName("policy", label, self.labels, f"the study has {', '.join(self.labels)}")
+                known = ", ".join(self.labels)
+                raise UnknownName("policy", label, self.labels, f"the study has {known}", field=field)
         first, second = (self.longest(self.chosen({"label": label} | place)) for label in (a, b))
         return summaries.paired(self, first, second, level)
 

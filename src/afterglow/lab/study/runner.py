@@ -1,4 +1,4 @@
-"""Play a study into a folder, and go on where an earlier run of it ended."""
+"""Run a study into a folder; resumes an earlier run."""
 
 import time
 import warnings
@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from afterglow.checks import whole
 from afterglow.engine.work import processors
-from afterglow.errors import AfterglowWarning, BadValue
+from afterglow.errors import AfterglowWarning, BadValue, argument
 from afterglow.lab.study.definition import StudyDefinition
 from afterglow.lab.study.folder import JOURNAL, QUESTION, finished
 from afterglow.lab.study.identity import identity, refuse_other
@@ -19,23 +19,23 @@ from afterglow.lab.study.play import Piece, Played, play
 from afterglow.lab.study.schedule import Progress, Schedule
 from afterglow.lab.study.tables import table_metadata, write_cells, write_runs
 
-LOOK_SECONDS = 0.2  # how often the terminal hears how far it is
+LOOK_SECONDS = 0.2  # between progress reports
 SYNC_SECONDS = 1.0
-Tell = Callable[[Progress], None]
+OnProgress = Callable[[Progress], None]
 
 
-class Crew(Protocol):
-    """Those who play: threads here, or workers elsewhere."""
+class Workers(Protocol):
+    """Where tasks run: threads of this process or Dask workers."""
 
     budget: float  # seconds a task should take
 
     def size(self) -> int:
-        """How many tasks can be played at once."""
+        """How many tasks can run at once."""
 
     def submit(self, pieces: list[Piece]) -> "Future[Played]": ...
 
     def lost(self, failure: BaseException) -> bool:
-        """Whether a task failed with its worker, and may be played again."""
+        """Whether a task failed because its worker was lost, and can be repeated."""
 
     def close(self) -> None: ...
 
@@ -60,36 +60,41 @@ class Threads:
         return False
 
     def close(self) -> None:
-        """Have the threads leave what they are at."""
+        """Stop the threads."""
         self.stop.set()
         self.pool.shutdown(wait=True, cancel_futures=True)
 
 
 def run(
-    study: StudyDefinition, folder: Path, threads: int | None = None, dask: str | None = None, tell: Tell | None = None
+    study: StudyDefinition,
+    folder: Path,
+    threads: int | None = None,
+    dask: str | None = None,
+    progress: OnProgress | None = None,
 ) -> None:
-    """Play all that the folder doesn't have yet, then write the tables."""
+    """Run all that the folder doesn't have yet, then write the tables."""
     if threads is not None and dask is not None:
-        raise BadValue("give threads or the address of a Dask scheduler, not both; workers have their own threads")
+        threads_, dask_ = argument("threads"), argument("dask")
+        raise BadValue(f"give {threads_} or {dask_}, not both; Dask workers have their own threads", field="dask")
     said = identity(study)
     journal = folder / JOURNAL
     refuse_other_results(folder, said)
-    ask(folder, study.question)
+    write_question(folder, study.question)
     if finished(folder):
         total = sum(cell.runs for cell in study.cells)
-        if tell is not None:
-            tell(Progress(total, total, 0.0, 0.0, ""))
+        if progress is not None:
+            progress(Progress(total, total, 0.0, 0.0, ""))
         return
     with Journal(journal, said) as kept, warnings.catch_warnings():
         warnings.simplefilter("ignore", AfterglowWarning)  # the study has them all
         write_cells(folder, study.cells, said)
-        schedule_out(study, kept, crew_of(threads, dask), tell)
+        run_tasks(study, kept, workers_of(threads, dask), progress)
         write_runs(folder, journal, kept.stretches, study.cells, said)
         journal.unlink()
 
 
-def ask(folder: Path, question: str) -> None:
-    """Put the study's question into its folder."""
+def write_question(folder: Path, question: str) -> None:
+    """Write the study's question to its folder."""
     folder.mkdir(parents=True, exist_ok=True)
     if question:
         (folder / QUESTION).write_text(question + "\n", encoding="utf-8")
@@ -106,7 +111,7 @@ def refuse_other_results(folder: Path, said: dict[str, Any]) -> None:
         refuse_other(folder, table_metadata(folder / "runs.parquet"), said)
 
 
-def crew_of(threads: int | None, dask: str | None) -> Crew:
+def workers_of(threads: int | None, dask: str | None) -> Workers:
     if dask is None:
         return Threads(threads)
     from afterglow.lab.study.cluster import Cluster  # noqa: PLC0415  an extra
@@ -114,39 +119,41 @@ def crew_of(threads: int | None, dask: str | None) -> Crew:
     return Cluster(dask)
 
 
-def schedule_out(study: StudyDefinition, journal: Journal, crew: Crew, tell: Tell | None) -> None:
-    """Keep the crew busy until nothing is left; every task's results go to the journal at once."""
-    schedule = Schedule(study.cells, journal.stretches, crew.budget)
-    flying: dict[Future[Played], list[Piece]] = {}
+def run_tasks(study: StudyDefinition, journal: Journal, workers: Workers, progress: OnProgress | None) -> None:
+    """Run all tasks on the workers; the results of each go to the journal at once."""
+    schedule = Schedule(study.cells, journal.stretches, workers.budget)
+    running: dict[Future[Played], list[Piece]] = {}
     synced = time.monotonic()
     try:
-        while schedule.waiting or flying:
-            size = crew.size()
-            while schedule.waiting and len(flying) < 2 * size:
+        while schedule.waiting or running:
+            size = workers.size()
+            while schedule.waiting and len(running) < 2 * size:
                 task = schedule.take(size)
-                flying[crew.submit(task)] = task
-            for future in wait(flying, LOOK_SECONDS, FIRST_COMPLETED).done:
-                task = flying.pop(future)
-                collect(future, task, schedule, journal, crew)
+                running[workers.submit(task)] = task
+            for future in wait(running, LOOK_SECONDS, FIRST_COMPLETED).done:
+                task = running.pop(future)
+                collect(future, task, schedule, journal, workers)
             if time.monotonic() - synced > SYNC_SECONDS:
                 journal.sync()
                 synced = time.monotonic()
-            if tell is not None:
-                now = next(iter(flying.values()), None)
-                tell(schedule.progress(size, now[0].cell.title if now else ""))
+            if progress is not None:
+                now = next(iter(running.values()), None)
+                progress(schedule.progress(size, now[0].cell.title if now else ""))
     finally:
-        crew.close()
+        workers.close()
 
 
-def collect(future: "Future[Played]", task: list[Piece], schedule: Schedule, journal: Journal, crew: Crew) -> None:
-    """Keep what a task brought; one that was lost with its worker is played again."""
+def collect(
+    future: "Future[Played]", task: list[Piece], schedule: Schedule, journal: Journal, workers: Workers
+) -> None:
+    """Store the results of a task; one that was lost with its worker is repeated."""
     failure = CancelledError() if future.cancelled() else future.exception()
     if failure is None:
         played = future.result()
         for batch in played.batches:
             journal.append(batch)
         schedule.learn(played)
-    elif crew.lost(failure):
+    elif workers.lost(failure):
         schedule.put_back(task)
     else:
         raise failure

@@ -1,4 +1,4 @@
-"""What is still to play, handed out in tasks that take about as long as they should."""
+"""Schedule of the remaining runs, in tasks of about equal duration."""
 
 import time
 from collections import deque
@@ -16,15 +16,15 @@ MOST = 200  # pieces in a task
 class Progress:
     """How far a study is."""
 
-    done: int  # runs, those of earlier sittings too
+    done: int  # runs, including those of earlier calls
     total: int
-    rate: float  # runs a second in this sitting
-    left: float | None  # seconds still to go, as far as is known
-    cell: str  # what is being played
+    rate: float  # runs per second in this call
+    left: float | None  # estimated seconds left
+    cell: str  # the current cell
 
 
 class Pace:
-    """Seconds a run takes: of the cell, else of its policy at its horizon, else of all cells."""
+    """Seconds per run: of the cell, else of its policy at its horizon, else of all cells."""
 
     def __init__(self) -> None:
         self.sums: dict[object, tuple[int, float]] = {}
@@ -35,7 +35,7 @@ class Pace:
             self.sums[key] = (before[0] + runs, before[1] + seconds)
 
     def of(self, cell: Cell, guess: bool = False) -> float | None:
-        """Of this cell; a guess goes by others."""
+        """Seconds per run of this cell; with `guess`, also from others."""
         keys = (cell.index, (cell.label, cell.horizon), None) if guess else (cell.index, (cell.label, cell.horizon))
         for key in keys:
             if key in self.sums:
@@ -45,7 +45,7 @@ class Pace:
 
 
 class Schedule:
-    """The pieces that wait, and how far the study is."""
+    """The remaining pieces, and the progress of the study."""
 
     def __init__(self, cells: list[Cell], stretches: Iterable[Stretch], budget: float) -> None:
         self.cells = {cell.index: cell for cell in cells}
@@ -59,9 +59,9 @@ class Schedule:
         self.began = time.monotonic()
 
     def take(self, size: int) -> list[Piece]:
-        """The next task, one of `size` that are played at once: about `budget` seconds of work if there is as much.
+        """The next of `size` simultaneous tasks: about `budget` seconds of work.
 
-        A piece of unknown pace is a task of its own, cut so that all can share in it.
+        A piece of unknown pace is a task of its own, split so that all workers get a part.
         """
         found: list[Piece] = []
         expected = 0.0
@@ -80,11 +80,11 @@ class Schedule:
         return found
 
     def put_back(self, pieces: Iterable[Piece]) -> None:
-        """First in the queue again."""
+        """Put pieces back at the front of the queue."""
         self.waiting.extendleft(reversed(list(pieces)))
 
     def learn(self, played: Played) -> None:
-        """Count what a task brought back, and queue what it left."""
+        """Count the results of a task, and queue what it left."""
         for index, runs, seconds in played.seconds:
             self.pace.learn(self.cells[index], runs, seconds)
             self.left[index] -= runs
@@ -99,7 +99,7 @@ class Schedule:
 
 
 def missing(cells: list[Cell], stretches: Iterable[Stretch]) -> list[Piece]:
-    """What the journal doesn't have, in the order of the cells."""
+    """The runs that the journal doesn't have, in the order of the cells."""
     had: dict[int, list[Stretch]] = {}
     for stretch in stretches:
         had.setdefault(stretch.cell, []).append(stretch)

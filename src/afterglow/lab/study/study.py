@@ -1,8 +1,8 @@
-"""A study: policies × worlds × horizons, described in a few lines of Python or TOML and played as a grid.
+"""`Study`: policies × worlds × horizons as a grid of simulations, defined in Python or TOML.
 
-Where a field is a list, the study has a cell for each of its values. With engine `step` or `hold`, run r of a seed
-meets the same rewards in every cell of a world, so that comparing cells run by run takes out the luck they share.
-`afterglow init` writes a study as TOML, with a comment at each field.
+Where a field is a list, the study has a cell for each element. With engine `step` or `hold`, run r of a seed has the
+same rewards in every cell of a world, so that comparing cells run by run removes common randomness. `afterglow init`
+writes an example in TOML, with comments.
 """
 
 from dataclasses import dataclass
@@ -10,18 +10,18 @@ from pathlib import Path
 
 from afterglow.lab.study.definition import StudyDefinition
 from afterglow.lab.study.results import Results
-from afterglow.lab.study.runner import Tell, run
+from afterglow.lab.study.runner import OnProgress, run
 
 
 @dataclass(frozen=True)
 class Study(StudyDefinition):
-    """What is played. A field may be a list, and the study is the grid.
+    """A grid of simulations. Any field can be a list.
 
-    `policies` are names, paths of Python files, `Policy` objects, or tables with `policy`, its options, and
-    `label` and `runs` if you like. `worlds` are `World` objects, or tables with `rewards` (one for each arm),
-    `window`, `spread`, `baseline`, and `arms` where the last reward is that of all further arms. `checkpoints` is
-    how many points a curve has, or a list of steps. `told_window` is what the policies are told in place of the
-    world's: steps, or a multiple such as "x1/8".
+    `policies` are names, paths of Python files, `Policy` objects, or tables with `policy`, its settings (by name or
+    as a table `options`), and `label` and `runs` if you like. `worlds` are `World` objects, or tables with `rewards`
+    (one for each arm), `window`, `spread`, `baseline`, and `arms` where the last reward is that of all further arms.
+    `checkpoints` is how many points a curve has, or a list of steps. `told_window` is the window that the policies are
+    given in place of the world's: steps, or a multiple such as "x1/8".
 
     >>> study = Study(policies=["trim-ucb", "leak-ucb"], worlds=[{"rewards": [0.9, 0.8], "window": [4, 8]}],
     ...               horizon=1e4, runs=10)
@@ -34,9 +34,9 @@ class Study(StudyDefinition):
         out: str | Path | None = None,
         threads: int | None = None,
         dask: str | None = None,
-        tell: Tell | None = None,
+        progress: OnProgress | None = None,
     ) -> Results:
-        """Play what is missing in the folder `out` (`results/NAME` unless given), on threads or a Dask cluster."""
+        """Run what is missing in the folder `out` (default `results/NAME`), on threads or a Dask cluster."""
         folder = Path(out) if out is not None else Path("results") / self.name
-        run(self, folder, threads, dask, tell)
+        run(self, folder, threads, dask, progress)
         return Results(folder)

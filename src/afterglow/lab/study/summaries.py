@@ -1,4 +1,4 @@
-"""The questions that results answer, each as a sheet whose caption says what its intervals are."""
+"""Summaries of results, each a table whose caption defines its intervals."""
 
 import math
 from collections.abc import Sequence
@@ -18,12 +18,12 @@ Row = dict[str, Any]
 
 
 def place_of(cell: Row, without: Sequence[str] = ()) -> Row:
-    """What a row says about where it comes from."""
+    """The columns that identify a cell."""
     return {name: cell[name] for name in PLACE if name not in without}
 
 
 def finite(value: float) -> float | None:
-    """None stands for what is not bounded or not known."""
+    """The value; None if it is infinite or NaN."""
     return float(value) if math.isfinite(value) else None
 
 
@@ -76,7 +76,8 @@ def paired(results: "Results", first: list[Row], second: list[Row], level: float
         wins = {"a_wins": int((gap < 0).sum()), "b_wins": int((gap > 0).sum()), "ties": int((gap == 0).sum())}
         rows.append(place | {"runs": int(gap.size)} | spelled(mean_interval(gap, level), "difference") | wins)
     if not rows:
-        raise BadValue(f"{first[0]['label']} and {second[0]['label']} have no runs in the same world yet")
+        sentence = f"{first[0]['label']} and {second[0]['label']} have no runs in the same world yet"
+        raise BadValue(sentence, kind="no-results", field="b")
     apart = any(row["engine"] in ("auto", "skip") for row in rows)
     return ResultTable(
         rows,
@@ -96,10 +97,12 @@ def rate(results: "Results", cells: list[Row], along: str, level: float) -> Resu
         if len(values) < 2:
             continue
         if len(values) < len(group):
-            raise BadValue(f"two cells of {group[0]['label']} have the same {along}; choose one, such as spread='last'")
+            sentence = f"two cells of {group[0]['label']} have the same {along}; choose one, such as spread='last'"
+            raise BadValue(sentence, kind="ambiguous-cells", field="along")
         rows.append(dict(key) | {"points": len(values)} | exponent(results, group, along, level))
     if not rows:
-        raise BadValue(f"a rate needs cells that differ in {along} alone, at least 2; give {along} as a list")
+        sentence = f"a rate needs cells that differ in {along} alone, at least 2; give {along} as a list"
+        raise BadValue(sentence, kind="too-few-points", field="along")
     return ResultTable(
         rows,
         f"exponent: slope of the least-squares line through log {along} and log mean regret; low, high: {level:.0%} "
@@ -109,7 +112,7 @@ def rate(results: "Results", cells: list[Row], along: str, level: float) -> Resu
 
 
 def sameness(cell: Row, along: str) -> Row:
-    """What the cells of one line share."""
+    """The columns that the cells of one line share."""
     if along == "horizon":
         return place_of(cell, ("horizon",))
     if along == "window":

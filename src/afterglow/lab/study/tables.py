@@ -1,11 +1,11 @@
-"""The tables of a finished study: Parquet files whose bytes depend on the study alone.
+"""The tables of a complete study: Parquet files whose bytes depend only on the study.
 
-    cells.parquet    one row for each cell: policy, options, world, horizon, what the policy was told
-    runs.parquet     one row for each run: regret, rewards, holds, switches, pulls, the recommended arm
-    curves.parquet   one row for each run and checkpoint: regret and share of the best arm so far
+    cells.parquet    one row per cell: policy, options, world, horizon, window given to the policy
+    runs.parquet     one row per run: regret, rewards, holds, switches, pulls, the recommended arm
+    curves.parquet   one row per run and checkpoint: regret and share of the best arm so far
 
-Rows are in the order of cells, runs and steps however the runs were shared out. Each file carries the study, the seed
-and the versions in its metadata under the key `afterglow`.
+Rows are ordered by cell, run and step, whatever the order of execution. Each file has the study, the seed and the
+versions in its metadata under the key `afterglow`.
 """
 
 import json
@@ -109,12 +109,12 @@ def in_order(journal: Path, stretches: list[Stretch], cells: list[Cell]) -> Iter
 
 
 def write_cells(folder: Path, cells: list[Cell], identity: Any) -> None:
-    """The table that says what the others are about; it comes first."""
+    """Write the table of cells."""
     write(folder / "cells.parquet", [cells_table(cells)], {KEY: json.dumps(identity, sort_keys=True)})
 
 
 def write_runs(folder: Path, journal: Path, stretches: list[Stretch], cells: list[Cell], identity: Any) -> None:
-    """The tables of runs and curves, each put in place when it is whole."""
+    """Write the tables of runs and curves, each moved in place when it is complete."""
     said = {KEY: json.dumps(identity, sort_keys=True)}
     parts = (runs_table(batch) for _, batch in in_order(journal, stretches, cells))
     write(folder / "runs.parquet", parts, said)

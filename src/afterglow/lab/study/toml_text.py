@@ -1,4 +1,4 @@
-"""A study as the text of a TOML file, so that a report can say how to play it again."""
+"""A study as TOML, for reports."""
 
 import json
 from collections.abc import Mapping
@@ -8,11 +8,11 @@ from typing import Any
 
 from afterglow.lab.study.definition import StudyDefinition
 
-WIDTH = 80  # of a list that stands on one line
+WIDTH = 80  # of a list on one line
 
 
 def toml_of(study: Mapping[str, Any]) -> str:
-    """The fields that differ from what they are if left out.
+    """The fields that differ from their defaults.
 
     >>> print(toml_of({"name": "short", "horizon": 100, "policies": ["ucb1"],
     ...                "worlds": [{"rewards": [0.9, 0.8], "window": 4}]}), end="")
@@ -52,7 +52,13 @@ def gathered(given: list[Any]) -> list[dict[str, Any]]:
 
 
 def value_of(value: Any) -> str:
-    """One value; TOML writes texts, numbers and lists of them as JSON does. A long list has a line for each item."""
+    """One value; TOML writes texts, numbers and lists of them as JSON does. A long list has a line for each item.
+
+    >>> value_of({"C": [0.5, 1]})
+    '{ C = [0.5, 1] }'
+    """
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{name} = {value_of(one)}' for name, one in value.items())} }}"
     text = json.dumps(value, ensure_ascii=False)
     if not isinstance(value, list) or len(text) <= WIDTH:
         return text

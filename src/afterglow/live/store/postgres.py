@@ -63,7 +63,8 @@ class PostgresStore(TableAccess):
     def begun(self, change: bool, first: str) -> Iterator[Cursor[Row]]:
         """A transaction that is kept if no exception ends it, by the results of its `first` statements."""
         if change and self.read_only:
-            raise OutOfTurn(f"{self.address} was opened to read only; open it without read_only to change it")
+            way_out = "open it without read_only to change it"
+            raise OutOfTurn(f"{self.address} was opened to read only", kind="read-only", way_out=way_out)
         with self.pool.lend(f"{CHANGE if change else READ}; {first}") as opened:
             opened.nextset()
             yield opened

@@ -33,8 +33,10 @@ class SqliteAccess(TableAccess):
         self.read_only = read_only
         if read_only and not self.path.exists():
             raise BadValue(
-                f"{path} doesn't exist, so there is nothing to read; open it without read_only to create it",
+                f"{path} doesn't exist, so there is nothing to read",
+                kind="no-database",
                 field="address",
+                way_out="open it without read_only to create it",
             )
         refuse_other_names(self.path)
         self.base = connect(self.path, read_only)
@@ -50,7 +52,8 @@ class SqliteAccess(TableAccess):
     def session(self, change: bool) -> Iterator[SqliteSession]:
         with self.turn:
             if self.read_only and change:
-                raise OutOfTurn(f"{self.path} was opened to read only; open it without read_only to change it")
+                way_out = "open it without read_only to change it"
+                raise OutOfTurn(f"{self.path} was opened to read only", kind="read-only", way_out=way_out)
             if self.process != os.getpid():
                 raise OutOfTurn(
                     f"{self.path} was opened by process {self.process}, which forked; open it in each process"

@@ -53,7 +53,8 @@ def locked(lock: Path, path: Path) -> IO[str]:
         take(file)
     except OSError as error:
         file.close()
-        raise InUse(f"{path} is being written by {owner(lock)}; stop it, or open with read_only=True") from error
+        way_out = "stop it, or open with read_only=True"
+        raise InUse(f"{path} is being written by {owner(lock)}", way_out=way_out) from error
     return file
 
 

@@ -7,31 +7,32 @@ import pytest
 
 import afterglow
 from afterglow.cli import run
-from afterglow.cli.wording import ONLY_PYTHON, spoken
+from afterglow.cli.app import commands
+from afterglow.cli.option_names import command_in, worded, words_for
+from afterglow.errors import BadValue, Sentence, argument
 from testbed.quick_disk import quick_folder
 from testbed.service import command as in_its_own_process
 
-ROOT = Path(__file__).parents[2]
 ARGUMENT = re.compile(r"\b[a-z_]+=(True|False|None|'|\")")
 
 
-def test_of_two_ways_to_say_it_the_option_is_kept() -> None:
-    assert spoken("say which, such as column='sum' (--column sum)") == "say which, such as --column sum"
-    assert spoken("such as column='Umsatz (€)' (--column 'Umsatz (€)'); x") == "such as --column 'Umsatz (€)'; x"
-    assert spoken("with season=24 (--season 24) a fit allows for it") == "with --season 24 a fit allows for it"
-    assert spoken("a=b is no option, and (so) is this") == "a=b is no option, and (so) is this"
+def test_arguments_are_named_as_the_options_of_the_command_that_was_called() -> None:
+    plan, simulate = (words_for(command_in(commands(), [name])) for name in ("plan", "simulate"))
+    error = BadValue(f"{argument('noise')} must be below {argument('reward_max')}; give {argument('noise', 0.1)}")
+    assert str(error) == "noise must be below reward_max; give noise=0.1"
+    assert error.worded(plan) == "--noise must be below --reward-max; give --noise 0.1"
+    assert error.worded(simulate) == "--set noise must be below reward_max; give --set noise=0.1"
 
 
-def test_every_sentence_about_read_only_has_words_for_the_command_line() -> None:
-    """A new or a changed one must be added to the table, or it would reach people as it is."""
-    files = sorted((ROOT / "src/afterglow/live").rglob("*.py"))
-    told = [line for file in files for line in file.read_text(encoding="utf-8").splitlines() if "; " in line]
-    said = [line for line in told if "raise" in line and "read_only" in line]
-    assert len(said) >= 3
-    for line in said:
-        assert any(python in line for python in ONLY_PYTHON), line
-    for python in ONLY_PYTHON:
-        assert any(python in line for line in said), python
+def test_a_value_that_a_shell_would_split_is_quoted() -> None:
+    note = Sentence(f"say which, such as {argument('column', 'Umsatz (€)')}")
+    assert note == "say which, such as column='Umsatz (€)'"
+    assert worded(note) == "say which, such as --column 'Umsatz (€)'"
+    assert worded("plain text") == "plain text"
+
+
+def test_a_command_inside_a_group_is_found() -> None:
+    assert command_in(commands(), ["token", "revoke", "x"]).name == "revoke"
 
 
 def test_a_missing_or_a_busy_database_is_told_in_the_words_of_the_command_line(
@@ -57,4 +58,4 @@ def test_columns_that_cant_be_told_are_asked_for_by_option(tmp_path: Path, capsy
     path.write_text("von,bis,arm,total\n2026-01-01,2026-01-02,A,1\n2026-01-02,2026-01-03,B,2\n", encoding="utf-8")
     assert run(["fit", str(path)]) == 1
     said = capsys.readouterr().err
-    assert said.rstrip().endswith("has several columns of times (von, bis); say which, such as --step von")
+    assert said.rstrip().endswith("has several columns of times (von, bis); name it, such as --step von")
