@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 import afterglow
-from afterglow.cli import (
+from afterglow.cli.commands import (
     backup,
     bounds,
     compare,

@@ -11,10 +11,10 @@ from typing import Annotated, Any
 import typer
 from typer import Argument, Option
 
-from afterglow.cli.database_options import Json
+from afterglow.cli.commands.serve import Config, Db
 from afterglow.cli.exit_codes import StrictCommand, SuggestingGroup
 from afterglow.cli.messages import one_line
-from afterglow.cli.serve import Config, Db
+from afterglow.cli.options import Json
 from afterglow.errors import UnknownName
 from afterglow.live.store import access
 from afterglow.live.store.access import Access, TokenRow
