@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from afterglow.errors import BadValue, UnknownName, argument
+from afterglow.policies.blocks import Blocks
 
 SettingsT = TypeVar("SettingsT")
 StateT = TypeVar("StateT")
@@ -29,6 +30,7 @@ class Policy(Generic[SettingsT, StateT]):
     `configure` makes checked settings out of `arms`, `window`, `horizon` (those it names) and options;
     left out, it is the settings class itself. `recommend` names the arm to keep after the last step;
     left out, it is the arm played most. `evidence` says what the last decision rests on, for explanations.
+    `test` returns the blocks of a randomised schedule, for an exact test.
     """
 
     name: str
@@ -48,6 +50,8 @@ class Policy(Generic[SettingsT, StateT]):
     guarantee: str = ""
     source: str = ""
     evidence: Callable[[SettingsT, StateT], str] | None = None
+    unbroken: bool = False  # a hold that is interrupted by another arm is learned cut short, not continued
+    test: Callable[[SettingsT, StateT], Blocks] | None = None
 
     def parameters(self) -> Mapping[str, inspect.Parameter]:
         """What `configure` takes, by name."""
