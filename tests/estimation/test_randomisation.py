@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from afterglow import Agent
 from afterglow.errors import BadValue, OutOfTurn
+from afterglow.estimation.randomisation import DRAWS, Test, compare_orders, ends, kept_sums, randomisation_test
 from afterglow.policies.blocks import Blocks
-from afterglow.randomisation import DRAWS, Test, compare_orders, ends, kept_sums, randomisation_test
 from afterglow.rng import TEST, key
 
 Rows = tuple[tuple[float, ...], ...]
