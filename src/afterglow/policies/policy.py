@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from afterglow.errors import BadValue, UnknownName, argument
-from afterglow.policies.blocks import Blocks
+from afterglow.policies.block_means import BlockMeans
 
 SettingsT = TypeVar("SettingsT")
 StateT = TypeVar("StateT")
@@ -51,7 +51,7 @@ class Policy(Generic[SettingsT, StateT]):
     source: str = ""
     evidence: Callable[[SettingsT, StateT], str] | None = None
     unbroken: bool = False  # a hold that is interrupted by another arm is learned cut short, not continued
-    test: Callable[[SettingsT, StateT], Blocks] | None = None
+    test: Callable[[SettingsT, StateT], BlockMeans] | None = None
 
     def parameters(self) -> Mapping[str, inspect.Parameter]:
         """What `configure` takes, by name."""
