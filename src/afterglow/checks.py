@@ -20,6 +20,16 @@ def is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, Real) and math.isfinite(value)
 
 
+def number_of(text: str) -> int | float | str:
+    """A text as a number, whole ones without rounding; the text itself if it is not a number."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
 @contextmanager
 def about(field: str) -> Iterator[None]:
     """Errors raised inside concern this argument."""

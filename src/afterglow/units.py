@@ -15,6 +15,7 @@ a unit's totals by the same share of its level, on average over units. Totals ma
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -153,9 +154,9 @@ class Units:
                 f"test() is one look at the end, {left:,} of {self.horizon:,} steps are left; play them first"
             )
         slots = [(played.steps, played.split, played.lost, played.heads, played.bodies) for played in self._played]
-        return replayed_test(
-            self.policy, self._settings, slots, self.settings, self._runner.state, self.seed, draws
-        )._replace(missing=self._missing, outside=self._outside)
+        state = self._runner.state
+        found = replayed_test(self.policy, self._settings, slots, self.settings, state, self.seed, draws)
+        return replace(found, missing=self._missing, outside=self._outside)
 
     def to_json(self) -> str:
         """The experiment as JSON, at any point; `from_json` continues with the same decisions."""

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from afterglow import Agent, Difference, Estimate, Estimates, Policy, errors, theory
+from afterglow import Agent, Difference, Estimate, Estimates, PanelEstimate, Policy, Units, UnitsTest, errors, theory
 from afterglow.cli.app import commands
 from afterglow.engine.outcome import Outcome
 from afterglow.engine.simulate import TIERS, simulate
 from afterglow.lab.study.results import Results
 from afterglow.lab.study.study import Study
-from afterglow.policies import named, names
+from afterglow.policies import named, names, round_names
 from afterglow.theory import trim
 from afterglow.worlds.rewards import FORMS
 from afterglow.worlds.spreads import NAMES, spread
@@ -162,12 +162,22 @@ def test_the_reference_of_the_agent_has_all_its_methods() -> None:
     known = names_in_tables(REFERENCE / "agent.md")
     assert methods <= known
     assert "`Agent.from_json(text, policy=None)`" in text_of(REFERENCE / "agent.md")
-    assert {name for name in vars(Units) if not name.startswith("_")} <= names_in_tables(REFERENCE / "units.md") | {"from_json"}
+    assert {name for name in vars(Units) if not name.startswith("_")} <= names_in_tables(REFERENCE / "units.md") | {
+        "from_json"
+    }
 
 
 @pytest.mark.parametrize(
     ("page", "kind"),
-    [("agent", Difference), ("agent", Estimate), ("agent", Estimates), ("units", PanelEstimate), ("units", UnitsTest), ("policy", Policy), ("simulate", Outcome)],
+    [
+        ("agent", Difference),
+        ("agent", Estimate),
+        ("agent", Estimates),
+        ("units", PanelEstimate),
+        ("units", UnitsTest),
+        ("policy", Policy),
+        ("simulate", Outcome),
+    ],
 )
 def test_every_field_is_in_the_reference(page: str, kind: type) -> None:
     assert public(kind) - set(PLACES) <= names_in_tables(REFERENCE / f"{page}.md")

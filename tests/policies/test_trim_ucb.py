@@ -186,7 +186,7 @@ def test_it_recommends_the_best_mean_in_a_short_experiment_and_else_the_best_low
         ({"endgame": -1}, "endgame must be a whole number of at least 0 (0 = none), got -1"),
         (
             {"endgame": 9, "horizon": None},
-            "endgame counts back from the horizon and there is none, got 9; give a horizon or leave endgame out",
+            "endgame counts back from the horizon and there is none, got 9; give horizon or leave endgame out",
         ),
         *(
             (

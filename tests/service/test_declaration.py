@@ -18,7 +18,7 @@ from afterglow.live.domain.command_table import COMMANDS, STARTED, Command, effe
 from afterglow.live.domain.commands import Event
 from afterglow.live.domain.settings_table import SETTINGS
 from afterglow.live.domain.spec import Spec
-from afterglow.live.domain.state import State
+from afterglow.live.domain.state import ExperimentState
 from afterglow.service import app
 from afterglow.service.api import commands
 from afterglow.service.api.models import NewExperiment
@@ -29,11 +29,11 @@ from tables import commands as tables
 from testbed.service import in_thread
 
 
-def note(spec: Spec, state: State, text: str) -> list[Event]:
+def note(spec: Spec, state: ExperimentState, text: str) -> list[Event]:
     return [Event("note", {"text": text})]
 
 
-def unchanged(spec: Spec, state: State, body: transitions.Body) -> None:
+def unchanged(spec: Spec, state: ExperimentState, body: transitions.Body) -> None:
     """What the event does to the state."""
 
 

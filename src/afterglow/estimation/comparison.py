@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from afterglow.estimation.batch_means import Batches
 from afterglow.estimation.lingering import Mixture, weigh
-from afterglow.estimation.noise import ENOUGH, Noise, noise
+from afterglow.estimation.noise import ENOUGH, NoiseVariance, noise
 
 ROOT = math.sqrt(0.5)
 HALVINGS = 40
@@ -41,7 +41,7 @@ class Comparison:
     """What batches and timeline say about all arms, in the units of the totals given to them."""
 
     steps: tuple[int, ...]  # washed ones
-    noises: tuple[Noise, ...] | None
+    noises: tuple[NoiseVariance, ...] | None
     places: tuple[int, ...]  # of the arm in the mixture, -1 if it has no washed step
     mixture: Mixture | None
     span: int  # steps of a block

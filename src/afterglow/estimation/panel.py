@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from afterglow.checks import Name
 from afterglow.errors import OutOfTurn
@@ -13,7 +13,8 @@ SAME = 1e-9  # relative: a replay that deals the same plan under other names dif
 Slot = tuple[int, int, Sequence[int], Sequence[float], Sequence[float]]  # steps, split, lost, heads, bodies
 
 
-class PanelEstimate(NamedTuple):
+@dataclass(frozen=True)
+class PanelEstimate:
     """One arm beside the best one."""
 
     arm: Name
@@ -52,7 +53,8 @@ class PanelEstimates:
         return "\n".join(rows)
 
 
-class UnitsTest(NamedTuple):
+@dataclass(frozen=True)
+class UnitsTest:
     """The exact test of "no arm changes any total"."""
 
     p: float

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from afterglow.policies.blocks import Blocks
 from afterglow.policies.configurable import Configurable
 
 SettingsT = TypeVar("SettingsT")
@@ -28,6 +29,7 @@ class Policy(Configurable, Generic[SettingsT, StateT]):
     `configure` makes checked settings out of `arms`, `window`, `horizon` (those it names) and options;
     left out, it is the settings class itself. `recommend` names the arm to keep after the last step;
     left out, it is the arm played most. `evidence` says what the last decision rests on, for explanations.
+    `test` returns the blocks of a randomised schedule, for an exact test.
     """
 
     name: str
@@ -47,6 +49,8 @@ class Policy(Configurable, Generic[SettingsT, StateT]):
     guarantee: str = ""
     source: str = ""
     evidence: Callable[[SettingsT, StateT], str] | None = None
+    unbroken: bool = False  # a hold that is interrupted by another arm is learned cut short, not continued
+    test: Callable[[SettingsT, StateT], Blocks] | None = None
 
     def settings(
         self, arms: int, window: int, horizon: int | None = None, options: Mapping[str, Any] | None = None

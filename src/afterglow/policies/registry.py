@@ -18,6 +18,7 @@ WHERE = {
     "lean-ucb": "lean_ucb:policy",
     "leak-ucb": "leak_ucb:policy",
     "washout-ucb": "washout_ucb:policy",
+    "switchback": "switchback:policy",
     "lag-ridge-ucb": "lag_ridge_ucb:policy",
     "ucb1": "ucb1:policy",
     "improved-ucb": "improved_ucb:policy",

@@ -14,10 +14,10 @@ from afterglow.live.domain import commands, limits
 from afterglow.live.domain.arguments import Argument, Kind, read_all
 from afterglow.live.domain.commands import Context, Event
 from afterglow.live.domain.spec import Spec
-from afterglow.live.domain.state import WAITING, Phase, State
+from afterglow.live.domain.state import WAITING, ExperimentState, Phase
 from afterglow.live.domain.status import Status
 
-Effect = Callable[[Spec, State, Context, Mapping[str, Any]], list[Event]]
+Effect = Callable[[Spec, ExperimentState, Context, Mapping[str, Any]], list[Event]]
 STARTED = (Phase.RUNNING, Phase.PAUSED)
 
 
@@ -47,7 +47,9 @@ class Command:
         """Its name in addresses."""
         return self.name.replace("_", "-")
 
-    def events_of(self, spec: Spec, state: State, context: Context, given: Mapping[str, object]) -> list[Event]:
+    def events_of(
+        self, spec: Spec, state: ExperimentState, context: Context, given: Mapping[str, object]
+    ) -> list[Event]:
         """The events that follow; a refusal if the phase, an argument or the state doesn't allow it."""
         if state.phase not in self.phases:
             commands.started(spec, state)

@@ -41,7 +41,7 @@ def create(service: Service, asked: models.NewExperiment) -> dict[str, Any]:
 
 
 @router.get(
-    "/experiments", response_model=models.Experiments, summary="List experiments, oldest first", responses=answers()
+    "/experiments", response_model=models.ExperimentList, summary="List experiments, oldest first", responses=answers()
 )
 async def list_experiments(
     call: Reads,

@@ -25,12 +25,12 @@ JSON = (b"content-type", b"application/json")
 REWARD_FIELDS = ("key", "amount")
 
 
-class Reward(msgspec.Struct, forbid_unknown_fields=True):
+class RewardBody(msgspec.Struct, forbid_unknown_fields=True):
     key: Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST)]
     amount: Annotated[float, msgspec.Meta(ge=0)]
 
 
-DECODER = msgspec.json.Decoder(Reward | Annotated[list[Reward], msgspec.Meta(min_length=1, max_length=BATCH)])
+DECODER = msgspec.json.Decoder(RewardBody | Annotated[list[RewardBody], msgspec.Meta(min_length=1, max_length=BATCH)])
 
 
 class CachedView(NamedTuple):

@@ -35,7 +35,7 @@ def close(experiment: Experiment, step: int, total: float | None) -> dict[str, A
 
 @router.get(
     "/steps",
-    response_model=models.Steps,
+    response_model=models.StepList,
     summary="Variant, role and total of each step",
     responses=answers("unknown-experiment"),
 )
