@@ -13,10 +13,10 @@ from afterglow.live.store.access import HookRow
 from afterglow.service.api.dependencies import Administers, AuthorizedCall
 from afterglow.service.api.models import Answered, Moment, Name, Sent
 from afterglow.service.api.openapi import answers
-from afterglow.service.api.views import moment
 from afterglow.service.background.addresses import LONGEST, checked_url
 from afterglow.service.problems import Problem
 from afterglow.service.service import Service
+from afterglow.service.views import moment
 
 router = APIRouter(prefix="/v1/webhooks", tags=["webhooks"])
 MOST = 50  # webhooks; each experiment's log is followed for each of them

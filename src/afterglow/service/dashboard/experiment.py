@@ -85,7 +85,7 @@ def page_values(visit: Visit, experiment: Experiment, current: ExperimentView) -
         "roles": sentences.ROLES,
         "rows": ROWS,
         "lines": sentences.lines(spec, current.log)[:LATEST],
-        "orders": offered(spec, status) if visit.may("operate") else [],
+        "actions": offered(spec, status) if visit.may("operate") else [],
         "seen": current.seen,
     }
 

@@ -18,7 +18,7 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 GUARDED = ("/v1/", "/ofrep/")
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
-HOT = frozenset({"current", "rewards"})  # frequent calls: logged only on errors, unless the level is debug
+FREQUENT = frozenset({"current", "rewards"})  # frequent calls: logged only on errors, unless the level is debug
 FORM, FORMS = 1 << 16, 1 << 22  # maximum bytes of a page's form, and of all forms at the same time
 HEADERS = (b"authorization", b"content-length", b"content-type", b"host", b"x-request-id", b"if-none-match")
 PLAIN_ID = frozenset(b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.:")
@@ -100,7 +100,7 @@ class Middleware:
         endpoint = scope.get("endpoint")
         call = getattr(endpoint, "__name__", None) or "none"
         self.metrics.called(call, status, seconds)
-        level = logging.DEBUG if call in HOT and status < 500 else logging.INFO
+        level = logging.DEBUG if call in FREQUENT and status < 500 else logging.INFO
         if LOG.isEnabledFor(level):
             token = scope.get("token")
             more: dict[str, Any] = {
