@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from afterglow.errors import AfterglowError, Unavailable
 from afterglow.live import Experiment, Experiments
 from afterglow.live.store.access import Access
+from afterglow.service.api.event_verdicts import EventVerdicts
 from afterglow.service.auth.scopes import Authenticator
 from afterglow.service.auth.tokens import TokenCache, new_token
 from afterglow.service.background.reward_writer import RewardWriter
@@ -40,6 +41,7 @@ class Service:
             self.tokens, settings.auth, settings.rate_limit, experiments.now, self.renew_tokens
         )
         self.ticker = Ticker(experiments, self.tokens, self.metrics)
+        self.event_verdicts = EventVerdicts(experiments)
         self.deliveries = Deliveries(experiments, access, settings.webhooks)
         self.until = inf  # deadline of a stop, by the monotonic clock
         self.hanging = False  # whether threads still wait for the database after a stop

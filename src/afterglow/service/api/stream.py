@@ -13,11 +13,9 @@ from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from afterglow.errors import BadValue, argument
-from afterglow.live.follower import LogEntry
 from afterglow.service.api import models
 from afterglow.service.api.dependencies import Reads
 from afterglow.service.api.openapi import answers
-from afterglow.service.api.views import event_view
 from afterglow.service.auth.scopes import allow
 from afterglow.service.auth.tokens import Token
 from afterglow.service.problems import Problem
@@ -35,7 +33,7 @@ EVENTS: dict[int | str, dict[str, Any]] = {
                 "schema": {"type": "string"},
                 "example": 'id: eyJzaGlwcGluZyI6N30=\nevent: close\ndata: {"experiment":"shipping","seq":7,"at":'
                 '"2026-11-16T01:30:00.000Z","kind":"close","body":{"served":1,"step":5,"total":310000000,'
-                '"void":false}}\n\n',
+                '"void":false},"verdict":null}\n\n',
             }
         },
     }
@@ -118,25 +116,32 @@ class EventLines:
         while not ticker.ending and monotonic() < until and self.service.authenticator.valid(self.token):
             changed = ticker.news
             found = await self.look()
-            for name, one in found:
-                yield self.line(name, one)
+            for data in found:
+                yield self.line(data)
             if len(found) < PAGE:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(changed.wait(), max(0.001, min(PING, until - monotonic())))
             if not found:
                 yield b":\n\n"
 
-    async def look(self) -> list[tuple[str, LogEntry]]:
+    async def look(self) -> list[dict[str, Any]]:
         try:
-            return await self.service.ask(self.service.experiments.changes, self.seen, PAGE, self.only)
+            return await self.service.ask(self.read)
         except Problem:
             return []  # the database can't be reached or is overloaded: with the next event
 
-    def line(self, name: str, one: LogEntry) -> bytes:
-        self.seen[name] = one.seq
-        data = {"experiment": name} | event_view(one)
-        del data["hash"]
-        return b"id: %s\nevent: %s\ndata: %s\n\n" % (cursor(self.seen), one.kind.encode(), msgspec.json.encode(data))
+    def read(self) -> list[dict[str, Any]]:
+        """The next events as JSON values; the newest of each experiment with its verdict."""
+        found = self.service.experiments.changes(self.seen, PAGE, self.only)
+        return [self.service.event_verdicts.data(name, one) for name, one in found]
+
+    def line(self, data: dict[str, Any]) -> bytes:
+        self.seen[data["experiment"]] = data["seq"]
+        return b"id: %s\nevent: %s\ndata: %s\n\n" % (
+            cursor(self.seen),
+            data["kind"].encode(),
+            msgspec.json.encode(data),
+        )
 
 
 def cursor(seen: Mapping[str, int]) -> bytes:

@@ -22,7 +22,7 @@ from afterglow.errors import AfterglowError, Unavailable
 from afterglow.live import Experiments
 from afterglow.live.follower import LogEntry
 from afterglow.live.store.access import Access, HookRow
-from afterglow.service.api.views import event_view
+from afterglow.service.api.event_verdicts import EventVerdicts
 from afterglow.service.background.addresses import located
 
 LOG = logging.getLogger("afterglow.service.api.webhooks")
@@ -51,6 +51,7 @@ class Deliveries:
         self.access = access
         self.reach = reach
         self.limit = limit
+        self.event_verdicts = EventVerdicts(experiments)
         self.lanes: dict[tuple[str, str], DeliveryLane] = {}
         self.pool = ThreadPoolExecutor(2, "afterglow-webhooks")
         self.task: asyncio.Task[None] | None = None
@@ -167,7 +168,7 @@ class Deliveries:
 
     async def deliver(self, http: httpx.AsyncClient, hook: HookRow, name: str, event: LogEntry) -> str | None:
         """Why a delivery failed; None if it succeeded."""
-        body = body_of(name, event)
+        body = msgspec.json.encode(await self.ask(self.event_verdicts.data, name, event))
         try:
             async with asyncio.timeout(self.limit):
                 url, host, tls_name = await located(hook.address, self.reach)
@@ -211,10 +212,3 @@ def calling(limit: float) -> httpx.AsyncClient:
 def wanted(hook: HookRow, event: LogEntry) -> bool:
     """Whether a webhook receives an event: one of its kinds, and not older than the webhook."""
     return (hook.kinds is None or event.kind in hook.kinds.split()) and round(1000 * event.at) >= hook.created
-
-
-def body_of(name: str, event: LogEntry) -> bytes:
-    """The event as in the stream of events."""
-    data = {"experiment": name} | event_view(event)
-    del data["hash"]
-    return msgspec.json.encode(data)
