@@ -87,7 +87,7 @@ def between(name: str, value: object, least: float, most: float = math.inf, note
 
 
 def arm_names(arms: object, field: str = "arms") -> tuple[Name, ...]:
-    """Names of at least two arms (or of another argument, `field`), all different; 0, 1, … if only their number is given."""
+    """At least two names, all different; 0, 1, … if only their number is given."""
     if isinstance(arms, Real):
         return tuple(range(whole(field, arms, 2)))
     if isinstance(arms, str | bytes) or not isinstance(arms, Iterable):
