@@ -28,6 +28,7 @@ from afterglow.service.auth.tokens import Token
 from afterglow.service.background.feed import Item, item_of
 from afterglow.service.problems import Problem
 from afterglow.service.service import Service
+from afterglow.service.views import event_view
 
 router = APIRouter(prefix="/v1", tags=["events"])
 PAGE = 200

@@ -26,8 +26,8 @@ from afterglow.live import Experiments
 from afterglow.live.domain.log import BEGINNING, Place
 from afterglow.live.follower import REWOUND, LogEntry, rewound
 from afterglow.live.store.access import Access, HookRow
-from afterglow.service.api.views import event_view
 from afterglow.service.background.addresses import located
+from afterglow.service.views import event_view
 
 LOG = logging.getLogger("afterglow.service.api.webhooks")
 PURPOSE = "webhooks"
