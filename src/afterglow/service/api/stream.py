@@ -28,7 +28,6 @@ from afterglow.service.auth.tokens import Token
 from afterglow.service.background.feed import Item, item_of
 from afterglow.service.problems import Problem
 from afterglow.service.service import Service
-from afterglow.service.views import event_view
 
 router = APIRouter(prefix="/v1", tags=["events"])
 PAGE = 200

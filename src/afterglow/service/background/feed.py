@@ -13,7 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from afterglow.live.follower import LogEntry
-from afterglow.service.api.views import event_view
+from afterglow.service.views import event_view
 
 ROOM = 5000  # items kept
 
