@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 from afterglow.errors import AfterglowError, Unavailable
 from afterglow.live import Experiment, Experiments
 from afterglow.live.store.access import Access
-from afterglow.service.api.event_verdicts import EventVerdicts
 from afterglow.service.auth.scopes import Authenticator
 from afterglow.service.auth.tokens import TokenCache, new_token
 from afterglow.service.background.reward_writer import RewardWriter
@@ -19,7 +18,7 @@ from afterglow.service.background.webhook_delivery import Deliveries
 from afterglow.service.background.workers import Workers
 from afterglow.service.metrics import Metrics
 from afterglow.service.problems import Problem, problem_of
-from afterglow.service.settings import Settings
+from afterglow.service.settings import ServiceSettings
 
 LOG = logging.getLogger("afterglow.service")
 Result = TypeVar("Result")
@@ -29,11 +28,12 @@ LAST = 1.0  # minimum seconds to close the database
 class Service:
     """Everything that calls use. `start` and `stop` run in the server's event loop."""
 
-    def __init__(self, experiments: Experiments, access: Access, settings: Settings) -> None:
+    def __init__(self, experiments: Experiments, access: Access, settings: ServiceSettings) -> None:
         self.experiments = experiments
         self.access = access  # tokens and webhooks
         self.settings = settings
         self.metrics = Metrics()
+        experiments.on_rewind(lambda name: self.metrics.rewinds.labels(name).inc())
         self.workers = Workers(settings.workers, settings.time_limit)
         self.reward_writer = RewardWriter(settings.queue, settings.time_limit, self.metrics.settled)
         self.tokens = TokenCache(access.tokens)
@@ -41,7 +41,6 @@ class Service:
             self.tokens, settings.auth, settings.rate_limit, experiments.now, self.renew_tokens
         )
         self.ticker = Ticker(experiments, self.tokens, self.metrics)
-        self.event_verdicts = EventVerdicts(experiments)
         self.deliveries = Deliveries(experiments, access, settings.webhooks)
         self.until = inf  # deadline of a stop, by the monotonic clock
         self.hanging = False  # whether threads still wait for the database after a stop

@@ -12,7 +12,7 @@ from afterglow.estimation.verdict import Verdict
 from afterglow.live.domain import commands
 from afterglow.live.domain.commands import Event, Reported
 from afterglow.live.domain.spec import Spec, read_spec, specify
-from afterglow.live.domain.state import Phase, State, initial
+from afterglow.live.domain.state import ExperimentState, Phase, initial
 from afterglow.live.domain.status import status
 from afterglow.live.domain.summary import progress, summary
 from afterglow.live.domain.transitions import apply
@@ -22,7 +22,7 @@ from afterglow.live.verdict_cache import VerdictCache
 MEANS = {"49": 20.0, "59": 30.0, "69": 20.0}
 
 
-def made(**settings: Any) -> tuple[Spec, State]:
+def made(**settings: Any) -> tuple[Spec, ExperimentState]:
     given: dict[str, Any] = {"policy": "lean-ucb", "reward_max": 100.0} | settings
     spec = specify("shipping", list(MEANS), 4, given.pop("horizon", 400), **given)
     state = initial(spec)
@@ -30,12 +30,12 @@ def made(**settings: Any) -> tuple[Spec, State]:
     return spec, state
 
 
-def happen(spec: Spec, state: State, events: list[Event]) -> None:
+def happen(spec: Spec, state: ExperimentState, events: list[Event]) -> None:
     for event in events:
         apply(spec, state, *event)
 
 
-def play(spec: Spec, state: State, steps: int, means: dict[str, float] = MEANS) -> list[float]:
+def play(spec: Spec, state: ExperimentState, steps: int, means: dict[str, float] = MEANS) -> list[float]:
     random, totals = Random(3), list[float]()
     for _ in range(steps):
         totals.append(max(0.0, round(means[spec.variants[state.served]] + random.gauss(0, 3.0), 3)))

@@ -8,7 +8,7 @@ from typing import Any
 from afterglow.estimation.estimates import Estimates
 from afterglow.estimation.verdict import Verdict
 from afterglow.live.domain.spec import Spec
-from afterglow.live.domain.state import Phase, Role, State
+from afterglow.live.domain.state import ExperimentState, Phase, Role
 from afterglow.live.domain.verdict import LiveCase, case_of, decided_by, estimates
 
 STANDS_OUT = ("leading", "clear", "tested", "proven")  # grades
@@ -71,7 +71,7 @@ class Explanation:
     estimates: Estimates  # when the step began
 
 
-def status(spec: Spec, state: State, judge: Callable[[LiveCase], Verdict] = decided_by) -> Status:
+def status(spec: Spec, state: ExperimentState, judge: Callable[[LiveCase], Verdict] = decided_by) -> Status:
     """The status now; `judge` makes the verdict on what is known now, if it is asked for."""
     case = case_of(spec, state)
     return Status(
@@ -81,7 +81,7 @@ def status(spec: Spec, state: State, judge: Callable[[LiveCase], Verdict] = deci
     )  # fmt: skip
 
 
-def explanation(spec: Spec, state: State) -> Explanation:
+def explanation(spec: Spec, state: ExperimentState) -> Explanation:
     """Why the current step has its variant."""
     hold, holding, step = state.plan.hold, state.plan.holding, state.step
     why = REASONS.get(state.role, "")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from afterglow.estimation.verdict import Gained, Verdict, Versus
 from afterglow.live.domain.spec import Spec
-from afterglow.live.domain.state import WAITING, Phase, State
+from afterglow.live.domain.state import WAITING, ExperimentState, Phase
 
 PERIODS = {60_000: "a minute", 3_600_000: "an hour", 86_400_000: "a day", 604_800_000: "a week"}  # by milliseconds
 ENDS = ("clear", "tested", "proven")  # grades that decide
@@ -22,7 +22,7 @@ class Progress(NamedTuple):
     latest: int  # end of the last step
 
 
-def progress(spec: Spec, state: State, latest: int) -> Progress:
+def progress(spec: Spec, state: ExperimentState, latest: int) -> Progress:
     """`latest` is the time of the last record, which counts where there is no schedule."""
     ended = state.starts + state.step * spec.step_ms if spec.step_ms else max(latest, state.starts)
     return Progress(state.phase, state.step, state.starts, ended)

@@ -12,7 +12,7 @@ from afterglow.estimation.comparison import Comparison, Missing, compare
 from afterglow.estimation.estimates import Estimates, read
 from afterglow.estimation.verdict import Verdict, Versus, judge
 from afterglow.live.domain.spec import Spec
-from afterglow.live.domain.state import Phase, State
+from afterglow.live.domain.state import ExperimentState, Phase
 from afterglow.live.domain.transitions import recommended
 
 MOST = 50  # variants that are compared with each other: the work grows with their square
@@ -41,12 +41,12 @@ class TooMany(Comparison):
         return Missing(f"more than {MOST} variants are not compared with each other; disable some")
 
 
-def estimates(spec: Spec, state: State) -> Estimates:
+def estimates(spec: Spec, state: ExperimentState) -> Estimates:
     """Mean and interval of every variant, in the unit of rewards."""
     return read(state.bounds, spec.variants, spec.window, spec.reward_max, spec.confidence)
 
 
-def alarm(spec: Spec, state: State, known: Estimates) -> str | None:
+def alarm(spec: Spec, state: ExperimentState, known: Estimates) -> str | None:
     """What contradicts the experiment's settings."""
     if state.capped:
         return (
@@ -56,7 +56,7 @@ def alarm(spec: Spec, state: State, known: Estimates) -> str | None:
     return known.alarm
 
 
-def to_keep(spec: Spec, state: State) -> str | None:
+def to_keep(spec: Spec, state: ExperimentState) -> str | None:
     """The variant to keep, by what is known now: never a disabled one. None while nothing is learned."""
     if not state.learned:
         return None
@@ -67,7 +67,7 @@ def to_keep(spec: Spec, state: State) -> str | None:
     return spec.variants[best]
 
 
-def case_of(spec: Spec, state: State) -> LiveCase:
+def case_of(spec: Spec, state: ExperimentState) -> LiveCase:
     """Copy what the verdict depends on."""
     known = estimates(spec, state)
     over = state.phase is Phase.OVER
@@ -106,6 +106,6 @@ def lifts(case: LiveCase) -> tuple[Versus, ...]:
     return tuple(one for one in found if one is not None)
 
 
-def verdict(spec: Spec, state: State) -> Verdict:
+def verdict(spec: Spec, state: ExperimentState) -> Verdict:
     """The verdict on a state."""
     return decided_by(case_of(spec, state))

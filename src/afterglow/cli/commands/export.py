@@ -11,7 +11,7 @@ from typer import Option
 
 from afterglow import live
 from afterglow.checks import choice
-from afterglow.cli import database_options as options
+from afterglow.cli import options
 from afterglow.estimation.verdict import Gained, Versus
 from afterglow.live.follower import Step
 

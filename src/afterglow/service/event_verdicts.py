@@ -9,7 +9,7 @@ from typing import Any
 
 from afterglow.live import Experiments
 from afterglow.live.follower import LogEntry
-from afterglow.service.api.views import event_view, verdict_view
+from afterglow.service.views import event_view, verdict_view
 
 SHARE = 0.05  # of a core
 JUDGED = ("close", "missed", "void", "revise", "disable", "enable", "go_live", "stop")  # events that may change it
