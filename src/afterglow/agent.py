@@ -23,13 +23,13 @@ from afterglow.errors import AfterglowError, BadFormat, BadValue, HorizonReached
 from afterglow.estimation.bounds import Bounds
 from afterglow.estimation.comparison import compare
 from afterglow.estimation.estimates import Estimates, read
+from afterglow.estimation.randomisation import Test, randomisation_test
 from afterglow.estimation.verdict import Verdict, judge
 from afterglow.expected import expected_totals, refuse_unadjustable
 from afterglow.policies.policy import Policy
 from afterglow.policies.registry import WHERE, is_ours, known_options, merged_options, named, playable
 from afterglow.policies.season import seasonal
 from afterglow.policy_runner import Hold, PolicyRunner
-from afterglow.randomisation import Test, randomisation_test
 from afterglow.rng import POLICY, TEST, key
 
 FORMAT, VERSION = "afterglow-agent", 1
