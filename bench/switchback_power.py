@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
+from afterglow.estimation.randomisation import randomisation_test
 from afterglow.policies.registry import named
 from afterglow.policy_runner import PolicyRunner
-from afterglow.randomisation import randomisation_test
 from afterglow.rng import POLICY, TEST, key
 
 Numbers = NDArray[np.float64]
@@ -39,6 +39,7 @@ class Cell:
     profile: bool = False
     told: int = WINDOW
     heavy: bool = False
+    any_start: bool = False  # at any hour of the week, else on Monday at midnight
 
     def __str__(self) -> str:
         parts = [f"T = {self.steps:,}, turns {self.told - 1} + {self.hold}"]
@@ -46,6 +47,7 @@ class Cell:
         parts += [] if self.season else ["no season"]
         parts += ["profile of 8 weeks"] if self.profile else []
         parts += ["heavy tails (t, 2 degrees)"] if self.heavy else []
+        parts += ["begins at any hour of the week"] if self.any_start else []
         parts += ["told half the window"] if self.told != WINDOW else []
         return ", ".join(parts)
 
@@ -60,6 +62,7 @@ CELLS = [
 ]
 HALVES = [replace(cell, effects=(0.0,), expected=(math.nan,), told=12) for cell in CELLS]
 MORE = [
+    replace(CELLS[0], expected=(math.nan,) * 3, any_start=True),
     Cell(1_000, (0.0,), (math.nan,), shock=0.08, correlation=0.99, season=False),
     Cell(1_000, (0.0,), (math.nan,), season=False, heavy=True),
 ]
@@ -80,7 +83,7 @@ def demand(cell: Cell, hours: int, random: np.random.Generator, first: int) -> N
 def play(cell: Cell, effect: float, run: int) -> tuple[float, bool, float]:
     """p, whether the exact interval holds the truth, and the estimate."""
     random = np.random.default_rng((FIRST_SEED, run, cell.steps, round(1000 * effect)))
-    first = int(random.integers(0, WEEK))
+    first = int(random.integers(0, WEEK)) if cell.any_start else 0
     history = demand(cell, WEEKS * WEEK, random, first)
     totals = demand(cell, cell.steps, random, first + WEEKS * WEEK)
     if cell.profile:

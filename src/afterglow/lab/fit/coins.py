@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from afterglow.checks import Name
 from afterglow.errors import BadValue
+from afterglow.estimation.randomisation import DRAWS, MOST_ORDERS, PairTest, Test, holm
 from afterglow.lab.fit.recorded import Array
-from afterglow.randomisation import DRAWS, MOST_ORDERS, PairTest, Test, holm
 from afterglow.rng import FIRST, GOLDEN, SECOND, mix
 
 Choices = NDArray[np.int64]

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from afterglow.checks import choice, whole
 from afterglow.errors import BadValue, argument
+from afterglow.estimation.randomisation import Test, randomisation_test
 from afterglow.lab.fit.coins import coin_test
 from afterglow.lab.fit.recorded import Array, Recorded
 from afterglow.policies.blocks import Blocks
-from afterglow.randomisation import Test, randomisation_test
 from afterglow.rng import TEST, key
 
 DESIGNS = ("blocks", "coin")
