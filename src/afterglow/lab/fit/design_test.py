@@ -20,7 +20,7 @@ from afterglow.errors import BadValue, argument
 from afterglow.estimation.randomisation import Test, randomisation_test
 from afterglow.lab.fit.coins import coin_test
 from afterglow.lab.fit.recorded import Array, Recorded
-from afterglow.policies.blocks import Blocks
+from afterglow.policies.block_means import BlockMeans
 from afterglow.rng import TEST, key
 
 DESIGNS = ("blocks", "coin")
@@ -94,7 +94,7 @@ def design_test(
     rows, kept = block_means(whole_blocks, table[:, window - 1 :], len(recorded.names))
     planned = len(whole_blocks)
     found = randomisation_test(
-        Blocks(rows, planned, planned - len(rows), True, used), recorded.names, stream, confidence
+        BlockMeans(rows, planned, planned - len(rows), True, used), recorded.names, stream, confidence
     )
     if found is None:
         raise BadValue("no block has a total of every arm after its washout; nothing can be tested", field="source")
