@@ -28,7 +28,7 @@ def experiment_page(visit: Visit) -> Response:
     found = page_values(visit, experiment, snapshot(visit, experiment))
     named = {command.slug: command.label for command in COMMANDS}
     return visit.page(
-        "experiment.html", **found, done=done, settings=sentences.settings(experiment.spec), order_names=named
+        "experiment.html", **found, done=done, settings=sentences.settings(experiment.spec), action_names=named
     )
 
 
