@@ -16,13 +16,13 @@ from afterglow.live.domain.commands import Reported
 from afterglow.live.domain.decision import Decision, Receipt, decided
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.status import Explanation, Status, status
-from afterglow.live.domain.summary import progress, summary
 from afterglow.live.domain.transitions import recommended
 from afterglow.live.domain.verdict import case_of, estimates
 from afterglow.live.follower import LogEntry, Step, log_entries
 from afterglow.live.late_void import LateVoid
 from afterglow.live.reward_keys import readable, settle
 from afterglow.live.store.contract import Raced, Store, Writing
+from afterglow.live.summary import progress, summary
 from afterglow.live.verdict_cache import VerdictCache
 from afterglow.live.verify import Verification, verify
 

@@ -14,9 +14,9 @@ from afterglow.live.domain.commands import Event, Reported
 from afterglow.live.domain.spec import Spec, read_spec, specify
 from afterglow.live.domain.state import ExperimentState, Phase, initial
 from afterglow.live.domain.status import status
-from afterglow.live.domain.summary import progress, summary
 from afterglow.live.domain.transitions import apply
 from afterglow.live.domain.verdict import MOST, case_of, lifts, to_keep, verdict
+from afterglow.live.summary import progress, summary
 from afterglow.live.verdict_cache import VerdictCache
 
 MEANS = {"49": 20.0, "59": 30.0, "69": 20.0}
