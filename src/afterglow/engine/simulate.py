@@ -14,12 +14,15 @@ from afterglow.engine.agreement import check_own
 from afterglow.engine.job import Job, JobResults
 from afterglow.engine.machinery import machinery
 from afterglow.engine.outcome import Outcome
+from afterglow.engine.rounds.simulate import simulate_units
 from afterglow.engine.tiers import HOLD, SKIP, STEP
 from afterglow.engine.work import share_out
 from afterglow.errors import BadValue, argument
 from afterglow.policies.policy import Policy
 from afterglow.policies.registry import is_ours, merged_options, named
+from afterglow.policies.rounds import RoundPolicy
 from afterglow.policies.season import seasonal
+from afterglow.worlds.units_world import UnitsWorld
 from afterglow.worlds.world import World
 
 TIERS = {"step": STEP, "hold": HOLD, "skip": SKIP}
@@ -27,8 +30,8 @@ LONGEST = 10**15  # beyond this float sums no longer count single rewards
 
 
 def simulate(
-    policy: str | Policy[Any, Any],
-    world: World,
+    policy: str | Policy[Any, Any] | RoundPolicy[Any, Any],
+    world: World | UnitsWorld,
     horizon: float,
     runs: int = 100,
     seed: int = 1,
@@ -52,12 +55,6 @@ def simulate(
     `told_window` replaces it, and the horizon unless `told_horizon` is False. With a `season` the counted parts of its
     holds are whole seasons.
     """
-    base: object = named(policy) if isinstance(policy, str) else policy
-    if not isinstance(base, Policy):
-        raise BadValue(f"{argument('policy')} must be a Policy or the name of one, got {base!r}")
-    if not isinstance(world, World):
-        raise BadValue(f"{argument('world')} must be a World, got {world!r}; World.of(rewards, window) makes one")
-    policy = seasonal(base, season)
     steps = whole("horizon", horizon, 1)
     if steps > LONGEST:
         raise BadValue(
@@ -65,10 +62,23 @@ def simulate(
         )
     runs, first, seed = whole("runs", runs, 1), whole("first", first, 0), any_seed(seed)
     marks = checked_marks(checkpoints, steps)
+    if isinstance(world, UnitsWorld):
+        tier = tier_for(engine, False, world.pulls)
+        policy_of_units: Any = policy
+        return simulate_units(
+            policy_of_units, world, steps, runs, seed, options, (tier, TIERS[tier]), threads, marks.tolist(), first,
+            recommend, told_window, season, progress,
+        )  # fmt: skip
+    base: object = named(policy) if isinstance(policy, str) else policy
+    if not isinstance(base, Policy):
+        raise BadValue(f"{argument('policy')} must be a Policy or the name of one, got {base!r}")
+    if not isinstance(world, World):
+        raise BadValue(f"{argument('world')} must be a World, got {world!r}; World.of(rewards, window) makes one")
+    policy = seasonal(base, season)
     window = world.window if told_window is None else told_window
     given = merged_options(options, {})
     settings = policy.settings(world.arms, window, steps if told_horizon else None, given)
-    tier = tier_for(engine, policy, world)
+    tier = tier_for(engine, policy.every_step, world)
     if not is_ours(base):
         check_own(policy, settings, world.arms)
     job = Job(policy, settings, machinery(world, policy.privileged), steps, seed, TIERS[tier], first).compiled()
@@ -83,7 +93,7 @@ def simulate(
     )  # fmt: skip
 
 
-def tier_for(engine: str, policy: Policy[Any, Any], world: World) -> str:
+def tier_for(engine: str, every_step: bool, world: World) -> str:
     """The tier to use; asking for one that can't be used is refused with the reason."""
     choice("engine", engine, ["auto", *TIERS])
     if world.spread.memory and engine not in ("auto", "step"):
@@ -93,7 +103,7 @@ def tier_for(engine: str, policy: Policy[Any, Any], world: World) -> str:
         )
     if engine != "auto":
         return engine
-    return "step" if policy.every_step or world.spread.memory else "skip"
+    return "step" if every_step or world.spread.memory else "skip"
 
 
 def checked_marks(checkpoints: Sequence[int], horizon: int) -> NDArray[np.int64]:

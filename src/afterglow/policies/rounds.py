@@ -58,6 +58,8 @@ class RoundPolicy(Configurable, Generic[SettingsT, StateT]):
     difference: Callable[[SettingsT, StateT, int, int, float], PanelDifference]
     statistic: Callable[[SettingsT, StateT], float]
     alarmed: Callable[[SettingsT, StateT], bool]  # whether the window was found too short
+    every_step: bool = False
+    privileged: bool = False
     version: int = 1
     summary: str = ""
     guarantee: str = ""

@@ -13,9 +13,10 @@ from afterglow.worlds.rewards import (
     parse_reward,
 )
 from afterglow.worlds.spreads import Spread, spread
+from afterglow.worlds.units_world import UnitsWorld
 from afterglow.worlds.world import World
 
 __all__ = [
     "Baseline", "Bernoulli", "Beta", "Blocks", "Constant", "Discrete", "Empirical", "Noise", "Reward", "Seasonal",
-    "Spread", "TruncatedNormal", "Uniform", "World", "parse_reward", "read_world", "spread",
+    "Spread", "TruncatedNormal", "Uniform", "UnitsWorld", "World", "parse_reward", "read_world", "spread",
 ]  # fmt: skip
