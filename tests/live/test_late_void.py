@@ -71,7 +71,7 @@ class Both:
         if what < 0.12 and self.model.closed:
             self.void()
         elif self.model.over or what < 0.2:
-            self.order()
+            self.call()
         elif what < 0.23:
             self.live.happen([Event("missed", {"first": self.live.state.step, "count": 1})])
             self.model.miss(1)
@@ -92,7 +92,7 @@ class Both:
         else:
             self.model.late_void(first, last)
 
-    def order(self) -> None:
+    def call(self) -> None:
         live, model, arm = self.live, self.model, self.random.randrange(3)
         spec, state, what = live.spec, live.state, self.random.random()
         if model.over or arm in model.disabled:

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 
 from afterglow.checks import whole
 from afterglow.errors import TOO_SHORT, AfterglowWarning, BadValue, Sentence, argument
-from afterglow.policies.blocks import Blocks
+from afterglow.policies.block_means import BlockMeans
 from afterglow.policies.policy import Policy
 
 MOST_BLOCKS = 500  # with a hold by formula
@@ -173,7 +173,7 @@ def best(settings: Settings, state: State) -> int:
     return chosen
 
 
-def blocks_of(settings: Settings, state: State) -> Blocks:
+def blocks_of(settings: Settings, state: State) -> BlockMeans:
     """The blocks that a randomisation test reads."""
     arms, played = settings.arms, range(min(state.block + 1, settings.blocks))
     rows = [
@@ -181,7 +181,7 @@ def blocks_of(settings: Settings, state: State) -> Blocks:
     ]
     ends = settings.blocks * arms * (settings.washout + settings.counted)
     ended = state.block >= settings.blocks
-    return Blocks(tuple(rows), settings.blocks, settings.blocks - len(rows), ended, ends)
+    return BlockMeans(tuple(rows), settings.blocks, settings.blocks - len(rows), ended, ends)
 
 
 def evidence(settings: Settings, state: State) -> str:

@@ -136,7 +136,7 @@ class Problem(HTTPException):
         errors: list[dict[str, str]] | None = None,
         headers: dict[str, str] | None = None,
     ) -> None:
-        self.kind = KINDS[RENAMED.get(slug, slug)]
+        self.kind = KINDS[slug]
         self.error_kind = error_kind
         self.field = field
         self.errors = errors

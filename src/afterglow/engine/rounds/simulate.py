@@ -20,7 +20,7 @@ from afterglow.worlds.units_world import UnitsWorld
 
 
 def simulate_units(
-    policy: str | RoundPolicy[Any, Any],
+    policy: RoundPolicy[Any, Any],
     world: UnitsWorld,
     horizon: int,
     runs: int,

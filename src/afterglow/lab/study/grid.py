@@ -11,7 +11,7 @@ from afterglow.engine.rounds.simulate import first_settings
 from afterglow.engine.simulate import log_marks, tier_for
 from afterglow.errors import AfterglowWarning, BadValue
 from afterglow.lab.study.mean_delay import with_lags
-from afterglow.policies.registry import AnyPolicy
+from afterglow.policies.registry import AnyPolicy, round_policy
 from afterglow.policies.rounds import RoundPolicy
 from afterglow.policies.season import seasonal
 from afterglow.worlds.units_world import UnitsWorld
@@ -54,7 +54,7 @@ class Cell:
     def settings(self) -> dict[str, Any]:
         """The policy's settings; raises if it refuses them."""
         if isinstance(self.world, UnitsWorld):
-            tier_for(self.engine, self.policy.every_step, self.world.pulls)
+            tier_for(self.engine, round_policy(self.policy), self.world.pulls)
             return first_settings(
                 self.policy, self.world, self.horizon, self.seed, self.options, self.told_window, self.season
             )  # fmt: skip
@@ -62,7 +62,7 @@ class Cell:
             sentence = f"{self.policy.name} decides for several units, this world has one; write units = 8 in the world"
             raise BadValue(sentence, kind="needs-units", field="worlds")
         horizon = self.horizon if self.told_horizon else None
-        tier_for(self.engine, self.policy.every_step, self.world)
+        tier_for(self.engine, self.policy, self.world)
         policy = seasonal(self.policy, self.season)
         found: dict[str, Any] = asdict(policy.settings(self.world.arms, self.told_window, horizon, self.options))
         return found

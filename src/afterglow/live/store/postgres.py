@@ -16,6 +16,7 @@ from weakref import finalize
 from psycopg import Cursor
 
 from afterglow.errors import BadDatabase, OutOfTurn, Unavailable
+from afterglow.live.domain.log import Place
 from afterglow.live.store import schema
 from afterglow.live.store.access import TableAccess
 from afterglow.live.store.migrations import TABLE, creation
@@ -79,7 +80,7 @@ class PostgresStore(TableAccess):
         with self.begun(change, "; ".join(first).replace("?", str(number))) as opened:
             self.take_time(opened)
             opened.nextset()
-            head = opened.fetchone()
+            head = opened.fetchall()
             known = opened.fetchall() if opened.nextset() else None
             yield TableLog(PostgresSession(opened.connection), number, head, known)
 
@@ -118,9 +119,12 @@ class PostgresStore(TableAccess):
     def names(self) -> list[str]:
         return list(self.heads())
 
-    def heads(self) -> dict[str, int]:
+    def heads(self) -> dict[str, Place]:
         with self.session(change=False) as session:
             return listed(session)
+
+    def forget_numbers(self) -> None:
+        self.numbers = {}
 
     @contextmanager
     def lead(self, purpose: str) -> Iterator[bool]:

@@ -10,6 +10,7 @@ from threading import RLock
 from weakref import finalize
 
 from afterglow.errors import BadDatabase, BadValue, OutOfTurn
+from afterglow.live.domain.log import Place
 from afterglow.live.store import schema
 from afterglow.live.store.access import TableAccess
 from afterglow.live.store.file_mode import make_private
@@ -98,9 +99,12 @@ class SqliteStore(SqliteAccess):
     def names(self) -> list[str]:
         return list(self.heads())
 
-    def heads(self) -> dict[str, int]:
+    def heads(self) -> dict[str, Place]:
         with self.session(change=False) as session:
             return listed(session)
+
+    def forget_numbers(self) -> None:
+        self.numbers = {}
 
     @contextmanager
     def creating(self, name: str) -> Iterator[TableLog]:

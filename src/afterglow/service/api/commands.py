@@ -11,7 +11,7 @@ from afterglow.live.domain.command_table import COMMANDS, Command
 from afterglow.service.api import models
 from afterglow.service.api.dependencies import AuthorizedCall, needs
 from afterglow.service.api.openapi import answers
-from afterglow.service.api.views import status_view
+from afterglow.service.views import status_view
 
 REFUSALS = ("unknown-experiment", "out-of-turn", "horizon-reached")
 

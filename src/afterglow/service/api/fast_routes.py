@@ -13,10 +13,10 @@ from afterglow.errors import BadValue, argument
 from afterglow.live import Decision, Experiment
 from afterglow.live.domain.amounts import FULL, micros
 from afterglow.live.reward_keys import LONGEST, checked
-from afterglow.service.api.views import current_view
 from afterglow.service.auth.scopes import allow
 from afterglow.service.problems import Problem, problem_of
 from afterglow.service.service import Service
+from afterglow.service.views import current_view
 
 BATCH = 1000
 DAY = 86400  # seconds for which an answer is kept before an experiment begins

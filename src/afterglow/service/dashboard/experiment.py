@@ -28,7 +28,7 @@ def experiment_page(visit: Visit) -> Response:
     found = page_values(visit, experiment, snapshot(visit, experiment))
     named = {command.slug: command.label for command in COMMANDS}
     return visit.page(
-        "experiment.html", **found, done=done, settings=sentences.settings(experiment.spec), order_names=named
+        "experiment.html", **found, done=done, settings=sentences.settings(experiment.spec), action_names=named
     )
 
 
@@ -72,7 +72,7 @@ def page_values(visit: Visit, experiment: Experiment, current: ExperimentView) -
         "status": status,
         "decision": decision,
         "estimates_chart": interval_chart(estimates, decision.variant, status.leader, status.disabled),
-        "result": sentences.result(spec, status, estimates),
+        "result": sentences.result(status),
         "compared": comparison(estimates, status.recommended, status.disabled),
         "planned": planned(visit, experiment, status),
         "conditions": sentences.conditions(spec, status),
@@ -85,7 +85,7 @@ def page_values(visit: Visit, experiment: Experiment, current: ExperimentView) -
         "roles": sentences.ROLES,
         "rows": ROWS,
         "lines": sentences.lines(spec, current.log)[:LATEST],
-        "orders": offered(spec, status) if visit.may("operate") else [],
+        "actions": offered(spec, status) if visit.may("operate") else [],
         "seen": current.seen,
     }
 

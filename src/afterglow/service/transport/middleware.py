@@ -1,24 +1,24 @@
 """Outermost ASGI middleware: request ids, authentication, body limits, access log and metrics for every call."""
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from itertools import count
 from secrets import token_hex
 from time import perf_counter
 from typing import Any
 
-from afterglow.service.auth.scopes import Authenticator, Scope
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from afterglow.service.auth.scopes import Authenticator
 from afterglow.service.metrics import Metrics
 from afterglow.service.problems import Problem
 from afterglow.service.settings import ServiceSettings
-from afterglow.service.transport.request_bodies import Body, BodyBudget, Message, Receive
+from afterglow.service.transport.request_bodies import Body, BodyBudget
 
 LOG = logging.getLogger("afterglow.service.api.dependencies")
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
 GUARDED = ("/v1/", "/ofrep/")
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
-HOT = frozenset({"current", "rewards"})  # frequent calls: logged only on errors, unless the level is debug
+FREQUENT = frozenset({"current", "rewards"})  # frequent calls: logged only on errors, unless the level is debug
 FORM, FORMS = 1 << 16, 1 << 22  # maximum bytes of a page's form, and of all forms at the same time
 HEADERS = (b"authorization", b"content-length", b"content-type", b"host", b"x-request-id", b"if-none-match")
 PLAIN_ID = frozenset(b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.:")
@@ -46,7 +46,9 @@ class ResponseSender:
 class Middleware:
     """Wraps the whole application."""
 
-    def __init__(self, inner: App, authenticator: Authenticator, settings: ServiceSettings, metrics: Metrics) -> None:
+    def __init__(
+        self, inner: ASGIApp, authenticator: Authenticator, settings: ServiceSettings, metrics: Metrics
+    ) -> None:
         self.inner = inner
         self.authenticator = authenticator
         self.settings = settings
@@ -100,7 +102,7 @@ class Middleware:
         endpoint = scope.get("endpoint")
         call = getattr(endpoint, "__name__", None) or "none"
         self.metrics.called(call, status, seconds)
-        level = logging.DEBUG if call in HOT and status < 500 else logging.INFO
+        level = logging.DEBUG if call in FREQUENT and status < 500 else logging.INFO
         if LOG.isEnabledFor(level):
             token = scope.get("token")
             more: dict[str, Any] = {

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from afterglow import Agent
 from afterglow.errors import BadValue, OutOfTurn
-from afterglow.policies.blocks import Blocks
-from afterglow.randomisation import DRAWS, Test, compare_orders, ends, kept_sums, randomisation_test
+from afterglow.estimation.randomisation import DRAWS, Test, compare_orders, ends, kept_sums, randomisation_test
+from afterglow.policies.block_means import BlockMeans
 from afterglow.rng import TEST, key
 
 Rows = tuple[tuple[float, ...], ...]
 
 
 def result_of(rows: Rows, arms: list[str], confidence: float = 0.95) -> Test:
-    found = randomisation_test(Blocks(rows, len(rows), 0, True, 0), arms, key(1, 0, TEST), confidence)
+    found = randomisation_test(BlockMeans(rows, len(rows), 0, True, 0), arms, key(1, 0, TEST), confidence)
     assert found is not None
     return found
 
@@ -85,7 +85,7 @@ def test_too_few_blocks_have_no_interval_and_no_p_below_the_least() -> None:
     assert found.better("A") is None
     assert result_of(((5.0, 1.0),), ["A", "B"]).p == 1.0
     assert result_of(((5.0, 1.0),), ["A", "B"]).pairs[0].t_low is None
-    assert randomisation_test(Blocks((), 3, 3, True, 0), ["A", "B"], 1, 0.95) is None
+    assert randomisation_test(BlockMeans((), 3, 3, True, 0), ["A", "B"], 1, 0.95) is None
 
 
 def test_equal_totals_are_never_rejected_whatever_rounding_does() -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Blocks:
+class BlockMeans:
     """Blocks in which every arm was played once, in random order.
 
     `rows` has a row for each block that counts and a mean of each arm. `left_out` blocks were interrupted or are not

@@ -29,7 +29,7 @@ from itertools import combinations, permutations, product
 from typing import Any
 
 from afterglow.checks import Name
-from afterglow.policies.blocks import Blocks
+from afterglow.policies.block_means import BlockMeans
 from afterglow.rng import GOLDEN, WORD, mix
 from afterglow.student_t import student_quantile
 
@@ -106,7 +106,7 @@ def negated(value: float | None) -> float | None:
 
 
 def randomisation_test(
-    blocks: Blocks, arms: Sequence[Name], stream: int, confidence: float, scale: float = 1.0, void_steps: int = 0
+    blocks: BlockMeans, arms: Sequence[Name], stream: int, confidence: float, scale: float = 1.0, void_steps: int = 0
 ) -> Test | None:
     """The test of a schedule; None if no block counts. `stream` is the key of its draws, `scale` the unit of means."""
     rows = blocks.rows
@@ -168,6 +168,7 @@ def all_swaps(blocks: int) -> list[list[int]]:
             for number in range(1 << (blocks - 1))]  # fmt: skip
 
 
+@lru_cache(maxsize=4)
 def drawn_swaps(blocks: int, stream: int) -> list[list[int]]:
     """The schedule as it was played, and 9,999 choices drawn at random: bytes of bits, one for each block."""
     words = -(-blocks // 64)
