@@ -1,6 +1,7 @@
 """`simulate`: many runs of a policy in a world."""
 
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
@@ -16,13 +17,14 @@ from afterglow.engine.machinery import machinery
 from afterglow.engine.outcome import Outcome
 from afterglow.engine.tiers import HOLD, SKIP, STEP
 from afterglow.engine.work import share_out
-from afterglow.errors import BadValue, argument
+from afterglow.errors import AfterglowWarning, BadValue, argument
 from afterglow.policies.policy import Policy
 from afterglow.policies.registry import is_ours, merged_options, named
 from afterglow.policies.season import seasonal
 from afterglow.worlds.world import World
 
 TIERS = {"step": STEP, "hold": HOLD, "skip": SKIP}
+ROUNDING = 1e-9
 LONGEST = 10**15  # beyond this float sums no longer count single rewards
 
 
@@ -86,6 +88,7 @@ def simulate(
 def tier_for(engine: str, policy: Policy[Any, Any], world: World) -> str:
     """The tier to use; asking for one that can't be used is refused with the reason."""
     choice("engine", engine, ["auto", *TIERS])
+    warn_of_income(policy, world)
     if world.spread.memory and engine not in ("auto", "step"):
         raise BadValue(
             f"{argument('engine')} {engine} can't run spread {world.spread.text}: it keeps memory between pulls, so it "
@@ -94,6 +97,19 @@ def tier_for(engine: str, policy: Policy[Any, Any], world: World) -> str:
     if engine != "auto":
         return engine
     return "step" if policy.every_step or world.spread.memory else "skip"
+
+
+def warn_of_income(policy: Policy[Any, Any], world: World) -> None:
+    """Warn where a baseline makes totals that rewards of at most 1 can't explain, to a policy that relies on them."""
+    if policy.bounded and world.baseline.parts and world.most > 1 + ROUNDING:
+        most = f"{world.most:.4g}"
+        warnings.warn(
+            f"a pull and the baseline bring up to {most} a step together, but {policy.name} relies on at most 1: its "
+            "guarantee is void and its regret may grow in proportion to the horizon; simulate "
+            f"world.divided({most}), which is what reward_max={most} does in an agent",
+            AfterglowWarning,
+            stacklevel=3,
+        )
 
 
 def checked_marks(checkpoints: Sequence[int], horizon: int) -> NDArray[np.int64]:

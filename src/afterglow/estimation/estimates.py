@@ -51,7 +51,8 @@ class Difference:
         names = f"{self.arm} over {self.other}"
         if self.mean is None:
             return f"{names:<12} {'–':>8}  {self.missing}"
-        return f"{names:<12} {self.mean:>+8.4g}  [{self.low:+.4g}, {self.high:+.4g}]  ordinary, for one look"
+        interval = f"[{self.low:+.4g}, {self.high:+.4g}]"
+        return f"{names:<12} {self.mean:>+8.4g}  {interval}  ordinary, valid for one look at the end"
 
 
 NOTHING = Evidence((), (), (), None)

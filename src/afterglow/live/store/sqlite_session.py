@@ -1,4 +1,4 @@
-"""A connection to a SQLite file, and what is done with it."""
+"""Statements on a connection to a SQLite file, and its transactions."""
 
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
