@@ -248,11 +248,7 @@ def few(names: tuple[Name, ...], what: str, most: int) -> tuple[Name, ...]:
 
 def unit_names(units: object) -> tuple[Name, ...]:
     """Names of at least two units, all different; 0, 1, … if only their number is given."""
-    try:
-        return arm_names(units)
-    except BadValue as problem:
-        sentence = problem.sentence.replace(argument("arms"), argument("units"))
-        raise BadValue(sentence, kind=problem.kind, field="units") from None
+    return arm_names(units, "units")
 
 
 def told_levels(units: Sequence[Name], levels: Mapping[Any, float] | None) -> dict[Name, float]:

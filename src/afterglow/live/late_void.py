@@ -31,7 +31,7 @@ class LateVoid:
 
     def prepare(self, store: Store) -> None:
         with store.reading(self.spec.name) as log:
-            self.known = log.head()
+            self.known = log.head().seq
             self.replay = Replay(self.spec, StepSet([*voided_steps(log), self.steps]))
         self.seq = -1
         while True:

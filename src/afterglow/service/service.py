@@ -33,6 +33,7 @@ class Service:
         self.access = access  # tokens and webhooks
         self.settings = settings
         self.metrics = Metrics()
+        experiments.on_rewind(lambda name: self.metrics.rewinds.labels(name).inc())
         self.workers = Workers(settings.workers, settings.time_limit)
         self.reward_writer = RewardWriter(settings.queue, settings.time_limit, self.metrics.settled)
         self.tokens = TokenCache(access.tokens)

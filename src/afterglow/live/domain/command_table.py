@@ -103,8 +103,8 @@ COMMANDS: list[Command] = [
         offered=lambda spec, status: running(spec, status) and status.shadow,
     ),
     Command(
-        name="pin", summary="Serve one variant, whatever the plan",
-        help="Serve one variant, whatever the plan, until `unpin`.",
+        name="pin", summary="Serve one variant, regardless of the plan",
+        help="Serve one variant, regardless of the plan, until `unpin`.",
         arguments=(VARIANT, REASON), phases=STARTED, events=("pin",), effect=effect_of(commands.pin),
         label="Pin", title="Pin a variant", button="Pin", confirmation=texts.pin, offered=running,
     ),
@@ -132,7 +132,7 @@ COMMANDS: list[Command] = [
     Command(
         name="void", summary="Exclude steps whose totals are wrong",
         help="Exclude a step, or all steps up to `last`, even if it was learned long ago. A step of the current hold "
-        "makes the hold longer. Otherwise the policy goes back to what it knows without these steps.",
+        "makes the hold longer. Otherwise the policy is recomputed without these steps.",
         arguments=(
             Argument(
                 "step", Kind.WHOLE, "First step to exclude.", least=0, most=limits.EXACT, example=409,

@@ -90,7 +90,7 @@ class Replay:
         elif void:
             self.bounds.lose(was.served)
         else:
-            self.bounds.record(was.served, total / self.spec.unit)
+            self.bounds.record(was.served, total / self.spec.scale)
         if not self.as_planned():
             self.leave_plan(1)
             self.bounds.settle()
