@@ -12,6 +12,7 @@ from afterglow.policies import random_turns
 from afterglow.policies._turns_fit import error
 from afterglow.policies._turns_state import BACK, PHIS, THETAS, Settings, State, slot_end
 from afterglow.policies.random_turns import configure, learn, next_hold, policy, reach, start
+from afterglow.worlds.baseline import Baseline, Seasonal
 
 DRAWS = np.random.default_rng(5).random(10_000)
 
@@ -157,7 +158,7 @@ def test_a_horizon_too_short_for_a_comparison_is_refused():
 
 
 def test_it_finds_the_best_arm_in_a_season_where_means_alone_mislead():
-    season = tuple(0.3 + 0.3 * math.sin(math.pi * hour / 12) for hour in range(24))
+    season = Baseline((Seasonal(tuple(0.3 + 0.3 * math.sin(math.pi * hour / 12) for hour in range(24))),))
     world = World.of(["normal:0.3,0.05", "normal:0.34,0.05", "normal:0.3,0.05"], 6, baseline=season)
     outcome = simulate(policy, world, 2_000, 40, season=24, recommend=True)
     assert (outcome.recommended == 1).mean() >= 0.95
