@@ -188,11 +188,12 @@ def over_time(gallery: Gallery, group: Group, kind: str, title: str) -> Figure:
 
 
 def draw_lower_bound(axes: Any, group: Group) -> None:
-    """The bound of Lai & Robbins, where it applies."""
+    """The bound of Lai & Robbins, where it applies and is below the largest possible regret."""
     steps = np.unique(np.geomspace(2, group.place["horizon"], 60).astype(np.int64))
-    least = [lower_bound(group, int(step)) for step in steps]
-    if None not in least and any(least):
-        axes.plot(steps, least, color=GREY, linewidth=1.0, linestyle=DOTTED, zorder=1.2)
+    least = [(int(step), lower_bound(group, int(step))) for step in steps]
+    shown = [(step, value) for step, value in least if value and value <= max(group.gaps) * step]
+    if shown:
+        axes.plot(*zip(*shown, strict=True), color=GREY, linewidth=1.0, linestyle=DOTTED, zorder=1.2)
 
 
 def banded(values: Any) -> tuple[Any, Any, Any]:
