@@ -8,8 +8,8 @@ from typing import Generic, TypeVar
 
 Given = TypeVar("Given")  # an answer, or an awaitable one
 SETTINGS = frozenset({
-    "name", "variants", "step_seconds", "window", "horizon", "reward_max", "policy", "options", "control",
-    "season", "confidence", "seed", "heartbeat", "shadow", "remember", "start", "starts",
+    "name", "variants", "step_seconds", "window", "horizon", "reward_max", "unit", "policy", "options",
+    "control", "season", "confidence", "seed", "heartbeat", "shadow", "remember", "start", "starts",
 })  # fmt: skip
 
 

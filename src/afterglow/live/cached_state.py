@@ -80,6 +80,11 @@ class CachedState:
     def spec(self) -> Spec:
         return self.copy.spec
 
+    @property
+    def mark(self) -> tuple[int, bytes]:
+        """Seq and hash of the last record that the state has."""
+        return self.copy.seq, self.copy.hash
+
     def glance(self) -> Decision | None:
         """The decision from memory, without the database and without waiting; None if it is not known."""
         shown = self.shown

@@ -9,7 +9,7 @@ from threading import RLock
 from time import monotonic
 from typing import Any, NamedTuple
 
-from afterglow.errors import Unavailable, UnknownName
+from afterglow.errors import BadDatabase, Unavailable, UnknownName
 from afterglow.live.cached_state import ChangeSignal
 from afterglow.live.domain import commands
 from afterglow.live.domain.log import NOTHING, Place, Record, chained
@@ -191,9 +191,16 @@ class Experiments:
         """Verify all experiments, also those that can't go on."""
         verdicts = list[Verification]()
         for name in self.names() if only is None else only:
-            with self._store.reading(name) as log:
-                verdicts.append(verify(name, log))
+            try:
+                with self._store.reading(name) as log:
+                    verdicts.append(verify(name, log))
+            except BadDatabase as error:
+                verdicts.append(Verification(name, 0, 0, 0, (str(error),)))
         return verdicts
+
+    def damage(self) -> list[str]:
+        """Damaged pages of a SQLite file, by table; none if there are none."""
+        return self._store.damage()
 
     def backup(self, address: str | Path) -> None:
         """Copy the database, while it is in use, to a new file or an empty PostgreSQL database."""

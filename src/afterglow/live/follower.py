@@ -4,7 +4,7 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from afterglow.errors import BadDatabase, BadFormat, OutOfTurn
+from afterglow.errors import AfterglowError, BadDatabase, BadFormat, OutOfTurn
 from afterglow.live.domain.amounts import units
 from afterglow.live.domain.commands import Event
 from afterglow.live.domain.log import NOTHING, Place, Record, body_of, chained, read_body
@@ -79,6 +79,14 @@ class Follower:
         self.looked = -1  # the last record that was searched for them
 
     def follow(self, log: Reading) -> None:
+        try:
+            self.read_on(log)
+        except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            if isinstance(error, AfterglowError):
+                raise
+            raise BadDatabase(f"the log of {self.name!r} can't be read: {error!r}; go back to a backup") from error
+
+    def read_on(self, log: Reading) -> None:
         """Apply records that others, or an earlier process, have added; `Diverged` if the log is not the one followed.
 
         The last record that this copy has must still be in the log, with the same hash.

@@ -44,7 +44,10 @@ def test_a_stream_begins_with_what_happens_next(client: httpx.Client) -> None:
         close(client, "shipping", range(3, 5))
         close(client, "banner", range(1))
         client.post("/v1/experiments", json={"name": "third", **ASKED}).raise_for_status()
-        seen = [(one["experiment"], one["seq"], one["kind"]) for _, one in islice(events(lines), 5)]
+        found = [one for _, one in islice(events(lines), 5)]
+    seen = [(one["experiment"], one["seq"], one["kind"]) for one in found]
+    assert all((one["verdict"] or {"grade": "exploring"})["grade"] == "exploring" for one in found)
+    assert {one["verdict"] for one in found if one["experiment"] == "third"} == {None}  # nothing to judge yet
     assert [one for one in seen if one[0] == "shipping"] == [("shipping", 5, "close"), ("shipping", 6, "close")]
     assert sorted(seen) == [
         ("banner", 2, "close"), ("shipping", 5, "close"), ("shipping", 6, "close"), ("third", 0, "create"),

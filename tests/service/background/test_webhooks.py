@@ -124,6 +124,7 @@ def test_events_are_delivered_signed_in_order_and_again_until_they_are_taken(
     assert set(receiver.paths) == {"/hook"}  # redirects are not followed
     assert receiver.taken[0]["kind"] == "close"
     assert receiver.taken[0]["body"]["total"] == 500_000
+    assert receiver.taken[2]["verdict"]["grade"] == "exploring"  # the newest event has the verdict
     for body, header in receiver.signed:
         check_signature(hook["secret"], body, header)
     assert listed | {"secret": hook["secret"], "waiting": {}} == hook

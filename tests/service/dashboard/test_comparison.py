@@ -10,11 +10,11 @@ from afterglow.live.domain import commands
 from afterglow.live.domain.commands import Reported
 from afterglow.live.domain.spec import Spec, specify
 from afterglow.live.domain.state import Phase, initial
-from afterglow.live.domain.status import Status, estimates, status
+from afterglow.live.domain.status import Status, status
 from afterglow.live.domain.transitions import apply
+from afterglow.live.domain.verdict import estimates
 from afterglow.service.dashboard.comparison import ComparisonChart, ComparisonRow, comparison
 from afterglow.service.dashboard.rendering import ENVIRONMENT
-from afterglow.service.dashboard.sentences import result
 
 
 def played(means: dict[str, float], horizon: int = 600, **settings: Any) -> tuple[Spec, Status, Estimates]:
@@ -29,28 +29,8 @@ def played(means: dict[str, float], horizon: int = 600, **settings: Any) -> tupl
     return spec, status(spec, state), estimates(spec, state)
 
 
-def test_an_end_without_a_proof_has_a_sentence_to_go_by() -> None:
-    said = result(*played({"49": 20.0, "59": 26.0, "69": 20.0}))
-    assert said.startswith("Finished. 59 is recommended: +")
-    assert " per step compared with " in said
-    assert "(95 % interval +" in said
-    assert "valid for one look at the end, assuming that periods as long as the window vary independently). Not" in said
-    assert said.endswith(" Not proven under worst-case assumptions: the intervals overlap.")
-
-
-def test_what_may_be_no_better_is_not_praised() -> None:
-    spec, now, found = played({"A": 20.0, "B": 20.0}, step_seconds=3600, starts=0)
-    said = result(spec, now, found)
-    assert " per hour compared with " in said
-    assert "vary independently), so it may not be better. Not proven" in said
-
-
-def test_without_numbers_the_recommendation_stands_alone() -> None:
-    spec, now, found = played({"A": 20.0, "B": 20.0}, horizon=16)
-    assert now.lead is not None
-    assert now.lead.mean is None
-    said = result(spec, now, found)
-    assert said.startswith(f"Finished. {now.recommended} is recommended. Not proven under worst-case assumptions: ")
+def test_without_numbers_there_is_no_table() -> None:
+    _, now, found = played({"A": 20.0, "B": 20.0}, horizon=16)
     assert comparison(found, now.recommended) is None
 
 

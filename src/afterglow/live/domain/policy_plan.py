@@ -150,17 +150,17 @@ def fresh(spec: Spec, arms: list[int], step: int, restarts: int, best: int) -> P
     left = None if spec.horizon is None else spec.horizon - step
     policy = policy_of(spec)
     if len(arms) < 2:
-        return PolicyPlan([best], None, spec.unit)
+        return PolicyPlan([best], None, spec.scale)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AfterglowWarning)
         try:
             settings = policy.settings(len(arms), spec.window, left, options_from(spec, step))
         except BadValue:  # too few steps are left for this policy
-            return PolicyPlan([best], None, spec.unit)
+            return PolicyPlan([best], None, spec.scale)
     if not restarts:
         settings = records.like(settings, spec.settings, f"settings of {policy.name}")
     stream = key(spec.seed, restarts, POLICY)
-    return PolicyPlan(arms, PolicyRunner(policy, settings, policy.start(settings), len(arms), stream), spec.unit)
+    return PolicyPlan(arms, PolicyRunner(policy, settings, policy.start(settings), len(arms), stream), spec.scale)
 
 
 def options_from(spec: Spec, step: int) -> Mapping[str, Any]:
@@ -172,12 +172,12 @@ def options_from(spec: Spec, step: int) -> Mapping[str, Any]:
 def resumed(spec: Spec, values: Mapping[str, Any]) -> PolicyPlan:
     """The plan that `PolicyPlan.values` stored."""
     if values["settings"] is None:
-        return PolicyPlan(values["arms"], None, spec.unit)
+        return PolicyPlan(values["arms"], None, spec.scale)
     policy = policy_of(spec)
     settings = stored_settings(spec, policy, values)
     state = records.like(policy.start(settings), values["state"], f"state of {policy.name}")
     holding = PolicyRunner(policy, settings, state, len(values["arms"]), values["stream"], values["opened"])
-    plan = PolicyPlan(values["arms"], holding, spec.unit, None, values["learned"], values.get("voids", 0))
+    plan = PolicyPlan(values["arms"], holding, spec.scale, None, values["learned"], values.get("voids", 0))
     if values["hold"]:
         arm, steps, split, since, began, base, *lost = values["hold"]
         plan.hold = OpenHold(arm, steps, split, since, values["totals"], began, base, values["voided"], sum(lost))

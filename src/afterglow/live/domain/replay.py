@@ -93,7 +93,7 @@ class Replay:
         elif void:
             self.bounds.lose(was.served)
         else:
-            self.bounds.record(was.served, total / self.spec.unit)
+            self.bounds.record(was.served, total / self.spec.scale)
         if not self.as_planned():
             self.leave_plan(1, other=True)
             self.bounds.settle()

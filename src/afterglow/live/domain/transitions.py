@@ -78,7 +78,7 @@ def close(spec: Spec, state: ExperimentState, body: Body) -> None:
         if void:
             state.bounds.lose(state.served)
         else:
-            state.bounds.record(state.served, total / spec.unit)
+            state.bounds.record(state.served, total / spec.scale)
         if state.role is WASHOUT:
             state.washout -= 1
             state.excluded += 1
@@ -136,7 +136,7 @@ def void(spec: Spec, state: ExperimentState, body: Body) -> None:
     total = hold.totals.pop(hold.place(step))
     hold.voided = sorted([*hold.voided, step])
     state.plan.voids += state.plan.unbroken
-    state.bounds.retract(total / spec.unit, state.step - step)
+    state.bounds.retract(total / spec.scale, state.step - step)
     state.learned -= 1
     state.excluded += 1
 

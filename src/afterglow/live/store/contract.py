@@ -128,5 +128,8 @@ class Store(Access, Protocol):
     def reporting(self, name: str) -> AbstractContextManager[Writing]:
         """UnknownName if there is none."""
 
+    def damage(self) -> list[str]:
+        """Damaged pages by table, as far as this process can tell; none if there are none."""
+
     def tidy(self) -> bool:
         """Remove all traces of what was forgotten; False if that has to wait for a reader."""

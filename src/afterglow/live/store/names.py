@@ -16,11 +16,16 @@ def listed(session: Session) -> dict[str, Place]:
     }
 
 
+def named(session: Session) -> list[str]:
+    """Every experiment, oldest first."""
+    return [name for (name,) in session.rows("SELECT name FROM experiments ORDER BY id")]
+
+
 def number_of(session: Session, name: str) -> int:
     """The number of an experiment; it never changes."""
     found = session.row("SELECT id FROM experiments WHERE name = ?", name) if storable(name) else None
     if found is None:
-        known = list(listed(session))
+        known = named(session)
         raise UnknownName("experiment", name, known, f"available: {', '.join(known)}" if known else "there is none")
     return int(found[0])
 

@@ -57,7 +57,7 @@ EVENTS: dict[int | str, dict[str, Any]] = {
                 "schema": {"type": "string"},
                 "example": 'id: eyJzaGlwcGluZyI6N30=\nevent: close\ndata: {"experiment":"shipping","seq":7,"at":'
                 '"2026-11-16T01:30:00.000Z","kind":"close","body":{"served":1,"step":5,"total":310000000,'
-                '"void":false}}\n\n',
+                '"void":false},"verdict":null}\n\n',
             }
         },
     }
@@ -184,7 +184,7 @@ class EventLines:
         return found
 
     def read(self) -> list[Item]:
-        experiments, seen = self.service.experiments, self.seen
+        experiments, seen, verdicts = self.service.experiments, self.seen, self.service.ticker.verdicts
         located = experiments.locate(seen)
         lost = [
             item_of(name, rewound(seen[name].seq, seq, experiments.now()))
@@ -192,7 +192,7 @@ class EventLines:
             if gone
         ]
         found = experiments.changes({name: seq for name, (seq, _) in located.items()}, PAGE, self.only)
-        return [*lost, *(item_of(name, one) for name, one in found)]
+        return [*lost, *(item_of(name, one, verdicts.verdict(name, one)) for name, one in found)]
 
     def line(self, item: Item) -> bytes:
         self.seen[item.experiment] = item.entry.place()

@@ -8,7 +8,7 @@ import asyncio
 from collections import deque
 from collections.abc import Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -26,8 +26,9 @@ class Item(NamedTuple):
     text: bytes
 
 
-def item_of(experiment: str, entry: LogEntry) -> Item:
-    data = {"experiment": experiment} | event_view(entry)
+def item_of(experiment: str, entry: LogEntry, verdict: dict[str, Any] | None = None) -> Item:
+    """`verdict` is that after the event, if it is the newest one."""
+    data = {"experiment": experiment} | event_view(entry) | {"verdict": verdict}
     del data["hash"]
     return Item(experiment, entry, b"event: %s\ndata: %s\n\n" % (entry.kind.encode(), msgspec.json.encode(data)))
 

@@ -13,6 +13,7 @@ from afterglow.live.domain.log import BEGINNING, Place
 from afterglow.live.follower import LogEntry, rewound
 from afterglow.service.auth.tokens import TokenCache
 from afterglow.service.background.feed import Feed, item_of
+from afterglow.service.event_verdicts import EventVerdicts
 from afterglow.service.metrics import Metrics
 
 LOG = logging.getLogger("afterglow.service")
@@ -30,6 +31,7 @@ class Ticker:
         self.metrics = metrics
         self.closing = Event()
         self.feed = Feed()
+        self.verdicts = EventVerdicts(experiments)
         self.ending = False
         self.streams = 0  # open streams
         self.away = False
@@ -128,7 +130,10 @@ class Ticker:
                 seqs[name], seen[name] = one.seq, one.place()
                 with unless_it_cant_go_on():
                     self.count(name, one)
-            self.loop.call_soon_threadsafe(self.feed.add, [item_of(name, one) for name, one in found])
+            made = [
+                item_of(name, one, self.verdicts.verdict(name, one) if self.streams else None) for name, one in found
+            ]
+            self.loop.call_soon_threadsafe(self.feed.add, made)
         seen |= {name: heads[name] for name in changed if seqs[name] <= heads[name].seq}  # also what can't be read
 
     def count(self, name: str, one: LogEntry) -> None:

@@ -27,7 +27,7 @@ from afterglow.live.domain.log import BEGINNING, Place
 from afterglow.live.follower import REWOUND, LogEntry, rewound
 from afterglow.live.store.access import Access, HookRow
 from afterglow.service.background.addresses import located
-from afterglow.service.views import event_view
+from afterglow.service.event_verdicts import EventVerdicts
 
 LOG = logging.getLogger("afterglow.service.api.webhooks")
 PURPOSE = "webhooks"
@@ -55,6 +55,7 @@ class Deliveries:
         self.access = access
         self.reach = reach
         self.limit = limit
+        self.event_verdicts = EventVerdicts(experiments)
         self.lanes: dict[tuple[str, str], DeliveryLane] = {}
         self.heads: dict[str, Place] = {}  # last records of all experiments, as far as they were looked at
         self.behind: dict[str, set[str]] = {}  # experiments with records to be sent, by webhook
@@ -233,7 +234,7 @@ class Deliveries:
 
     async def deliver(self, http: httpx.AsyncClient, hook: HookRow, name: str, event: LogEntry) -> str | None:
         """Why a delivery failed; None if it succeeded."""
-        body = body_of(name, event)
+        body = msgspec.json.encode(await self.ask(self.event_verdicts.data, name, event))
         try:
             async with asyncio.timeout(self.limit):
                 url, host, tls_name = await located(hook.address, self.reach)
@@ -282,10 +283,3 @@ def wanted(hook: HookRow, event: LogEntry) -> bool:
 
 def delivery_id(name: str, event: LogEntry) -> str:
     return f"{name}/{event.seq}" + (f"-{REWOUND}" if event.kind == REWOUND else "")
-
-
-def body_of(name: str, event: LogEntry) -> bytes:
-    """The event as in the stream of events."""
-    data = {"experiment": name} | event_view(event)
-    del data["hash"]
-    return msgspec.json.encode(data)

@@ -72,7 +72,7 @@ def page_values(visit: Visit, experiment: Experiment, current: ExperimentView) -
         "status": status,
         "decision": decision,
         "estimates_chart": interval_chart(estimates, decision.variant, status.leader, status.disabled),
-        "result": sentences.result(spec, status, estimates),
+        "result": sentences.result(status),
         "compared": comparison(estimates, status.recommended, status.disabled),
         "planned": planned(visit, experiment, status),
         "conditions": sentences.conditions(spec, status),

@@ -1,0 +1,56 @@
+"""The verdict on an experiment, computed once for each state of its log and outside the lock of the experiment."""
+
+from collections.abc import Callable
+from threading import Lock
+from typing import NamedTuple
+
+from afterglow.estimation.verdict import Verdict, Versus
+from afterglow.live.domain.verdict import LiveCase, decided_by, lifts
+
+Mark = tuple[int, bytes]  # seq and hash of the last record
+
+
+class Known(NamedTuple):
+    mark: Mark
+    verdict: Verdict
+    lifts: tuple[Versus, ...] | None = None
+
+
+class VerdictCache:
+    """Rewards and the current variant never wait for a verdict: only those who ask for one do."""
+
+    def __init__(self) -> None:
+        self.turn = Lock()
+        self.known: Known | None = None
+
+    def verdict(self, mark: Mark, case: LiveCase) -> Verdict:
+        """The verdict on the state after a record."""
+        known = self.known
+        if known is not None and known.mark == mark:
+            return known.verdict
+        with self.turn:
+            known = self.known
+            if known is None or known.mark != mark:
+                known = Known(mark, decided_by(case))
+                self.known = known
+            return known.verdict
+
+    def judge(self, mark: Mark) -> Callable[[LiveCase], Verdict]:
+        """A function that makes the verdict on the state after a record."""
+        return lambda case: self.verdict(mark, case)
+
+    def has(self, mark: Mark) -> bool:
+        """Whether the verdict on the state after a record is known."""
+        known = self.known
+        return known is not None and known.mark == mark
+
+    def lifts(self, mark: Mark, case: LiveCase) -> tuple[Versus, ...]:
+        """The difference of every variant to the control."""
+        known = self.known
+        if known is not None and known.mark == mark and known.lifts is not None:
+            return known.lifts
+        found = self.verdict(mark, case)
+        with self.turn:
+            made = lifts(case)
+            self.known = Known(mark, found, made)
+            return made
