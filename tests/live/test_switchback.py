@@ -14,6 +14,7 @@ from afterglow.live.domain.replay import Replay, StepSet
 from afterglow.live.domain.schedule_test import schedule_test
 from afterglow.live.domain.spec import Spec, specify
 from afterglow.live.domain.state import Phase, Role, restored
+from afterglow.live.domain.status import status
 from afterglow.live.domain.transitions import apply
 from support.live import Live
 
@@ -247,3 +248,16 @@ def test_random_operations_follow_the_rules_and_the_log_says_so(seed: int) -> No
     for kind, body in live.events:
         again.take(kind, read_body(body))
     assert again.plan.values()["state"] == live.state.plan.values()["state"]
+
+
+def test_status_and_verdict_carry_the_test() -> None:
+    live = Live(spec_of(100))
+    run(live, 95)
+    assert status(live.spec, live.state).test is None
+    assert status(live.spec, live.state).verdict.p is None
+    run(live, 5)
+    now = status(live.spec, live.state)
+    assert now.test is not None
+    assert now.test.p == 2 / 2**10
+    assert (now.status, now.leader, now.verdict.p) == ("tested", "B", 2 / 2**10)
+    assert now.verdict.sentence == "B is better than A: p = 0.002, by re-drawing the schedule."

@@ -13,6 +13,7 @@ from afterglow.live.follower import LogEntry
 from afterglow.service.dashboard import sentences
 from afterglow.service.dashboard.commands import offered
 from afterglow.service.dashboard.comparison import comparison
+from afterglow.service.dashboard.exact_test import exact_rows
 from afterglow.service.dashboard.intervals import interval_chart
 from afterglow.service.dashboard.rendering import HEADERS
 from afterglow.service.dashboard.timeline import SPAN, runs, timeline, visible_steps
@@ -74,6 +75,7 @@ def page_values(visit: Visit, experiment: Experiment, current: ExperimentView) -
         "estimates_chart": interval_chart(estimates, decision.variant, status.leader, status.disabled),
         "result": sentences.result(status),
         "compared": comparison(estimates, status.recommended, status.disabled),
+        "exact": exact_rows(status.test, status.recommended),
         "planned": planned(visit, experiment, status),
         "conditions": sentences.conditions(spec, status),
         "timeline": chart,
