@@ -181,6 +181,7 @@ def test_experiments_are_created_ordered_about_and_explained(address: str) -> No
         assert new.explain(0)["variant"] == "A"
         assert [one["variant"] for one in new.estimates()["items"]] == ["A", "B", "C"]
         assert new.describe()["window"] == 2
+        assert new.verdict()["grade"] == new.status()["status"] == "exploring"
         assert new.stop("enough", keep="C")["phase"] == "over"
         assert new.status()["variant"] == new.current() == "C"
         assert [one["name"] for one in client.experiments(limit=1)] == ["manual", "hourly", "new", "later"]

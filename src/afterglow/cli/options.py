@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-from typer import Option
+from typer import Argument, Option
 
 Policy = Annotated[str, Option(metavar="NAME", help="A policy of `afterglow policies`.")]
 PolicyOrFile = Annotated[
@@ -35,6 +35,15 @@ Baseline = Annotated[
     str | None,
     Option(metavar="TEXT", help="Income not caused by arms, such as seasonal:0.1,0.3 or constant:0.2."),
 ]
+Units = Annotated[str | None, Option(metavar="M", help="Several units at once, each with its own total: 2 to 200.")]
+Common = Annotated[
+    str | None, Option(metavar="TEXT", help="Income that all units share, such as noise:0.04,0.9; with --units.")
+]
+Own = Annotated[str | None, Option(metavar="TEXT", help="Income of each unit alone, such as noise:0.04; with --units.")]
+Interaction = Annotated[
+    str | None,
+    Option(metavar="SHARE", help="How much an arm's effect differs between units, of its mean; with --units."),
+]
 Season = Annotated[
     str | None, Option(metavar="P", help="Length of a cycle in steps; arms are compared over whole cycles.")
 ]
@@ -53,4 +62,9 @@ Step = Annotated[str | None, Option("--step", metavar="NAME", help="The column o
 Column = Annotated[str | None, Option(metavar="NAME", help="The column of the totals, if the file has several.")]
 Decimal = Annotated[str | None, Option(metavar=". or ,", help="The decimal sign of the file, if it is ambiguous.")]
 Zone = Annotated[str | None, Option(metavar="NAME", help="Zone of times without an offset, such as Europe/Berlin.")]
+Database = Annotated[
+    str, Argument(metavar="DATABASE", help="A SQLite file or a postgresql:// address.", show_default=False)
+]
+One = Annotated[str, Argument(metavar="NAME", help="The experiment.", show_default=False)]
+OneOrAll = Annotated[str | None, Option("--experiment", metavar="NAME", help="One experiment; default: all.")]
 Json = Annotated[bool, Option("--json", help="Print JSON instead of text.")]

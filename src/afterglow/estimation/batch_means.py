@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from afterglow import records
-from afterglow.estimation.timeline import Cells, Timeline
+from afterglow.estimation.timeline import BlockCells, Timeline
 
 LENGTHS = 8  # b, 2 b, ..., 128 b
 
@@ -135,7 +135,7 @@ class Batches:
         other.timeline = self.timeline.copied()
         return other
 
-    def in_time(self) -> Cells:
+    def in_time(self) -> BlockCells:
         """Washed steps and their sums by block and arm, in order, those of the batch that is open included."""
         now = self.open
         if not now.batch_steps:

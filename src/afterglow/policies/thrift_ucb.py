@@ -231,5 +231,6 @@ policy = Policy(
     summary="bounds from what runs must have paid while they cost little, washed means when they cost too much",
     guarantee="O(sum (d + 1/gap) log T + log^3 T) against every spread once T is large; none while it is small",
     source="ours",
+    bounded=True,
     evidence=evidence,
 )  # fmt: skip

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import os
-import re
 import signal
 import socket
 import sys
@@ -16,11 +15,12 @@ import uvicorn
 
 from afterglow import live
 from afterglow.live.store import access
+from afterglow.live.store.address import without_password
 from afterglow.release import __version__
 from afterglow.service.app import application
 from afterglow.service.logs import write_logs
 from afterglow.service.service import Service
-from afterglow.service.settings import Settings
+from afterglow.service.settings import ServiceSettings
 from afterglow.service.transport.connections import ConnectionState, HttpReader, cut_late
 from afterglow.service.transport.open_files import room_for
 
@@ -49,7 +49,7 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self.cutting = asyncio.create_task(self.cut())
-        LOG.info("started", extra={"release": __version__, "database": where(self.service.settings.db)})
+        LOG.info("started", extra={"release": __version__, "database": without_password(self.service.settings.db)})
         self.ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -73,13 +73,8 @@ class Server(uvicorn.Server):
         self.should_exit = True
 
 
-def where(db: str) -> str:
-    """The address of a database without its password."""
-    return db if "://" not in db else re.sub(r"//[^@/]*@", "//", db).partition("?")[0]
-
-
 @contextmanager
-def opened(settings: Settings, clock: Callable[[], float] | None = None) -> Iterator[Service]:
+def opened(settings: ServiceSettings, clock: Callable[[], float] | None = None) -> Iterator[Service]:
     """The service with its database open; the server closes it, or the end of the context."""
     with live.open(settings.db, clock=clock) as experiments:
         keys = access(settings.db)
@@ -89,7 +84,7 @@ def opened(settings: Settings, clock: Callable[[], float] | None = None) -> Iter
             keys.close()
 
 
-def listen(settings: Settings) -> socket.socket:
+def listen(settings: ServiceSettings) -> socket.socket:
     """A socket bound to the address of the settings."""
     try:
         found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)
@@ -120,7 +115,7 @@ def leave() -> NoReturn:
     os._exit(0)
 
 
-def serve(settings: Settings, say: Callable[[str], Any]) -> None:
+def serve(settings: ServiceSettings, say: Callable[[str], Any]) -> None:
     """Serve until a signal."""
     write_logs(settings.log_level)
     listener = listen(settings)

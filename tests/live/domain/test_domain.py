@@ -11,16 +11,17 @@ from afterglow.errors import OutOfTurn
 from afterglow.live.domain import commands
 from afterglow.live.domain.commands import Event, Reported
 from afterglow.live.domain.spec import Spec, read_spec, specify
-from afterglow.live.domain.state import Phase, Role, State, initial, restored
-from afterglow.live.domain.status import estimates, explanation, status
+from afterglow.live.domain.state import ExperimentState, Phase, Role, initial, restored
+from afterglow.live.domain.status import explanation, status
 from afterglow.live.domain.transitions import apply
+from afterglow.live.domain.verdict import estimates
 from afterglow.policies.registry import named, names
 from support.worlds.pooled import SPREADS, PooledWorld
 
 PLAYABLE = [name for name in names() if not named(name).privileged]
 
 
-def make(**settings: Any) -> tuple[Spec, State]:
+def make(**settings: Any) -> tuple[Spec, ExperimentState]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         spec = specify("pure", ["A", "B", "C"], **settings)
@@ -29,12 +30,12 @@ def make(**settings: Any) -> tuple[Spec, State]:
     return spec, state
 
 
-def happen(spec: Spec, state: State, events: list[Event]) -> None:
+def happen(spec: Spec, state: ExperimentState, events: list[Event]) -> None:
     for kind, body in events:
         apply(spec, state, kind, body)
 
 
-def close(spec: Spec, state: State, total: float | None) -> None:
+def close(spec: Spec, state: ExperimentState, total: float | None) -> None:
     happen(spec, state, [commands.close(spec, state, total, Reported(0, 0))])
 
 
@@ -63,7 +64,7 @@ def test_an_experiment_goes_on_from_what_was_written_down(policy: str, season: i
     assert state.phase is Phase.OVER
 
 
-def random_order(spec: Spec, state: State, random: Random, totals: list[float]) -> list[Event]:
+def random_order(spec: Spec, state: ExperimentState, random: Random, totals: list[float]) -> list[Event]:
     """What operators do, some of it for the wrong reasons: steps with low totals are voided."""
     what = random.random()
     variant = random.choice(spec.variants)
@@ -87,7 +88,7 @@ def random_order(spec: Spec, state: State, random: Random, totals: list[float]) 
     return []
 
 
-def close_wrong(spec: Spec, state: State, random: Random, total: float) -> bool:
+def close_wrong(spec: Spec, state: ExperimentState, random: Random, total: float) -> bool:
     """Close a step with a wrong total and void it, if its hold lets that be."""
     hold = state.plan.hold
     if state.role is not Role.PLAN or hold is None or len(hold.totals) + 1 >= hold.steps:
@@ -97,7 +98,7 @@ def close_wrong(spec: Spec, state: State, random: Random, total: float) -> bool:
     return True
 
 
-def check_claims(state: State, counted: list[list[float]]) -> None:
+def check_claims(state: ExperimentState, counted: list[list[float]]) -> None:
     """What the bounds say of an arm's pulls is true of the rewards that they brought."""
     for arm, rewards in enumerate(counted):
         pulls, least, settled, most, _ = state.bounds.claims(arm)[0]
@@ -156,18 +157,17 @@ def test_a_policy_that_can_say_what_a_decision_rests_on_does_so_in_explanations(
 def test_what_is_over_and_not_proved_says_how_far_the_recommended_variant_is_ahead() -> None:
     spec, state = make(window=4, horizon=600, policy="lean-ucb", reward_max=100.0)
     random, world = Random(3), {"A": 20.0, "B": 26.0, "C": 20.0}
-    known = [status(spec, state)]
+    assert status(spec, state).recommended is None
+    assert status(spec, state).verdict.to_runner_up is None
     while state.phase is not Phase.OVER:
         close(spec, state, world[spec.variants[state.served]] + random.gauss(0, 4))
-        known.append(status(spec, state))
-    assert known[0].recommended is None
-    assert known[0].lead is None
-    end = known[-1]
-    assert (end.status, end.recommended) == ("inconclusive", "B")
-    assert end.lead is not None
-    assert end.lead.arm == "B"
-    assert end.lead == min(estimates(spec, state).against("B"), key=lambda one: one.mean or 0.0)
-    assert 0 < (end.lead.low or 0) < 6 < (end.lead.high or 0) < 12
+    end = status(spec, state)
+    assert end.recommended == "B"
+    row = end.verdict.to_runner_up
+    assert row is not None
+    assert row.arm == "B"
+    assert (row.low or 0.0) < 6 < (row.high or 0.0)
+    assert row.valid == "one look at the fixed end"
 
 
 def test_a_disabled_variant_is_not_the_runner_up() -> None:
@@ -179,5 +179,6 @@ def test_a_disabled_variant_is_not_the_runner_up() -> None:
         close(spec, state, world[spec.variants[state.served]] + random.uniform(0, 0.1))
     end = status(spec, state)
     assert end.recommended == "A"
-    assert end.lead is not None
-    assert end.lead.other == "C"
+    assert end.verdict.to_runner_up is not None
+    assert end.verdict.to_runner_up.other == "C"
+    assert "B" not in end.verdict.chances

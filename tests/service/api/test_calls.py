@@ -148,6 +148,16 @@ def test_estimates_and_explanations_name_the_variants(client: httpx.Client) -> N
     assert [(one["variant"], one["mean"], one["pulls"]) for one in estimates["items"]] == [
         ("49", 2.5, 1), ("59", None, 0), ("69", None, 0),
     ]  # fmt: skip
+    verdict = client.get(f"{path}/verdict").json()
+    assert (verdict["grade"], verdict["recommended"], verdict["control"], verdict["unit"]) == (
+        "exploring",
+        "49",
+        "49",
+        "",
+    )
+    assert (verdict["to_runner_up"]["variant"], verdict["to_runner_up"]["over"]) == ("49", "59")
+    assert verdict.pop("summary").startswith("known, ")
+    assert client.get(path).json()["status"]["verdict"] == verdict
     explained = client.get(f"{path}/explain/0").json()
     assert (explained["variant"], explained["why"], explained["hold"]) == ("49", "as planned", [0, 1])
     assert set(explained["figures"]["pulls"]) == {"49", "59", "69"}

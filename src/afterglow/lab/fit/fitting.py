@@ -15,6 +15,7 @@ import numpy as np
 
 from afterglow.checks import choice, number, whole
 from afterglow.errors import BadValue, Sentence, UnknownName, argument
+from afterglow.lab.fit.design_test import DesignTest, design_test
 from afterglow.lab.fit.proved import most_of_a_pull, proved
 from afterglow.lab.fit.recorded import Recorded
 from afterglow.lab.fit.regression import LagExcess, Regressed, levelled, regression
@@ -69,6 +70,7 @@ class Fit:
     steps: int
     notes: list[str]
     recorded: Recorded = field(repr=False)
+    test: DesignTest | None = None  # exact, of a randomised schedule
 
     def to_json(self) -> str:
         """The same as JSON."""
@@ -76,13 +78,14 @@ class Fit:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, without the steps themselves."""
-        parts = ("recorded", "means", "differences", "kernels", "check")
+        parts = ("recorded", "means", "differences", "kernels", "check", "test")
         plain = {name: value for name, value in vars(self).items() if name not in parts}
         return plain | {
             "means": [asdict(one) for one in self.means],
             "differences": [asdict(one) for one in self.differences],
             "kernels": {arm: [asdict(lags) for lags in row] for arm, row in self.kernels.items()},
             "check": asdict(self.check),
+            "test": self.test and self.test.to_dict(),
         }
 
 
@@ -94,13 +97,17 @@ def fit(
     season: int = 1,
     against: str | None = None,
     reading: Mapping[str, str] | None = None,
+    design: str | None = None,
+    turns: int | None = None,
+    expected: str | None = None,
 ) -> Fit:
     """Fit recorded steps: a CSV file with step, arm and total, its text, or `Steps`.
 
     Without a window, the one that the data suggest is used. `reward_max` is the maximum reward of one pull, for the
     proved bounds; the default is the largest total. `season` is the length of a cycle in steps. Arms are compared
     with the arm `against`, by default the best. `reading` says how to read a file: `step`,
-    `arm_column`, `column`, `decimal` and `zone` of `read_steps`.
+    `arm_column`, `column`, `decimal` and `zone` of `read_steps`. With a `design`, `blocks` or `coin`, and the number
+    of steps of its `turns`, the schedule is tested too; `expected` names a column of expected totals, for that test.
     """
     for name in reading or {}:
         choice("reading", name, READING)
@@ -117,14 +124,36 @@ def fit(
         raise BadValue(sentence, kind="too-few-steps", field="window")
     ceiling = most_of_a_pull(recorded, reward_max, notes)
     alarm, bounds = proved(recorded, used, ceiling, confidence, notes)
+    test = schedule_test(source, reading or {}, recorded, used, confidence, design, turns, expected)
     found = regression(recorded, used, confidence)
     means = means_of(recorded, found, bounds)
     notes += doubts(recorded, found, means)
     return Fit(
         used, season, ceiling, confidence, means, differences_of(means, found, against),
         {name: found.kernel(arm) for arm, name in enumerate(recorded.names)}, check.with_alarm(alarm), len(recorded),
-        notes, recorded,
+        notes, recorded, test,
     )  # fmt: skip
+
+
+def schedule_test(
+    source: Source | Steps, reading: Mapping[str, str], recorded: Recorded, window: int, confidence: float,
+    design: str | None, turns: int | None, expected: str | None,
+) -> DesignTest | None:  # fmt: skip
+    """The exact test of the schedule, if its design is given."""
+    if design is None or turns is None:
+        for name, value in (("design", design), ("turns", turns), ("expected", expected)):
+            if value is not None:
+                needs = argument("design" if design is None else "turns")
+                raise BadValue(f"{argument(name)} is for the test of a schedule, which needs {needs} too")
+        return None
+    awaited = None
+    if expected is not None:
+        if isinstance(source, Steps):
+            raise BadValue(f"{argument('expected')} names a column of a file, got steps that are read already")
+        column = read_steps(source, **{**reading, "column": expected})
+        awaited = np.full(len(recorded), np.nan)
+        awaited[np.array(column.step) - recorded.first] = column.total
+    return design_test(recorded, window, turns, design, confidence, awaited)
 
 
 def check_size(recorded: Recorded, against: str | None) -> None:

@@ -50,6 +50,10 @@ SETTINGS = (
         "small raises an alarm, too large makes intervals wide.",
     ),
     Argument(
+        "unit", Kind.TEXT, "Unit of totals, such as `EUR`, for sentences and pages.", None, most=limits.UNIT,
+        example="EUR", label="Unit of totals", hint="For example EUR, orders or minutes. Empty for none.",
+    ),
+    Argument(
         "policy", Kind.POLICY, "Name of the policy, one that can run on totals.", "trim-ucb",
         label="Policy", advanced=True,
         hint="Chooses which variant to serve and for how long. trim-ucb is valid however effects arrive; lean-ucb "
@@ -76,7 +80,7 @@ SETTINGS = (
         label="Confidence", advanced=True, hint="Probability that all intervals hold, at all steps.",
     ),
     Argument(
-        "seed", Kind.WHOLE, "Seed of policies that draw random numbers.", 0, least=0, most=limits.EXACT,
+        "seed", Kind.WHOLE, "Seed of policies that draw random numbers.", 1, least=0, most=limits.EXACT,
         label="Seed", advanced=True, hint="For policies that draw random numbers.",
     ),
     Argument(

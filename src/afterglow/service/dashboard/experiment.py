@@ -1,4 +1,4 @@
-"""The page of one experiment: served variant, estimates, timeline, totals and activity log."""
+"""The page of one experiment: verdict, served variant, estimates, timeline, totals and activity log."""
 
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -12,11 +12,13 @@ from afterglow.live.domain.status import Status
 from afterglow.live.follower import LogEntry
 from afterglow.service.dashboard import sentences
 from afterglow.service.dashboard.commands import offered
-from afterglow.service.dashboard.comparison import comparison
+from afterglow.service.dashboard.dates import date_ticks
+from afterglow.service.dashboard.exact_test import exact_rows
 from afterglow.service.dashboard.intervals import interval_chart
 from afterglow.service.dashboard.rendering import HEADERS
 from afterglow.service.dashboard.timeline import SPAN, runs, timeline, visible_steps
 from afterglow.service.dashboard.totals import known_total, totals_chart
+from afterglow.service.dashboard.verdict import verdict_part
 from afterglow.service.dashboard.visit import Visit
 
 LATEST = 30  # lines of the activity log
@@ -28,7 +30,7 @@ def experiment_page(visit: Visit) -> Response:
     found = page_values(visit, experiment, snapshot(visit, experiment))
     named = {command.slug: command.label for command in COMMANDS}
     return visit.page(
-        "experiment.html", **found, done=done, settings=sentences.settings(experiment.spec), order_names=named
+        "experiment.html", **found, done=done, settings=sentences.settings(experiment.spec), action_names=named
     )
 
 
@@ -44,7 +46,7 @@ def changes(visit: Visit) -> Response:
     return visit.page("experiment_changes.html", **found)
 
 
-class Snapshot(NamedTuple):
+class ExperimentView(NamedTuple):
     """An experiment's status and log; the page is the same as long as `seen` is."""
 
     status: Status
@@ -53,39 +55,41 @@ class Snapshot(NamedTuple):
     seen: str
 
 
-def snapshot(visit: Visit, experiment: Experiment) -> Snapshot:
+def snapshot(visit: Visit, experiment: Experiment) -> ExperimentView:
     status, decision = experiment.status(), experiment.decision()
     recent = visit.dashboard.cache(experiment.name).log
     log = recent.read(experiment, lambda: visit.dashboard.experiments.heads()[experiment.name])
     mark = repr((status, decision, log[-1:], visit.number("until")))
-    return Snapshot(status, decision, log, sha256(mark.encode()).hexdigest()[:16])
+    return ExperimentView(status, decision, log, sha256(mark.encode()).hexdigest()[:16])
 
 
-def page_values(visit: Visit, experiment: Experiment, current: Snapshot) -> dict[str, Any]:
+def page_values(visit: Visit, experiment: Experiment, current: ExperimentView) -> dict[str, Any]:
     """The values that the templates show."""
     status, decision, spec, until = current.status, current.decision, experiment.spec, visit.number("until")
     first, count = visible_steps(status.step, status.phase in ("draft", "scheduled", "over"), until)
     estimates, steps = experiment.estimates(), experiment.steps(first, count)
     chart = timeline(spec, steps)
+    begins, ends = step_begins(experiment, first), step_begins(experiment, first + count)
     return {
         "spec": spec,
         "status": status,
         "decision": decision,
         "estimates_chart": interval_chart(estimates, decision.variant, status.leader, status.disabled),
-        "result": sentences.result(spec, status, estimates),
-        "compared": comparison(estimates, status.recommended, status.disabled),
+        "verdict": verdict_part(visit, experiment, status, experiment.progress()),
+        "exact": exact_rows(status.test, status.recommended),
         "planned": planned(visit, experiment, status),
         "conditions": sentences.conditions(spec, status),
         "timeline": chart,
         "totals_chart": totals_chart(chart, steps),
-        "times": (step_begins(experiment, first), step_begins(experiment, first + count)),
+        "times": (begins, ends),
+        "dates": [] if begins is None or ends is None else date_ticks(begins, ends - begins),
         "earlier": first if first else None,
         "later": first + count + SPAN if until is not None and first + count <= status.step else None,
         "until": until,
         "roles": sentences.ROLES,
         "rows": ROWS,
         "lines": sentences.lines(spec, current.log)[:LATEST],
-        "orders": offered(spec, status) if visit.may("operate") else [],
+        "actions": offered(spec, status) if visit.may("operate") else [],
         "seen": current.seen,
     }
 

@@ -12,6 +12,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from afterglow.live import Experiment, Experiments
 from afterglow.live.domain.status import Explanation
+from afterglow.live.verdict_history import VerdictPoint
 from afterglow.service.auth.scopes import Authenticator
 from afterglow.service.auth.sessions import Sessions, form_mark
 from afterglow.service.auth.tokens import Token
@@ -20,7 +21,7 @@ from afterglow.service.dashboard.rendering import HEADERS, render, respond
 from afterglow.service.problems import Problem
 
 
-class Call(Protocol):
+class RunInThread(Protocol):
     """Run a function that may wait for the database in a worker thread."""
 
     def __call__(self, function: Callable[[], Response], /) -> Awaitable[Response]: ...
@@ -28,10 +29,12 @@ class Call(Protocol):
 
 @dataclass
 class ExperimentCache:
-    """What pages of one experiment share: its recent log, and the plan of its current step."""
+    """What pages of one experiment share: its recent log, the plan of its current step, verdicts of the past."""
 
     log: RecentLog = field(default_factory=RecentLog)
     plan: Explanation | None = None
+    history: list[VerdictPoint] | None = None
+    history_step: int = 0
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class Dashboard:
 
     experiments: Experiments
     sessions: Sessions
-    call: Call
+    call: RunInThread
     authenticator: Authenticator
     auth: bool = True
     clock: Callable[[], float] = time.time

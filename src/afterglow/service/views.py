@@ -1,0 +1,136 @@
+"""JSON views of experiments, steps, events, estimates and explanations."""
+
+import math
+from dataclasses import asdict, fields
+from datetime import UTC, datetime
+from typing import Any
+
+from afterglow import live
+from afterglow.errors import BadValue, argument
+from afterglow.estimation.estimates import Difference, Estimates
+from afterglow.estimation.randomisation import Test
+from afterglow.estimation.verdict import Verdict, Versus
+from afterglow.live.domain.limits import LATEST
+from afterglow.live.domain.status import Explanation, Status
+from afterglow.live.follower import LogEntry, Step
+
+
+def moment(seconds: float) -> str:
+    """Seconds since 1970 as RFC 3339."""
+    at = datetime.fromtimestamp(round(1000 * seconds) / 1000, UTC)
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def seconds_of(text: str) -> float:
+    """RFC 3339 as seconds since 1970."""
+    try:
+        at = datetime.fromisoformat(text)
+        seconds = at.timestamp() if at.tzinfo else -1.0
+    except (ValueError, OverflowError):
+        seconds = -1.0
+    if not 0 <= seconds <= LATEST:
+        raise BadValue(
+            f"{argument('starts')} must be a time between 1970 and 2200 such as 2026-11-16T01:30:00Z, with its offset; "
+            f"got {text!r}"
+        )
+    return seconds
+
+
+def status_view(status: Status) -> dict[str, Any]:
+    plain = {one.name: getattr(status, one.name) for one in fields(status) if one.name not in ("judge", "examine")}
+    return (
+        plain
+        | {"status": status.status, "leader": status.leader}
+        | {"disabled": list(status.disabled), "verdict": verdict_view(status.verdict)}
+        | {"test": None if status.test is None else exact_test_view(status.test)}
+    )
+
+
+def exact_test_view(test: Test) -> dict[str, Any]:
+    pairs = [{"variant": made.pop("arm"), "over": made.pop("other")} | made for made in map(asdict, test.pairs)]
+    return test.to_dict() | {"pairs": pairs}
+
+
+def verdict_view(verdict: Verdict) -> dict[str, Any]:
+    made = verdict.to_dict()
+    for name in ("to_control", "to_runner_up"):
+        row = getattr(verdict, name)
+        made[name] = None if row is None else versus_view(row)
+    return made | {"assumes": list(verdict.assumes)}
+
+
+def versus_view(row: Versus) -> dict[str, Any]:
+    made = asdict(row)
+    percent = None if row.percent is None else dict(zip(("mean", "low", "high"), row.percent, strict=True))
+    return {"variant": made.pop("arm"), "over": made.pop("other")} | made | {"percent": percent}
+
+
+def difference_view(one: Difference) -> dict[str, Any]:
+    return {
+        "variant": one.arm, "over": one.other, "mean": one.mean, "low": one.low, "high": one.high,
+        "missing": one.missing,
+    }  # fmt: skip
+
+
+def experiment_view(experiment: live.Experiment) -> dict[str, Any]:
+    """The experiment as it was created, with its status."""
+    status, spec = experiment.status(), experiment.spec
+    made = asdict(spec)
+    for name in ("step_ms", "starts_ms"):
+        del made[name]
+    return made | {
+        "variants": list(spec.variants),
+        "control": spec.variants[spec.control],
+        "mode": spec.mode,
+        "step_seconds": spec.step_ms / 1000 if spec.step_ms else None,
+        "starts": moment(spec.starts_ms / 1000) if spec.step_ms else None,
+        "options": finite(made["options"]),
+        "settings": finite(made["settings"]),
+        "status": status_view(status),
+    }
+
+
+def current_view(name: str, decision: live.Decision) -> dict[str, Any]:
+    until = None if decision.valid_until is None else moment(decision.valid_until)
+    return {
+        "experiment": name, "variant": decision.variant, "step": decision.step, "role": decision.role,
+        "valid_until": until,
+    }  # fmt: skip
+
+
+def step_view(step: Step) -> dict[str, Any]:
+    return step._asdict()
+
+
+def event_view(one: LogEntry) -> dict[str, Any]:
+    return one._asdict() | {"at": moment(one.at)}
+
+
+def estimates_view(estimates: Estimates) -> dict[str, Any]:
+    items = [{"variant": one.arm, **finite(asdict(one))} for one in estimates]
+    for item in items:
+        del item["arm"]
+    compared = () if estimates.best is None else estimates.against(estimates.best)
+    return {
+        "confidence": estimates.confidence, "alarm": estimates.alarm, "items": items,
+        "differences": [difference_view(one) for one in compared],
+    }  # fmt: skip
+
+
+def explanation_view(one: Explanation) -> dict[str, Any]:
+    return {
+        "step": one.step, "variant": one.variant, "planned": one.planned, "role": one.role, "why": one.why,
+        "policy": one.policy, "hold": list(one.hold) if one.hold else None, "figures": finite(one.figures),
+        "estimates": estimates_view(one.estimates),
+    }  # fmt: skip
+
+
+def finite(value: Any) -> Any:
+    """Infinity becomes null, which JSON can write."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: finite(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(one) for one in value]
+    return value
