@@ -27,10 +27,10 @@ class BlockCells:
     steps: list[int] = field(default_factory=list)
     totals: list[float] = field(default_factory=list)
 
-    def copied(self) -> "Cells":
+    def copied(self) -> "BlockCells":
         """A copy that may be changed."""
         lists = (self.blocks[:], self.arms[:], self.steps[:], self.totals[:])
-        return Cells(self.span, self.clock, self.arm, *lists)
+        return BlockCells(self.span, self.clock, self.arm, *lists)
 
 
 class Timeline:
