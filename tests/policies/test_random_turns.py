@@ -10,8 +10,8 @@ from afterglow import Agent, World, simulate
 from afterglow.errors import TOO_SHORT, BadValue
 from afterglow.policies import random_turns
 from afterglow.policies._turns_fit import error
-from afterglow.policies._turns_state import BACK, PHIS, THETAS, Settings, State, slot_end
-from afterglow.policies.random_turns import configure, learn, next_hold, policy, reach, start
+from afterglow.policies._turns_state import BACK, PHIS, THETAS, Settings, State, slot_end, start
+from afterglow.policies.random_turns import configure, learn, next_hold, policy, reach
 from afterglow.worlds.baseline import Baseline, Seasonal
 
 DRAWS = np.random.default_rng(5).random(10_000)
