@@ -167,7 +167,7 @@ def first_hold(candidate: Candidate, scenario: Scenario) -> int:
     if policy.draws:
         return min(policy.next_hold(settings, state, [0.0] * policy.draws)[1], scenario.horizon)
     while clock < scenario.horizon:
-        arm, steps, split = policy.next_hold(settings, state, [])
+        arm, steps, split = policy.next_hold(settings, state, [0.0] * policy.draws)
         if arm != 0:
             break
         steps = min(steps, scenario.horizon - clock)
