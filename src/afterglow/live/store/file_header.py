@@ -1,8 +1,8 @@
 """Read the header of a database file without ending SQLite's locks on it.
 
 POSIX locks belong to a process and a file: when the process closes any descriptor of that file, all its locks are gone,
-those of SQLite's own descriptors too. Another process then takes itself for the last one, and deletes the write-ahead log
-at its end. So a file is opened once for each process, and closed when nobody in the process uses it any more.
+those of SQLite's own descriptors too. Another process then takes itself for the last one, and at its end it deletes the
+write-ahead log. So a file is opened once for each process, and closed when nobody in the process uses it any more.
 """
 
 import os
