@@ -35,6 +35,9 @@ SharedNoise = Annotated[
 SharedCorrelation = Annotated[
     str | None, Option(metavar="R", help="Correlation of what units share from step to step; with --units.")
 ]
+Purpose = Annotated[
+    str, Option("--for", metavar="earning|knowing", help="Lose little, or a schedule whose exact test tells.")
+]
 Out = Annotated[Path | None, Option(metavar="DIR", help="Also write a report page and plan.json to this folder.")]
 
 
@@ -59,6 +62,7 @@ def command(
     unit: Unit = None,
     shared_noise: SharedNoise = None,
     shared_correlation: SharedCorrelation = None,
+    purpose: Purpose = "earning",
     runs: options.Runs = "600",
     seed: options.Seed = "1",
     threads: options.Threads = None,
@@ -66,17 +70,20 @@ def command(
     json: options.Json = False,
 ) -> None:
     """Simulate an experiment before it starts: how often is the best arm found, and how much is lost?"""
+    if purpose not in ("earning", "knowing"):
+        raise BadValue(f"--for must be earning or knowing, got {purpose!r}", field="for")
     given: dict[str, Any] = {
         "arms": count("arms", arms, 2),
         "window": count("window", window),
         "horizon": count("horizon", horizon),
         "gap": share("gap", gap),
         "mean": amount_of("mean", mean),
-        "noise": amount_of("noise", noise),
+        "noise": None if units is not None else amount_of("noise", noise),
         "season": None if season is None else count("season", season),
         "swing": None if swing is None else share("swing", swing),
         "reward_max": amount_of("reward_max", reward_max),
         "spread": spread or "uniform",
+        "purpose": purpose,
         "runs": count("runs", runs, 2),
         "seed": count("seed", seed, 0),
         "threads": None if threads is None else count("threads", threads),
@@ -90,6 +97,9 @@ def command(
     if units is not None:
         single = {"mean": mean, "swing": swing, "season": season, "reward_max": reward_max, "missing": missing}
         refuse(single | {"out": out}, "is for one total, not for a plan with --units; leave it out")
+        if purpose == "knowing":
+            sentence = "--for knowing is for one total; every plan with --units ends in an exact test, leave it out"
+            raise BadValue(sentence, field="for")
         plan_of_units(given, units, noise, for_units, {**how, "history": history}, json)
         return
     refuse(for_units, "describes units; give --units too")

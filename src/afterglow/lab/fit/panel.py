@@ -86,7 +86,7 @@ class UnitsFit:
 
 
 @dataclass(frozen=True)
-class Cells:
+class WashedCells:
     """Washed batches: one row for each unit and batch that has any."""
 
     unit: Counts
@@ -122,7 +122,7 @@ def fit_units(
     return fitted(panel, arms, cells, window, confidence)
 
 
-def washed(panel: Panel, arms: Sequence[str], levels: Numbers, window: int) -> Cells:
+def washed(panel: Panel, arms: Sequence[str], levels: Numbers, window: int) -> WashedCells:
     """The means of washed steps by unit and batch."""
     rows = []
     for place in range(len(panel.units)):
@@ -144,7 +144,7 @@ def washed(panel: Panel, arms: Sequence[str], levels: Numbers, window: int) -> C
         ]
     table = np.array(rows, float).reshape(-1, 6)
     counts = table[:, :4].astype(np.int64)
-    return Cells(counts[:, 0], counts[:, 1], counts[:, 2], counts[:, 3], table[:, 4], table[:, 5])
+    return WashedCells(counts[:, 0], counts[:, 1], counts[:, 2], counts[:, 3], table[:, 4], table[:, 5])
 
 
 def dummies(places: Counts, size: int) -> Numbers:
@@ -152,7 +152,7 @@ def dummies(places: Counts, size: int) -> Numbers:
 
 
 @dataclass(frozen=True)
-class Regression:
+class PanelRegression:
     """A weighted regression in which every batch has an effect of its own."""
 
     effects: Numbers
@@ -162,7 +162,7 @@ class Regression:
     freedom: int
 
 
-def regress(columns: Numbers, cells: Cells) -> Regression:
+def regress(columns: Numbers, cells: WashedCells) -> PanelRegression:
     """Batch effects are taken out by centring values and columns at their weighted means in each batch."""
     used, batch = np.unique(cells.batch, return_inverse=True)
     total = np.bincount(batch, cells.weight)
@@ -178,10 +178,10 @@ def regress(columns: Numbers, cells: Cells) -> Regression:
     effects = inverse @ (matrix.T @ values)
     rest = values - matrix @ effects
     freedom = len(values) - used.size - int(kept.sum())
-    return Regression(effects, inverse, basis @ basis.T, float(rest @ rest), freedom)
+    return PanelRegression(effects, inverse, basis @ basis.T, float(rest @ rest), freedom)
 
 
-def fitted(panel: Panel, arms: Sequence[str], cells: Cells, window: int, confidence: float) -> UnitsFit:
+def fitted(panel: Panel, arms: Sequence[str], cells: WashedCells, window: int, confidence: float) -> UnitsFit:
     """All estimates and tests."""
     units, kinds = len(panel.units), len(arms)
     base = np.hstack([dummies(cells.arm, kinds), dummies(cells.unit, units)])
@@ -203,7 +203,7 @@ def fitted(panel: Panel, arms: Sequence[str], cells: Cells, window: int, confide
     )  # fmt: skip
 
 
-def difference(arms: Sequence[str], pair: tuple[int, int], found: Regression, reach: float) -> UnitsDifference:
+def difference(arms: Sequence[str], pair: tuple[int, int], found: PanelRegression, reach: float) -> UnitsDifference:
     """One pair of arms, if the cells compare them."""
     one, other = pair
     contrast = np.zeros(found.effects.size)
@@ -219,12 +219,12 @@ def difference(arms: Sequence[str], pair: tuple[int, int], found: Regression, re
     return UnitsDifference(arms[one], arms[other], mean, mean - half, mean + half)
 
 
-def compared(contrast: Numbers, found: Regression) -> bool:
+def compared(contrast: Numbers, found: PanelRegression) -> bool:
     """Whether the cells determine a contrast."""
     return float(np.abs(found.determined @ contrast - contrast).max()) < 1e-6
 
 
-def better(larger: Regression, smaller: Regression) -> float | None:
+def better(larger: PanelRegression, smaller: PanelRegression) -> float | None:
     """p of an F test: whether a larger regression explains more than noise does; None if it can't be tested."""
     more = smaller.freedom - larger.freedom
     if larger.freedom < 1 or more < 1:
@@ -236,7 +236,7 @@ def better(larger: Regression, smaller: Regression) -> float | None:
 
 
 def by_unit(
-    units: Sequence[str], arms: Sequence[str], found: Regression, best: int
+    units: Sequence[str], arms: Sequence[str], found: PanelRegression, best: int
 ) -> dict[str, dict[str, float | None]]:  # fmt: skip
     """How each arm differs from the best one in each unit; None where the cells don't compare them."""
     table: dict[str, dict[str, float | None]] = {}
