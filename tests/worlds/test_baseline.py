@@ -166,6 +166,7 @@ def test_income_beyond_what_rewards_allow_is_told_and_a_divided_world_cures_it()
     told = simulate("trim-ucb", world.divided(1.5), 10**5, 20, seed=3)
     assert misled.regret.mean > 1000  # 0.1 or 0.2 a step, for good, in most runs
     assert 1.5 * told.regret.mean < 600
+    assert isinstance(told.world, World)
     assert (told.world.means[1], told.world.most) == (0.7 / 1.5, 1.0)
 
 

@@ -15,12 +15,14 @@ from afterglow.engine.agreement import check_own
 from afterglow.engine.job import Job, JobResults
 from afterglow.engine.machinery import machinery
 from afterglow.engine.outcome import Outcome
+from afterglow.engine.rounds.simulate import simulate_units
 from afterglow.engine.tiers import HOLD, SKIP, STEP
 from afterglow.engine.work import share_out
 from afterglow.errors import AfterglowWarning, BadValue, argument
 from afterglow.policies.policy import Policy
-from afterglow.policies.registry import is_ours, merged_options, named
+from afterglow.policies.registry import AnyPolicy, is_ours, merged_options, named, round_policy
 from afterglow.policies.season import seasonal
+from afterglow.worlds.units_world import UnitsWorld
 from afterglow.worlds.world import World
 
 TIERS = {"step": STEP, "hold": HOLD, "skip": SKIP}
@@ -29,8 +31,8 @@ LONGEST = 10**15  # beyond this float sums no longer count single rewards
 
 
 def simulate(
-    policy: str | Policy[Any, Any],
-    world: World,
+    policy: str | AnyPolicy,
+    world: World | UnitsWorld,
     horizon: float,
     runs: int = 100,
     seed: int = 1,
@@ -54,12 +56,6 @@ def simulate(
     `told_window` replaces it, and the horizon unless `told_horizon` is False. With a `season` the counted parts of its
     holds are whole seasons.
     """
-    base: object = named(policy) if isinstance(policy, str) else policy
-    if not isinstance(base, Policy):
-        raise BadValue(f"{argument('policy')} must be a Policy or the name of one, got {base!r}")
-    if not isinstance(world, World):
-        raise BadValue(f"{argument('world')} must be a World, got {world!r}; World.of(rewards, window) makes one")
-    policy = seasonal(base, season)
     steps = whole("horizon", horizon, 1)
     if steps > LONGEST:
         raise BadValue(
@@ -67,6 +63,19 @@ def simulate(
         )
     runs, first, seed = whole("runs", runs, 1), whole("first", first, 0), any_seed(seed)
     marks = checked_marks(checkpoints, steps)
+    if isinstance(world, UnitsWorld):
+        for_units = round_policy(policy)
+        tier = tier_for(engine, for_units, world.pulls)
+        return simulate_units(
+            for_units, world, steps, runs, seed, options, (tier, TIERS[tier]), threads, marks.tolist(), first,
+            recommend, told_window, season, progress,
+        )  # fmt: skip
+    base: object = named(policy) if isinstance(policy, str) else policy
+    if not isinstance(base, Policy):
+        raise BadValue(f"{argument('policy')} must be a Policy or the name of one, got {base!r}")
+    if not isinstance(world, World):
+        raise BadValue(f"{argument('world')} must be a World, got {world!r}; World.of(rewards, window) makes one")
+    policy = seasonal(base, season)
     window = world.window if told_window is None else told_window
     given = merged_options(options, {})
     settings = policy.settings(world.arms, window, steps if told_horizon else None, given)
@@ -85,7 +94,7 @@ def simulate(
     )  # fmt: skip
 
 
-def tier_for(engine: str, policy: Policy[Any, Any], world: World) -> str:
+def tier_for(engine: str, policy: AnyPolicy, world: World) -> str:
     """The tier to use; asking for one that can't be used is refused with the reason."""
     choice("engine", engine, ["auto", *TIERS])
     warn_of_income(policy, world)
@@ -99,7 +108,7 @@ def tier_for(engine: str, policy: Policy[Any, Any], world: World) -> str:
     return "step" if policy.every_step or world.spread.memory else "skip"
 
 
-def warn_of_income(policy: Policy[Any, Any], world: World) -> None:
+def warn_of_income(policy: AnyPolicy, world: World) -> None:
     """Warn where a baseline makes totals that rewards of at most 1 can't explain, to a policy that relies on them."""
     if policy.bounded and world.baseline.parts and world.most > 1 + ROUNDING:
         most = f"{world.most:.4g}"

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from uuid import uuid4
 
+from afterglow.checks import whole
 from afterglow.errors import AfterglowError, Conflict, OutOfTurn, Unavailable
 from afterglow.estimation.estimates import Estimates
 from afterglow.estimation.verdict import Verdict, Versus
@@ -22,8 +23,9 @@ from afterglow.live.follower import LogEntry, Step, log_entries
 from afterglow.live.late_void import LateVoid
 from afterglow.live.reward_keys import readable, settle
 from afterglow.live.store.contract import Raced, Store, Writing
-from afterglow.live.summary import progress, summary
+from afterglow.live.summary import Progress, progress, summary
 from afterglow.live.verdict_cache import VerdictCache
+from afterglow.live.verdict_history import POINTS, VerdictPoint, history
 from afterglow.live.verify import Verification, verify
 
 SentReward = tuple[str, Amount] | tuple[str, Amount, int | None]  # key, amount, the step to which it was sent before
@@ -165,10 +167,10 @@ class Experiment(CommandMethods):
 
     # Know
 
-    def status(self) -> Status:
-        """How the experiment stands, with its verdict."""
+    def status(self, recent: float = 0.0) -> Status:
+        """How the experiment stands, with its verdict, which may be `recent` seconds old."""
         with self._cache.current() as state:
-            return status(self.spec, state, self._verdicts.judge(self._cache.mark))
+            return status(self.spec, state, self._verdicts.judge(self._cache.mark, recent))
 
     def verdict(self) -> Verdict:
         """The graded answer so far: which variant to keep, by how much it is better, how sure that is, what it assumes.
@@ -193,11 +195,20 @@ class Experiment(CommandMethods):
             reached = progress(self.spec, state, self._cache.copy.latest)
         return summary(self.spec, now.verdict, reached)
 
+    def progress(self) -> Progress:
+        """Phase, step and dates, as `summary` tells them."""
+        with self._cache.current() as state:
+            return progress(self.spec, state, self._cache.copy.latest)
+
     def lifts(self) -> tuple[Versus, ...]:
         """The difference of every variant to the control per step; the intervals hold together."""
         with self._cache.current() as state:
             mark, case = self._cache.mark, case_of(self.spec, state)
         return self._verdicts.lifts(mark, case)
+
+    def verdicts(self, count: int = POINTS) -> list[VerdictPoint]:
+        """Verdicts at up to `count` steps of the past, for a picture of how the chances have changed."""
+        return history(self._cache.store, self.name, self.status().step, whole("count", count, 2))
 
     def estimates(self) -> Estimates:
         """Mean and interval of every variant: valid together, at any step, whatever was voided or pinned."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from threading import Lock
+from time import monotonic
 from typing import NamedTuple
 
 from afterglow.estimation.verdict import Verdict, Versus
@@ -13,6 +14,7 @@ Mark = tuple[int, bytes]  # seq and hash of the last record
 class Known(NamedTuple):
     mark: Mark
     verdict: Verdict
+    at: float  # by the monotonic clock
     lifts: tuple[Versus, ...] | None = None
 
 
@@ -31,13 +33,20 @@ class VerdictCache:
         with self.turn:
             known = self.known
             if known is None or known.mark != mark:
-                known = Known(mark, decided_by(case))
+                known = Known(mark, decided_by(case), monotonic())
                 self.known = known
             return known.verdict
 
-    def judge(self, mark: Mark) -> Callable[[LiveCase], Verdict]:
-        """A function that makes the verdict on the state after a record."""
-        return lambda case: self.verdict(mark, case)
+    def judge(self, mark: Mark, recent: float = 0.0) -> Callable[[LiveCase], Verdict]:
+        """A function that makes the verdict on the state after a record; one of the last `recent` seconds may do."""
+
+        def made(case: LiveCase) -> Verdict:
+            known = self.known
+            if known is not None and known.verdict.over == case.over and monotonic() - known.at < recent:
+                return known.verdict
+            return self.verdict(mark, case)
+
+        return made
 
     def has(self, mark: Mark) -> bool:
         """Whether the verdict on the state after a record is known."""
@@ -52,5 +61,5 @@ class VerdictCache:
         found = self.verdict(mark, case)
         with self.turn:
             made = lifts(case)
-            self.known = Known(mark, found, made)
+            self.known = Known(mark, found, monotonic(), made)
             return made

@@ -15,10 +15,11 @@ from afterglow.worlds.rewards import (
     parse_reward,
 )
 from afterglow.worlds.spreads import Spread, spread
+from afterglow.worlds.units_world import UnitsWorld
 from afterglow.worlds.world import World
 
 __all__ = [
     "Baseline", "Bernoulli", "Beta", "Blocks", "Cells", "Constant", "Discrete", "Divided", "Empirical", "Noise",
-    "Reward", "Seasonal", "Spread", "TruncatedNormal", "Uniform", "World", "atoms", "cut", "parse_reward",
-    "read_world", "spread",
+    "Reward", "Seasonal", "Spread", "TruncatedNormal", "Uniform", "UnitsWorld", "World", "atoms", "cut",
+    "parse_reward", "read_world", "spread",
 ]  # fmt: skip

@@ -155,6 +155,7 @@ class Baseline:
     """Parts that are added together; with none there is no income but the arms'."""
 
     parts: tuple[Part, ...] = ()
+    signed: bool = False  # not cut at 0: for totals that may be negative
 
     def __post_init__(self) -> None:
         for kind in (Noise, Blocks):
@@ -162,7 +163,7 @@ class Baseline:
                 raise BadValue(
                     f"a baseline may have one {kind.__name__.lower()} part, got {self.text!r}", field="parts"
                 )
-        if not self.random and self.parts and min(self.profile) < 0:
+        if not self.signed and not self.random and self.parts and min(self.profile) < 0:
             sentence = f"a baseline must not be negative in any step, got {self.text!r}; add a constant"
             raise BadValue(sentence, field="parts")
 
@@ -229,6 +230,15 @@ def baseline(what: "str | float | Part | Baseline | None") -> Baseline:
             f"Baseline, got {what!r}; income that follows a function of the step is seasonal:… or blocks:…"
         )
     return Baseline((what,))
+
+
+def signed_baseline(what: "str | float | Part | Baseline | None") -> Baseline:
+    """The same for totals that may be negative: it is not cut at 0."""
+    if isinstance(what, str) and what:
+        return Baseline(tuple(parse_part(text.strip()) for text in what.split(" + ")), signed=True)
+    if isinstance(what, int | float) and not isinstance(what, bool):
+        return Baseline((Constant(what),), signed=True)
+    return Baseline(baseline(what).parts, signed=True)
 
 
 def parse_part(text: str) -> Part:

@@ -144,7 +144,7 @@ def first_hold(candidate: Candidate, scenario: Scenario) -> int:
     settings = policy.settings(scenario.arms, scenario.window, scenario.horizon, candidate.options)
     state, clock = policy.start(settings), 0
     while clock < scenario.horizon:
-        arm, steps, split = policy.next_hold(settings, state, [])
+        arm, steps, split = policy.next_hold(settings, state, [0.0] * policy.draws)
         if arm != 0:
             break
         steps = min(steps, scenario.horizon - clock)

@@ -7,6 +7,8 @@ anyway.
 
 - *Bounds* don't depend on the plan: they have every step that was in the plan when it was played, void ones as lost.
   Which pulls count was decided before each was made, so the bounds stay valid whatever is voided.
+- *A fixed schedule* (`unbroken`) stays as it was played: a step that was voided after its hold was learned keeps its
+  place and doesn't count. `early` are the steps that were voided before, so that their holds were made longer.
 - *A policy that was restarted* since then never saw the steps: only the bounds change.
 - *Random numbers.* The n-th hold of the replay reads the same numbers as the n-th hold of the log; the next hold reads
   numbers that no decision has read.
@@ -50,9 +52,10 @@ def range_of(record: Record) -> range:
 class Replay:
     """`take` every event; `follows` is the resulting state without the steps in `gone`."""
 
-    def __init__(self, spec: Spec, gone: StepSet) -> None:
+    def __init__(self, spec: Spec, gone: StepSet, early: StepSet) -> None:
         self.spec = spec
         self.gone = gone
+        self.early = early
         self.was = initial(spec)  # as it happened
         made = initial(spec)
         self.plan, self.bounds = made.plan, made.bounds
@@ -64,7 +67,7 @@ class Replay:
             self.close(body)
         elif kind == "missed":
             self.bounds.interrupt()
-            self.leave_plan(body["count"])
+            self.leave_plan(body["count"], other=was.role is Role.OUTSIDE)
         apply(self.spec, was, kind, body)
         if kind in RESTARTS:
             self.plan = plans.resumed(self.spec, was.plan.values())
@@ -92,7 +95,7 @@ class Replay:
         else:
             self.bounds.record(was.served, total / self.spec.scale)
         if not self.as_planned():
-            self.leave_plan(1)
+            self.leave_plan(1, other=True)
             self.bounds.settle()
         elif self.washout:
             self.washout -= 1
@@ -100,7 +103,8 @@ class Replay:
         else:
             self.excluded += void
             self.learned += not void
-            if self.plan.take(was.step, total, void):
+            late = void and not body["void"] and was.step not in self.early and self.plan.unbroken
+            if self.plan.lose(was.step) if late else self.plan.take(was.step, total, void):
                 self.bounds.settle()
 
     def as_planned(self) -> bool:
@@ -111,10 +115,10 @@ class Replay:
         planned = self.plan.current(was.step, self.left())
         return was.served == (safe(self.spec, was) if was.shadow else planned)
 
-    def leave_plan(self, steps: int) -> None:
+    def leave_plan(self, steps: int, other: bool) -> None:
         self.washout = self.spec.window - 1
         self.excluded += steps
-        self.plan.pause()
+        self.plan.pause(other)
 
     def count_on(self) -> None:
         """Give the next hold a number that no hold had, so that it reads random numbers of its own."""
@@ -138,7 +142,7 @@ class Replay:
     def role_now(self) -> Role:
         """The role of the current step; the bounds include it either way."""
         if not self.as_planned():
-            self.plan.pause()
+            self.plan.pause(other=True)
             self.washout = self.spec.window
         if self.washout:
             return Role.WASHOUT

@@ -72,7 +72,7 @@ def close(spec: Spec, state: ExperimentState, body: Body) -> None:
         total = most
         state.capped += 1
     if state.role is OUTSIDE:
-        leave_plan(spec, state)
+        leave_plan(spec, state, other=True)
         state.excluded += 1
     else:
         if void:
@@ -92,15 +92,16 @@ def close(spec: Spec, state: ExperimentState, body: Body) -> None:
 
 def missed(spec: Spec, state: ExperimentState, body: Body) -> None:
     """Steps passed without any request or report, beginning with the current one."""
-    leave_plan(spec, state)
+    leave_plan(spec, state, other=state.role is OUTSIDE)
     state.excluded += body["count"]
     go_on(spec, state, body["count"])
 
 
-def leave_plan(spec: Spec, state: ExperimentState) -> None:
+def leave_plan(spec: Spec, state: ExperimentState, other: bool) -> None:
+    """Steps are not as planned: with another variant, or without anybody to see one."""
     state.washout = spec.window - 1
     state.bounds.interrupt()
-    state.plan.pause()
+    state.plan.pause(other)
 
 
 def go_on(spec: Spec, state: ExperimentState, steps: int) -> None:
@@ -134,6 +135,7 @@ def void(spec: Spec, state: ExperimentState, body: Body) -> None:
         return
     total = hold.totals.pop(hold.place(step))
     hold.voided = sorted([*hold.voided, step])
+    state.plan.voids += state.plan.unbroken
     state.bounds.retract(total / spec.scale, state.step - step)
     state.learned -= 1
     state.excluded += 1

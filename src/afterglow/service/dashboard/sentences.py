@@ -19,13 +19,6 @@ ROLES = {
 }
 
 
-def result(status: Status) -> str:
-    """Which variant is best, and how sure that is."""
-    if status.phase in ("draft", "scheduled"):
-        return "Not started: the control is served and nothing is learned."
-    return status.verdict.sentence
-
-
 def conditions(spec: Spec, status: Status) -> list[str]:
     """What operators have changed, and its effects."""
     if status.phase in ("over", "draft", "scheduled"):
