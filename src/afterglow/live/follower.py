@@ -12,7 +12,7 @@ from afterglow.live.domain.replay import REVISING, range_of
 from afterglow.live.domain.spec import Spec, read_spec
 from afterglow.live.domain.state import VERSION, WAITING, ExperimentState, Role, initial, restored, version_of
 from afterglow.live.domain.status import Explanation, explanation
-from afterglow.live.domain.step_rows import CloseRow, MissedRows, OpenRow, VoidRows, changes
+from afterglow.live.domain.step_rows import CloseRow, MissedRows, OpenRow, SpoiledRow, VoidRows, changes
 from afterglow.live.domain.transitions import apply
 from afterglow.live.reward_keys import rotate
 from afterglow.live.store.contract import Reading, Snapshot, Writing
@@ -20,7 +20,7 @@ from afterglow.live.store.contract import Reading, Snapshot, Writing
 EVERY = 1000  # records between snapshots, more where they are large
 ALL_SPANS = 1 << 62  # a number that no span has
 BYTES = 50  # of snapshots for each record
-
+VOIDING = (*REVISING, "emergency")  # events by which commands make steps void
 
 NO_RECORD = Record(-1, 0, "", "", b"")
 
@@ -207,9 +207,10 @@ class Follower:
     def reason(self, log: Reading, step: int) -> str | None:
         """The reason of the command that made a step void, if there was one."""
         if self.looked < self.seq:
-            new = [one for kind in REVISING for one in log.records(self.looked, kind=kind)]
+            new = [one for kind in VOIDING for one in log.records(self.looked, kind=kind)]
             new.sort(key=lambda one: one.seq)
-            self.voided += [(range_of(one), str(read_body(one.body)["reason"])) for one in new]
+            read = [(range_of(one), read_body(one.body)) for one in new]
+            self.voided += [(steps, str(body["reason"])) for steps, body in read if body.get("void", True)]
             self.looked = self.seq
         return next((why for steps, why in self.voided if step in steps), None)
 
@@ -226,7 +227,7 @@ class Follower:
         ]  # fmt: skip
 
 
-def write(log: Writing, made: list[OpenRow | CloseRow | MissedRows | VoidRows]) -> None:
+def write(log: Writing, made: list[OpenRow | CloseRow | MissedRows | SpoiledRow | VoidRows]) -> None:
     """Change the rows of steps."""
     for one in made:
         if isinstance(one, OpenRow):
@@ -235,6 +236,8 @@ def write(log: Writing, made: list[OpenRow | CloseRow | MissedRows | VoidRows]) 
             log.repeat_step(*one)
         elif isinstance(one, VoidRows):
             log.void_steps(*one)
+        elif isinstance(one, SpoiledRow):
+            log.spoil_step(*one, str(Role.EMERGENCY))
         else:
             log.end_step(*one)
 

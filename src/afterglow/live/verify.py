@@ -97,10 +97,12 @@ class Audit:
             self.faults.append(f"record {record.seq:,}: step {values['step']:,} was not closed with that total")
         elif kind == "revise":
             self.compare_revision(spec, record, values)
-        was = state.step
+        was, planned = state.step, self.opened[2]
         apply(spec, state, kind, values)
         if state.step > was or kind == "start":
             self.opened = (state.step, state.served, state.planned)
+        elif kind == "emergency" and values["void"]:
+            self.opened = (state.step, state.served, planned)
 
     def compare_revision(self, spec: Spec, record: Record, values: Body) -> None:
         """Replay the log up to a record that voided learned steps."""

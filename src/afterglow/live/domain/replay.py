@@ -23,11 +23,10 @@ from typing import Any
 from afterglow.live.domain import policy_plan as plans
 from afterglow.live.domain.log import Record, read_body
 from afterglow.live.domain.spec import Spec
-from afterglow.live.domain.state import Phase, Role, initial
+from afterglow.live.domain.state import AWAY, Phase, Role, initial
 from afterglow.live.domain.transitions import Body, apply, safe
 
 REVISING = ("void", "revise")  # events that void steps
-RESTARTS = ("disable", "enable", "go_live")
 
 
 class StepSet:
@@ -62,14 +61,14 @@ class Replay:
         self.washout = self.learned = self.excluded = self.capped = 0
 
     def take(self, kind: str, body: Body) -> None:
-        was, step = self.was, self.was.step
+        was, step, restarts = self.was, self.was.step, self.was.restarts
         if kind == "close":
             self.close(body)
         elif kind == "missed":
             self.bounds.interrupt()
             self.leave_plan(body["count"], other=was.role is Role.OUTSIDE)
         apply(self.spec, was, kind, body)
-        if kind in RESTARTS:
+        if was.restarts > restarts:
             self.plan = plans.resumed(self.spec, was.plan.values())
         elif kind == "revise":
             self.count_on()
@@ -88,7 +87,7 @@ class Replay:
         if total > most:
             total = most
             self.capped += not void
-        if was.role is Role.OUTSIDE:
+        if was.role in AWAY:
             self.bounds.interrupt()
         elif void:
             self.bounds.lose(was.served)
@@ -110,7 +109,7 @@ class Replay:
     def as_planned(self) -> bool:
         """Whether the current step was in the plan, and still is."""
         was = self.was
-        if was.role is Role.OUTSIDE:
+        if was.role in AWAY:
             return False
         planned = self.plan.current(was.step, self.left())
         return was.served == (safe(self.spec, was) if was.shadow else planned)
@@ -132,7 +131,7 @@ class Replay:
         role, served = self.was.role, self.was.served
         if self.was.phase is Phase.OVER:
             served = self.kept()
-        elif role is not Role.OUTSIDE:
+        elif role not in AWAY:
             role = self.role_now()
         return {
             "plan": self.plan.values(), "books": self.bounds.values(), "role": str(role), "served": served,
@@ -153,4 +152,5 @@ class Replay:
         was = self.was
         if was.step != self.spec.horizon or was.pinned >= 0 or was.shadow:
             return was.served
-        return self.plan.recommend([tally.pulls for tally in self.bounds.tallies])
+        best = self.plan.recommend([tally.pulls for tally in self.bounds.tallies])
+        return was.served if best in was.disabled else best  # an emergency after the end replaced it

@@ -260,7 +260,7 @@ class Current(Answered):
     experiment: str
     variant: str
     step: int
-    role: Literal["waiting", "plan", "washout", "outside", "shadow", "missed", "last", "over"]
+    role: Literal["waiting", "plan", "washout", "outside", "shadow", "missed", "last", "emergency", "over"]
     valid_until: Annotated[
         Moment | None,
         Field(description="When the step ends, if it ends on a schedule; before a scheduled start, the start time."),
