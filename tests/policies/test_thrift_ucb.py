@@ -25,7 +25,7 @@ KINDS = {"proved bounds": "proved", "bounds with estimated noise": "estimated", 
 def test_it_is_registered_and_needs_the_window_alone() -> None:
     assert named("thrift-ucb") is policy
     assert policy.needs() == ["window"]
-    assert policy.options() == ["noise"]
+    assert policy.options() == ["noise", "proof"]
 
 
 # ---- how it decides
@@ -41,6 +41,7 @@ def test_it_is_registered_and_needs_the_window_alone() -> None:
     longer=st.sampled_from([1, 1, 2]),
     deviation=st.sampled_from([-1.0, 0.1]),
     told=st.sampled_from([0.0, 0.1]),
+    proof=st.sampled_from(["cheap", "cheap", "never"]),
 )
 def test_it_decides_as_its_description_reads(
     means: list[float],
@@ -51,10 +52,11 @@ def test_it_decides_as_its_description_reads(
     longer: int,
     deviation: float,
     told: float,
+    proof: str,
 ) -> None:
     books = Books(means, longer * window, spread, seed, deviation)
-    text = Text(len(means), window, horizon, told)
-    plan = policy.settings(len(means), window, horizon, {"noise": told})
+    text = Text(len(means), window, horizon, told, proof == "cheap")
+    plan = policy.settings(len(means), window, horizon, {"noise": told, "proof": proof})
     state, left = policy.start(plan), horizon or 2_000
     while left:
         arm, steps, split = policy.next_hold(plan, state, [])
@@ -297,7 +299,11 @@ def test_it_recommends_the_best_washed_mean_early_and_later_the_arm_of_most_wash
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"noise": 0.6}, "noise must be a number of at least 0 and at most 0.5"), ({"level": "plain"}, "no setting of")],
+    [
+        ({"noise": 0.6}, "noise must be a number of at least 0 and at most 0.5"),
+        ({"level": "plain"}, "no setting of"),
+        ({"proof": "no"}, "it is one of cheap, never"),
+    ],
 )
 def test_wrong_settings_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(AfterglowError, match=message):

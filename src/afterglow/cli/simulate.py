@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from afterglow.cli import options
 from afterglow.cli.values import assignments, count, number_of
 from afterglow.errors import BadValue
+from afterglow.policies.registry import DEFAULT
 
 if TYPE_CHECKING:
     from afterglow.engine.outcome import Outcome
@@ -13,8 +14,8 @@ if TYPE_CHECKING:
 
 
 def command(
-    policy: options.PolicyOrFile,
     horizon: options.Horizon,
+    policy: options.PolicyOrFile = DEFAULT,
     means: options.Means = None,
     arm: options.Reward = None,
     world: options.WorldFile = None,

@@ -18,7 +18,7 @@ from afterglow.engine.tiers import HOLD, SKIP, STEP
 from afterglow.engine.work import share_out
 from afterglow.errors import BadValue, argument
 from afterglow.policies.policy import Policy
-from afterglow.policies.registry import is_ours, merged_options, named
+from afterglow.policies.registry import DEFAULT, is_ours, merged_options, named
 from afterglow.policies.season import seasonal
 from afterglow.worlds.world import World
 
@@ -27,9 +27,9 @@ LONGEST = 10**15  # beyond this float sums no longer count single rewards
 
 
 def simulate(
-    policy: str | Policy[Any, Any],
-    world: World,
-    horizon: float,
+    policy: str | Policy[Any, Any] = DEFAULT,
+    world: World | None = None,
+    horizon: float | None = None,
     runs: int = 100,
     seed: int = 1,
     options: Mapping[str, Any] | None = None,
@@ -45,6 +45,7 @@ def simulate(
 ) -> Outcome:
     """Simulate `runs` independent runs of a policy in a world, exactly.
 
+    `world` and `horizon` must be given; without a `policy` it is the default: `simulate(world=..., horizon=...)`.
     `engine` is `step`, `hold`, `skip` or `auto` (the fastest that fits). In `step` and `hold`, run r of a seed has
     the same rewards for every policy, so outcomes can be compared run by run; `skip` draws sums of its own. `options`
     are the policy's settings. `checkpoints` are the steps at which regret is recorded; `first` is the number of the

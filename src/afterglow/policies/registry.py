@@ -8,6 +8,7 @@ from typing import Any
 from afterglow.errors import BadValue, UnknownName, argument
 from afterglow.policies.policy import Policy
 
+DEFAULT = "thrift-ucb"  # of agents, live experiments, the form, simulations and plans
 WHERE = {
     "phased-ucb": "phased_ucb:policy",
     "phased-elimination": "phased_elimination:policy",

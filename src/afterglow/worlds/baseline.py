@@ -123,9 +123,13 @@ Part = Constant | Seasonal | Noise | Blocks
 
 @dataclass(frozen=True)
 class Baseline:
-    """Parts that are added together; with none there is no income but the arms'."""
+    """Parts that are added together; with none there is no income but the arms'.
+
+    With `cut` False a step's income may be negative: totals from which something expected was taken out.
+    """
 
     parts: tuple[Part, ...] = ()
+    cut: bool = True  # at 0 in each step
 
     def __post_init__(self) -> None:
         for kind in (Noise, Blocks):
@@ -133,7 +137,7 @@ class Baseline:
                 raise BadValue(
                     f"a baseline may have one {kind.__name__.lower()} part, got {self.text!r}", field="parts"
                 )
-        if not self.random and self.parts and min(self.profile) < 0:
+        if self.cut and not self.random and self.parts and min(self.profile) < 0:
             sentence = f"a baseline must not be negative in any step, got {self.text!r}; add a constant"
             raise BadValue(sentence, field="parts")
 

@@ -99,7 +99,7 @@ def test_the_verdict_says_what_to_do() -> None:
     assert short.verdict == "too short"
     assert short.suggested in (24, 32, 48)
     assert short.sentence.startswith("a window of 8 is too short: totals still depend on the arms played 8 and more")
-    assert short.sentence.endswith(f"take {short.suggested}")
+    assert short.sentence.endswith(f"use {short.suggested}")
     enough = check_window(Recorded.of(recorded(3, 4000, 60)), 48, 0.95)
     assert enough.verdict == "long enough"
     assert enough.suggested in (24, 32, 48)

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from afterglow.engine.simulate import simulate
 from afterglow.lab.plan.rotation import rotation
 from afterglow.lab.plan.scenario import Scenario
+from afterglow.expected import without_proof
 from afterglow.policies.policy import Policy
-from afterglow.policies.registry import named
+from afterglow.policies.registry import DEFAULT, named
 from afterglow.policies.season import seasonal
 
 Numbers = NDArray[np.float64]
@@ -48,6 +49,7 @@ class Trial:
     pulls: NDArray[np.int64]  # runs x arms, the best arm first
     switches: float
     first_hold: int
+    told: bool = False  # the profile of the cycle
 
     @property
     def found(self) -> float:
@@ -90,6 +92,7 @@ def candidates(scenario: Scenario, noise_known: bool) -> list[Candidate]:
     hold = max(scenario.window, scenario.horizon // (12 * scenario.arms) - scenario.window + 1)
     sure: dict[str, Any] = {"noise": noise_setting(scenario)} if noise_known else {}
     return [
+        Candidate(DEFAULT, sure),
         Candidate("trim-ucb", {"variance": "estimated"}),
         Candidate("lean-ucb", sure),
         Candidate("washout-ucb"),
@@ -116,7 +119,7 @@ def trial(candidate: Candidate, scenario: Scenario, effort: Effort) -> Trial:
     right, regrets, pulls, switches = [], [], [], []
     for number, (best, start) in enumerate(groups):
         outcome = simulate(
-            candidate.policy, scenario.world(best, start), scenario.horizon, runs, effort.seed, candidate.options,
+            policy_of(candidate, scenario), scenario.world(best, start), scenario.horizon, runs, effort.seed, candidate.options,
             threads=effort.threads, recommend=True, season=scenario.align, first=number * runs,
         )  # fmt: skip
         assert outcome.recommended is not None
@@ -127,8 +130,19 @@ def trial(candidate: Candidate, scenario: Scenario, effort: Effort) -> Trial:
     first = first_hold(candidate, scenario)
     return Trial(
         candidate, scenario.align, np.concatenate(right), np.concatenate(regrets), np.concatenate(pulls),
-        float(np.concatenate(switches).mean()), first,
+        float(np.concatenate(switches).mean()), first, scenario.told,
     )  # fmt: skip
+
+
+def policy_of(candidate: Candidate, scenario: Scenario) -> Policy[Any, Any]:
+    """The policy as it plays in this scenario: without proof where expected totals are taken out."""
+    policy = candidate.policy
+    return without_proof(policy) if scenario.adjusted and "proof" in policy.options() else policy
+
+
+def fits_scenario(candidate: Candidate, scenario: Scenario) -> bool:
+    """Whether the policy takes adjusted totals, if there are any; schedules do."""
+    return not scenario.adjusted or candidate.policy.adjustable or not candidate.usable
 
 
 def places(arms: int) -> list[int]:
@@ -140,7 +154,7 @@ def places(arms: int) -> list[int]:
 
 def first_hold(candidate: Candidate, scenario: Scenario) -> int:
     """Steps on the first arm before another is tried."""
-    policy = seasonal(candidate.policy, scenario.align)
+    policy = seasonal(policy_of(candidate, scenario), scenario.align)
     settings = policy.settings(scenario.arms, scenario.window, scenario.horizon, candidate.options)
     state, clock = policy.start(settings), 0
     while clock < scenario.horizon:

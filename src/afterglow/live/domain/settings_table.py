@@ -10,6 +10,7 @@ from afterglow.errors import BadValue, argument
 from afterglow.live.domain import limits
 from afterglow.live.domain.amounts import MOST
 from afterglow.live.domain.arguments import Argument, Kind
+from afterglow.policies.registry import DEFAULT
 
 SETTINGS = (
     Argument(
@@ -50,10 +51,10 @@ SETTINGS = (
         "small raises an alarm, too large makes intervals wide.",
     ),
     Argument(
-        "policy", Kind.POLICY, "Name of the policy, one that can run on totals.", "trim-ucb",
+        "policy", Kind.POLICY, "Name of the policy, one that can run on totals.", DEFAULT,
         label="Policy", advanced=True,
-        hint="Chooses which variant to serve and for how long. trim-ucb is valid however effects arrive; lean-ucb "
-        "suits short experiments. Run afterglow plan to compare them for your figures.",
+        hint="Chooses which variant to serve and for how long. thrift-ucb suits experiments of every length. Run "
+        "afterglow plan to compare it with others for your figures.",
     ),
     Argument(
         "options", Kind.OPTIONS, "Settings of the policy, by name.", {},
