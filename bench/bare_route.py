@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from afterglow.service.server import BACKLOG, listen
-from afterglow.service.settings import Settings
+from afterglow.service.settings import ServiceSettings
 
 PATH = "/current"
 ANSWER = {
@@ -37,7 +37,7 @@ def bare_route() -> Iterator[tuple[int, int]]:
 
 
 def main() -> None:
-    listener = listen(Settings(port=0))
+    listener = listen(ServiceSettings(port=0))
     print(listener.getsockname()[1], flush=True)
     uvicorn.Server(
         uvicorn.Config(

@@ -17,7 +17,7 @@ from typing import Any
 import httpx
 
 from afterglow.service.server import Server, address_of, listen, opened
-from afterglow.service.settings import Settings
+from afterglow.service.settings import ServiceSettings
 from testbed.ports import Port
 from testbed.quick_disk import quick_folder
 
@@ -119,7 +119,7 @@ def command(*arguments: str, check: bool = True, **environment: str) -> subproce
 @contextmanager
 def in_thread(db: str | Path, clock: Callable[[], float] | None = None, **settings: Any) -> Iterator[httpx.Client]:
     """A real server on loopback in this process, without tokens unless asked for; a client of it."""
-    chosen = Settings(**{"db": str(db), "port": 0, "auth": False, **settings})
+    chosen = ServiceSettings(**{"db": str(db), "port": 0, "auth": False, **settings})
     listener, ready = listen(chosen), Event()
     with opened(chosen, clock) as service:
         server = Server(service, ready.set)

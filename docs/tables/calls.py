@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from afterglow.service.api import health
-from afterglow.service.api.fast_openapi import HOT
+from afterglow.service.api.fast_openapi import FAST_CALLS
 from afterglow.service.api.openapi import document, scopes_of
 from afterglow.service.app import ROUTERS
 
@@ -33,7 +33,7 @@ def openapi() -> dict[str, Any]:
     api = FastAPI(openapi_url=None)
     for router in ROUTERS:
         api.include_router(router)
-    return document(api, HOT, health.PUBLIC, scopes_of(ROUTERS))
+    return document(api, FAST_CALLS, health.PUBLIC, scopes_of(ROUTERS))
 
 
 def tables() -> str:

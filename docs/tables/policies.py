@@ -8,15 +8,16 @@ from inspect import Parameter
 from pathlib import Path
 from typing import Any
 
-from afterglow.policies import Policy, named, names
+from afterglow.policies import Policy, RoundPolicy, named, names, round_names, round_policy
 
+Anyone = Policy[Any, Any] | RoundPolicy[Any, Any]
 GUIDE = Path(__file__).parents[2] / "docs/guides/policies.md"
 BEGIN, END = "<!-- written by docs/tables/policies.py -->\n", "<!-- end -->\n"
 
 
 def tables() -> str:
     """What each policy does, needs and guarantees; then its settings and source."""
-    policies = [named(name) for name in names()]
+    policies: list[Anyone] = [*map(named, names()), *map(round_policy, round_names())]
     first = ["| policy | what it does | must know | promises |", "|---|---|---|---|"]
     first += [f"| `{one.name}` | {one.summary} | {knows(one)} | {one.guarantee} |" for one in policies]
     second = ["| policy | settings and their defaults | source |", "|---|---|---|"]
@@ -24,11 +25,11 @@ def tables() -> str:
     return "\n".join([*first, "", *second]) + "\n"
 
 
-def knows(policy: Policy[Any, Any]) -> str:
+def knows(policy: Anyone) -> str:
     return ", ".join(policy.needs()).replace("_", " ") or "nothing"
 
 
-def settings(policy: Policy[Any, Any]) -> str:
+def settings(policy: Anyone) -> str:
     shown = []
     for name in policy.options():
         default = policy.parameters()[name].default

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from afterglow.cli.app import commands
 from afterglow.cli.reference import in_toml
-from afterglow.service.settings import MEANINGS, PREFIX, Settings
+from afterglow.service.settings import MEANINGS, PREFIX, ServiceSettings
 
 GUIDE = Path(__file__).parents[2] / "docs/guides/service.md"
 HEAD = "| in a file | in the environment | as a flag | default | |\n|---|---|---|---|---|\n"
@@ -17,7 +17,7 @@ def table() -> str:
     return HEAD + "".join(
         f"| `{one.name}` | `{PREFIX}{one.name.upper()}` | {f'`{flags[one.name]}`' if one.name in flags else ''} "
         f"| `{in_toml(one.default)}` | {MEANINGS[one.name]} |\n"
-        for one in fields(Settings)
+        for one in fields(ServiceSettings)
     )
 
 

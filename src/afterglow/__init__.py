@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Any
 from afterglow.agent import Agent
 from afterglow.errors import AfterglowError, MissingExtra
 from afterglow.estimation.estimates import Difference, Estimate, Estimates
+from afterglow.estimation.panel import PanelEstimate, PanelEstimates, UnitsTest
 from afterglow.policies.policy import Policy
+from afterglow.policies.rounds import RoundPolicy
 from afterglow.release import __version__
+from afterglow.units import Units
 
 if TYPE_CHECKING:
     from afterglow.engine.simulate import simulate
@@ -18,8 +21,8 @@ if TYPE_CHECKING:
     from afterglow.worlds.world import World
 
 __all__ = [
-    "AfterglowError", "Agent", "Difference", "Estimate", "Estimates", "Policy", "Results", "Study", "World",
-    "__version__", "fit", "plan", "simulate",
+    "AfterglowError", "Agent", "Difference", "Estimate", "Estimates", "PanelEstimate", "PanelEstimates", "Policy",
+    "Results", "RoundPolicy", "Study", "Units", "UnitsTest", "World", "__version__", "fit", "plan", "simulate",
 ]  # fmt: skip
 
 LATER = {

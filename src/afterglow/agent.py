@@ -19,17 +19,18 @@ from typing import Any, NamedTuple
 
 from afterglow import records
 from afterglow.checks import Name, any_seed, arm_names, number, possible_total, whole
-from afterglow.errors import AfterglowError, BadFormat, HorizonReached, OutOfTurn
+from afterglow.errors import AfterglowError, BadFormat, BadValue, HorizonReached, OutOfTurn
 from afterglow.estimation.bounds import Bounds
 from afterglow.estimation.comparison import compare
 from afterglow.estimation.estimates import Estimates, read
+from afterglow.estimation.randomisation import Test, randomisation_test
 from afterglow.estimation.verdict import Verdict, judge
 from afterglow.expected import adjusted_policy, expected_totals, refuse_unadjustable
 from afterglow.policies.policy import Policy
 from afterglow.policies.registry import DEFAULT, WHERE, is_ours, known_options, merged_options, named, playable
 from afterglow.policies.season import seasonal
 from afterglow.policy_runner import Hold, PolicyRunner
-from afterglow.rng import POLICY, key
+from afterglow.rng import POLICY, TEST, key
 
 FORMAT, VERSION = "afterglow-agent", 1
 ARGUMENTS = ("arms", "window", "horizon", "seed", "run", "reward_max", "confidence", "season")  # that are stored
@@ -163,7 +164,34 @@ class Agent:
         """
         best = self.recommend() if self.step else None
         compared = compare(self._bounds.batches, self.horizon)
-        return judge(self.estimates(), compared, best, control, over=self.finished, unit=unit)
+        test = None if best is None else self._test()
+        tested = None if test is None or best is None else test.better(best)
+        return judge(self.estimates(), compared, best, control, over=self.finished, tested=tested, unit=unit)
+
+    def test(self) -> Test:
+        """The exact test of a randomised schedule, once it has ended; for policies such as `switchback`."""
+        if self.policy.test is None:
+            raise BadValue(
+                f"test() needs a schedule that was drawn at random, {self.policy.name} decides by what it learns; "
+                "create the agent with policy='switchback'",
+                kind="no-test",
+                field="policy",
+            )
+        test = self._test()
+        if test is None:
+            ends = self.policy.test(self.settings, self._runner.state).ends
+            raise OutOfTurn(f"test() looks once, when the schedule has ended: at step {ends:,}, this is {self.step:,}")
+        return test
+
+    def _test(self) -> Test | None:
+        """The test, if there is a schedule and it has ended."""
+        if self.policy.test is None:
+            return None
+        blocks = self.policy.test(self.settings, self._runner.state)
+        if not blocks.ended:
+            return None
+        stream = key(self.seed, self.run, TEST)
+        return randomisation_test(blocks, self.arms, stream, self.confidence, self.reward_max)
 
     def to_json(self) -> str:
         """The agent as JSON, at any point; `from_json` continues with the same decisions."""

@@ -20,6 +20,16 @@ def is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, Real) and math.isfinite(value)
 
 
+def number_of(text: str) -> int | float | str:
+    """A text as a number, whole ones without rounding; the text itself if it is not a number."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
 @contextmanager
 def about(field: str) -> Iterator[None]:
     """Errors raised inside concern this argument."""
@@ -76,23 +86,23 @@ def between(name: str, value: object, least: float, most: float = math.inf, note
     return float(value)
 
 
-def arm_names(arms: object) -> tuple[Name, ...]:
-    """Names of at least two arms, all different; 0, 1, … if only their number is given."""
+def arm_names(arms: object, field: str = "arms") -> tuple[Name, ...]:
+    """At least two names, all different; 0, 1, … if only their number is given."""
     if isinstance(arms, Real):
-        return tuple(range(whole("arms", arms, 2)))
+        return tuple(range(whole(field, arms, 2)))
     if isinstance(arms, str | bytes) or not isinstance(arms, Iterable):
-        raise BadValue(f"{argument('arms')} must be a list of names or a whole number of at least 2, got {arms!r}")
+        raise BadValue(f"{argument(field)} must be a list of names or a whole number of at least 2, got {arms!r}")
     names = tuple(arms)
     for name in names:
         if isinstance(name, bool) or not (
             isinstance(name, str | int) or (isinstance(name, float) and math.isfinite(name))
         ):
-            raise BadValue(f"{argument('arms')} must have strings or numbers as names, got {name!r}")
+            raise BadValue(f"{argument(field)} must have strings or numbers as names, got {name!r}")
         if names.count(name) > 1:
-            raise BadValue(f"{argument('arms')} must have different names, got {name!r} {names.count(name)} times")
+            raise BadValue(f"{argument(field)} must have different names, got {name!r} {names.count(name)} times")
     if len(names) < 2:
         raise BadValue(
-            f"{argument('arms')} must be at least 2, got {list(names)!r}; with fewer there is nothing to choose"
+            f"{argument(field)} must be at least 2, got {list(names)!r}; with fewer there is nothing to choose"
         )
     return names
 

@@ -13,6 +13,8 @@ SECOND = 0x94D049BB133111EB
 UNIT = 2.0**-53
 
 REWARD, SPREAD, POLICY, BLOCK, BASELINE = 1, 2, 3, 4, 5  # streams
+TEST = 6  # orders of a schedule that are drawn for a test
+ROUNDS, REPLAY, UNITS, COMMON = 11, 12, 13, 14  # streams of experiments over units
 
 
 def mix(z: int) -> int:

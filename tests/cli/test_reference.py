@@ -16,7 +16,7 @@ def test_every_option_of_every_command_is_documented() -> None:
     for name, command in every_command():
         chapter = page.split(f"\n## afterglow {name}\n")[1].split("\n## ")[0]
         for option in command.params:
-            if option.name == "help" or getattr(option, "hidden", False):
+            if option.name == "help" or getattr(option, "hidden", False):  # a former name is hidden
                 continue
             written = option.metavar if option.param_type_name == "argument" else option.opts[0]
             assert f"| `{written}" in chapter, f"{name} {written}"

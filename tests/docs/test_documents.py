@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from afterglow import Agent, Difference, Estimate, Estimates, Policy, errors, theory
+from afterglow import Agent, Difference, Estimate, Estimates, PanelEstimate, Policy, Units, UnitsTest, errors, theory
 from afterglow.cli.app import commands
 from afterglow.engine.outcome import Outcome
 from afterglow.engine.simulate import TIERS, simulate
 from afterglow.lab.study.results import Results
 from afterglow.lab.study.study import Study
-from afterglow.policies import named, names
+from afterglow.policies import named, names, round_names
 from afterglow.theory import trim
 from afterglow.worlds.rewards import FORMS
 from afterglow.worlds.spreads import NAMES, spread
@@ -107,13 +107,13 @@ def test_every_setting_of_a_policy_is_explained() -> None:
 
 def test_the_changelog_names_every_policy_and_command() -> None:
     changes = text_of(ROOT / "CHANGELOG.md")
-    assert [name for name in [*names(), *commands().commands] if f"`{name}`" not in changes] == []
+    assert [name for name in [*names(), *round_names(), *commands().commands] if f"`{name}`" not in changes] == []
 
 
 def test_every_policy_named_in_a_document_exists() -> None:
     for document in DOCUMENTS:
         for name in re.findall(r"`([a-z0-9]+-(?:[a-z]+-)?(?:ucb|exp3|tsallis|elimination))`", prose(document)):
-            assert name in names(), f"{called(document)} names {name}"
+            assert name in [*names(), *round_names()], f"{called(document)} names {name}"
 
 
 # Worlds
@@ -149,8 +149,8 @@ def test_every_engine_is_documented() -> None:
 
 @pytest.mark.parametrize(
     ("page", "function"),
-    [("agent", Agent), ("simulate", simulate), ("worlds", World.of), ("worlds", spread)],
-    ids=["Agent", "simulate", "World.of", "spread"],
+    [("agent", Agent), ("units", Units), ("simulate", simulate), ("worlds", World.of), ("worlds", spread)],
+    ids=["Agent", "Units", "simulate", "World.of", "spread"],
 )
 def test_every_argument_is_in_the_reference(page: str, function: Any) -> None:
     arguments = set(inspect.signature(function).parameters) - {"self", "what"}
@@ -162,11 +162,22 @@ def test_the_reference_of_the_agent_has_all_its_methods() -> None:
     known = names_in_tables(REFERENCE / "agent.md")
     assert methods <= known
     assert "`Agent.from_json(text, policy=None)`" in text_of(REFERENCE / "agent.md")
+    assert {name for name in vars(Units) if not name.startswith("_")} <= names_in_tables(REFERENCE / "units.md") | {
+        "from_json"
+    }
 
 
 @pytest.mark.parametrize(
     ("page", "kind"),
-    [("agent", Difference), ("agent", Estimate), ("agent", Estimates), ("policy", Policy), ("simulate", Outcome)],
+    [
+        ("agent", Difference),
+        ("agent", Estimate),
+        ("agent", Estimates),
+        ("units", PanelEstimate),
+        ("units", UnitsTest),
+        ("policy", Policy),
+        ("simulate", Outcome),
+    ],
 )
 def test_every_field_is_in_the_reference(page: str, kind: type) -> None:
     assert public(kind) - set(PLACES) <= names_in_tables(REFERENCE / f"{page}.md")

@@ -81,6 +81,25 @@ def test_the_tree_in_the_documents_is_that_of_the_folders() -> None:
     assert sorted(called(one) for one in packages - shown) == []
 
 
+def classes() -> dict[str, list[str]]:
+    """Modules by the public classes that they define at their top level."""
+    found = dict[str, list[str]]()
+    for path in sorted((ROOT / "src/afterglow").glob("**/*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found.setdefault(node.name, []).append(str(path.relative_to(ROOT / "src/afterglow")))
+    return found
+
+
+def test_public_classes_of_one_name_are_the_same_thing() -> None:
+    """`Settings` and `State` are parts of every policy; the client and the HTTP API show what `live` has."""
+    for name, modules in classes().items():
+        others = [one for one in modules if not one.startswith(("client/", "service/api/models"))]
+        if name in ("Settings", "State"):
+            others = [one for one in others if not one.startswith("policies/") and one != "lab/plan/rotation.py"]
+        assert len(others) < 2, f"{name} is a class of {' and of '.join(others)}"
+
+
 @pytest.mark.parametrize("document", [ROOT / "docs/house.md", ROOT / "CONTRIBUTING.md"], ids=called)
 def test_every_file_that_contributors_are_sent_to_exists(document: Path) -> None:
     for name in NAMED.findall(document.read_text(encoding="utf-8")):

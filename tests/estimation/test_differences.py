@@ -13,7 +13,7 @@ from afterglow.estimation.batch_means import Batches
 from afterglow.estimation.differences import evidence
 from afterglow.student_t import student_quantile
 
-FEW = "too few batches to tell the noise from: 3 beyond the first of each arm are needed in all"
+FEW = "too few batches to estimate the noise: 3 beyond the first of each arm are needed in all"
 
 
 def noisy(steps: int, run: int, window: int = 4, seed: int = 1) -> Agent:
@@ -86,8 +86,8 @@ def test_reading_says_which_arm_is_ahead_and_what_kind_of_interval_it_is() -> No
 @pytest.mark.parametrize(
     ("steps", "run", "reason"),
     [
-        (60, 3, "no run of arm 'C' has lasted a window"),
-        (20, 20, "no run of arm 'C' has lasted a window"),
+        (60, 3, "'C' hasn't run for a full window yet"),
+        (20, 20, "'C' hasn't run for a full window yet"),
         (32, 12, FEW),
     ],
 )
@@ -109,7 +109,7 @@ def test_estimates_made_by_hand_have_no_differences() -> None:
     estimates = Agent(2, 3).estimates()
     bare = Estimates(estimates.arms, 0.95, 3)
     assert bare.best is None
-    assert bare.against(0)[0].missing == "no run of arm 0 has lasted a window"
+    assert bare.against(0)[0].missing == "0 hasn't run for a full window yet"
 
 
 def test_a_season_that_was_never_whole_is_told() -> None:
@@ -118,7 +118,7 @@ def test_a_season_that_was_never_whole_is_told() -> None:
         batches.add(0, total)
     estimates = replace(Agent([1, 2], 4).estimates(), evidence=evidence(batches))
     assert estimates.best is None
-    assert estimates.against(2)[0].missing == "no run of arm 2 has lasted a window and a whole season"
+    assert estimates.against(2)[0].missing == "2 hasn't run for a full window and a full season yet"
 
 
 def held(draw: Callable[[Random], list[float]], arms: int, window: int, runs: int) -> int:

@@ -68,7 +68,7 @@ def test_bounds_that_fit_raise_no_alarm() -> None:
 def test_the_alarm_names_the_arm_its_bounds_and_what_may_be_wrong() -> None:
     estimates = Estimates((estimate("A", 0.2, 0.6), estimate("B", 0.61, 0.42)), 0.99, 24)
     assert estimates.alarm == (
-        "arm 'B' brings at least 0.61 and at most 0.42 a pull: the window of 24 steps is too short, totals are not "
+        "the average of 'B' is at least 0.61 and at most 0.42: the window of 24 steps is too short, totals are not "
         "what they should be or the arms change with time; chance alone does this in at most 0.01 of experiments"
     )
     assert str(estimates).endswith(estimates.alarm)
@@ -85,4 +85,4 @@ def test_totals_beyond_what_pulls_can_bring_raise_the_alarm() -> None:
         agent.update(3.0)
     alarm = agent.estimates().alarm
     assert alarm is not None
-    assert alarm.startswith("totals add up to 5 more than all pulls can have brought: reward_max")
+    assert alarm.startswith("totals exceed what reward_max allows by 5: ")

@@ -23,7 +23,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {  # values of each setting, with the 
     "window": [(0, "bad-value"), (1.5, "bad-value"), (10**9, "bad-value"), (None, "bad-value")],
     "horizon": [(0, "bad-value"), ("many", "bad-value"), (10**14, "bad-value")],
     "reward_max": [(0, "bad-value"), (-1, "bad-value"), (1e-9, "bad-value"), (1e15, "bad-value")],
-    "policy": [("trim-ucv", "unknown-policy"), (7, "bad-value"), ("attributed-ucb", "bad-value")],
+    "policy": [("trim-ucv", "unknown-policy"), (7, "bad-value"), ("attributed-ucb", "simulation-only")],
     "options": [
         ([1], "bad-value"),
         ({"window": 3}, "bad-value"),

@@ -1,4 +1,4 @@
-"""StepSet that are taken back after they were learned: the experiment goes on as if it had never seen their totals."""
+"""Steps that are voided after they were learned: the experiment goes on as if it had never seen their totals."""
 
 from collections import deque
 from random import Random
@@ -11,7 +11,7 @@ from afterglow.live.domain.commands import Event, Reported
 from afterglow.live.domain.log import body_of, read_body
 from afterglow.live.domain.replay import Replay, StepSet
 from afterglow.live.domain.spec import Spec, specify
-from afterglow.live.domain.state import Phase, State, initial, restored
+from afterglow.live.domain.state import ExperimentState, Phase, initial, restored
 from afterglow.live.domain.transitions import apply
 from support.oracles.live import Reference
 from support.worlds.pooled import SPREADS, PooledWorld
@@ -26,7 +26,7 @@ class Live:
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
-        self.state: State = initial(spec)
+        self.state: ExperimentState = initial(spec)
         self.events: list[tuple[str, str]] = []  # as they are stored
         self.gone: list[range] = []
         self.happen([Event("create", {}), *commands.start(spec, self.state, 0)])
@@ -71,7 +71,7 @@ class Both:
         if what < 0.12 and self.model.closed:
             self.void()
         elif self.model.over or what < 0.2:
-            self.order()
+            self.call()
         elif what < 0.23:
             self.live.happen([Event("missed", {"first": self.live.state.step, "count": 1})])
             self.model.miss(1)
@@ -92,7 +92,7 @@ class Both:
         else:
             self.model.late_void(first, last)
 
-    def order(self) -> None:
+    def call(self) -> None:
         live, model, arm = self.live, self.model, self.random.randrange(3)
         spec, state, what = live.spec, live.state, self.random.random()
         if model.over or arm in model.disabled:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from afterglow.errors import BadValue
 from afterglow.policies import named
 from afterglow.policies.leak_ucb import State, index, policy, recommend
-from support.worlds.open_books import SPREADS, Books, play
+from support.worlds.payments import SPREADS, PaymentWorld, play
 
 DUST = 1e-9
 
@@ -61,7 +61,7 @@ def test_an_arm_is_credited_with_all_it_earned_and_at_most_two_heads_more_a_run(
     means: list[float], window: int, spread: str, seed: int
 ) -> None:
     plan = policy.settings(len(means), window)
-    books = Books(means, window, spread, seed)
+    books = PaymentWorld(means, window, spread, seed)
     horizon = 60 * window * len(means)
     runs = [0] * len(means)
     before = [-1]
@@ -80,7 +80,7 @@ def test_an_arm_is_credited_with_all_it_earned_and_at_most_two_heads_more_a_run(
 
 
 def test_runs_of_an_arm_are_few() -> None:
-    books = Books([0.6, 0.5, 0.5], 8, "dice", seed=3)
+    books = PaymentWorld([0.6, 0.5, 0.5], 8, "dice", seed=3)
     play(policy, policy.settings(3, 8), books, 30_000)
     starts = [now for past, now in zip([-1, *books.arms], books.arms, strict=False) if past != now]
     assert all(starts.count(arm) <= 2 + math.log2(30_000 / 16) for arm in range(3))
@@ -88,7 +88,7 @@ def test_runs_of_an_arm_are_few() -> None:
 
 @pytest.mark.parametrize("spread", ["uniform", "handicap", "chameleon", "spite"])
 def test_no_spread_makes_it_lose_much(spread: str) -> None:
-    books = Books([0.9, 0.5, 0.4], 20, spread, seed=5)
+    books = PaymentWorld([0.9, 0.5, 0.4], 20, spread, seed=5)
     play(policy, policy.settings(3, 20), books, 30_000)
     assert books.regret() < 2_000  # uniform play loses 9,000
 
@@ -99,14 +99,6 @@ def test_it_recommends_the_best_mean_early_and_the_most_played_later() -> None:
     late = State(pulls=[900, 100], sums=[450.0, 60.0], leaks=[0.0, 0.0], clock=1000, last=0)
     assert (recommend(plan, early), recommend(plan, late)) == (1, 0)
     assert recommend(plan, policy.start(plan)) == 0
-
-
-def test_its_state_survives_json_at_every_hold() -> None:
-    plan = policy.settings(3, 6)
-    kept, stored = (
-        play(policy, plan, Books([0.7, 0.6, 0.2], 6, "dice", seed=9), 3_000, stored=stored) for stored in (False, True)
-    )
-    assert kept == stored
 
 
 @pytest.mark.parametrize(

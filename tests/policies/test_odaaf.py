@@ -108,7 +108,7 @@ def test_what_must_be_known_is_asked_for() -> None:
     assert odaaf.needs() == ["horizon", "mean_delay"]
     assert bounded.needs() == ["window", "horizon", "mean_delay"]
     assert variance.needs() == ["horizon", "mean_delay", "delay_variance"]
-    with pytest.raises(BadValue, match=r"^odaaf needs mean_delay; give it, for instance mean_delay=5 "):
+    with pytest.raises(BadValue, match=r"^odaaf needs mean_delay; give it, for instance mean_delay=5$"):
         odaaf.settings(2, 5, 1000)
 
 

@@ -82,7 +82,7 @@ def test_phases_too_long_to_try_every_arm_are_warned_of_with_the_numbers() -> No
 
 
 def test_the_warning_for_a_hold_of_ones_own_names_the_longest_that_fits() -> None:
-    with pytest.warns(AfterglowWarning, match=r"5 arms x 3,000 steps .* 10,000; set hold to 2,000 or less or use"):
+    with pytest.warns(AfterglowWarning, match=r"5 arms x 3,000 steps .* 10,000; give hold=2000 or less or use"):
         configured(5, 1, 10_000, hold=3000)
 
 

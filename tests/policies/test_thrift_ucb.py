@@ -17,7 +17,7 @@ from afterglow.policies.terms import klup
 from afterglow.policies.thrift_ucb import EVIDENCE, PRICE, PROOF, affordable, decide, evidence, policy, recommend
 from afterglow.worlds.world import World
 from support.oracles.thrift_ucb import Text
-from support.worlds.open_books import SPREADS, Books, play
+from support.worlds.payments import SPREADS, PaymentWorld, play
 
 KINDS = {"proved bounds": "proved", "bounds with estimated noise": "estimated", "ordinary statistics": "ordinary"}
 
@@ -54,7 +54,7 @@ def test_it_decides_as_its_description_reads(
     told: float,
     proof: str,
 ) -> None:
-    books = Books(means, longer * window, spread, seed, deviation)
+    books = PaymentWorld(means, longer * window, spread, seed, deviation)
     text = Text(len(means), window, horizon, told, proof == "cheap")
     plan = policy.settings(len(means), window, horizon, {"noise": told, "proof": proof})
     state, left = policy.start(plan), horizon or 2_000
@@ -111,7 +111,7 @@ def test_a_small_experiment_uses_ordinary_statistics_and_a_long_one_never_does()
     def stages(horizon: int) -> set[str]:
         seen = set()
         plan = policy.settings(3, 8, horizon)
-        books = Books([0.6, 0.5, 0.4], 8, "uniform", 5)
+        books = PaymentWorld([0.6, 0.5, 0.4], 8, "uniform", 5)
         play(policy, plan, books, min(horizon, 20_000), lambda state: seen.add(evidence(plan, state)))
         return seen
 
@@ -222,7 +222,7 @@ def test_an_alarm_doubles_the_washout_and_keeps_old_steps_only() -> None:
 
 
 def test_told_half_of_the_window_it_sounds_the_alarm_and_finds_the_best() -> None:
-    books = Books([0.7, 0.4], 24, "last", 3)
+    books = PaymentWorld([0.7, 0.4], 24, "last", 3)
     plan = policy.settings(2, 6, 20_000)
     state, _ = play(policy, plan, books, 20_000)
     assert state.washout > 5
@@ -231,13 +231,13 @@ def test_told_half_of_the_window_it_sounds_the_alarm_and_finds_the_best() -> Non
 
 def test_the_washout_doubles_three_times_at_most() -> None:
     plan = policy.settings(2, 4, 10_000)
-    found = {play(policy, plan, Books([0.9, 0.3], 60, "last", seed), 10_000)[0].washout for seed in range(3)}
+    found = {play(policy, plan, PaymentWorld([0.9, 0.3], 60, "last", seed), 10_000)[0].washout for seed in range(3)}
     assert found <= {3, 7, 15, 31}
     assert max(found) > 3
 
 
 def test_without_a_horizon_as_many_steps_are_expected_as_were_played() -> None:
-    books = Books([0.8, 0.4, 0.3], 5, "dice", seed=4)
+    books = PaymentWorld([0.8, 0.4, 0.3], 5, "dice", seed=4)
     plan = policy.settings(3, 5)
     state, _ = play(policy, plan, books, 20_000)
     assert books.regret() < 300  # uniform play loses 6,000
@@ -259,7 +259,7 @@ def test_it_takes_whole_seasons() -> None:
         "uniform",
         "seasonal:" + ",".join(["0", "0.3", "0.9"] * 8),
     )
-    _, holds = play(daily, plan, Books([0.5, 0.4, 0.3], 6, "uniform", 1), 4_000)
+    _, holds = play(daily, plan, PaymentWorld([0.5, 0.4, 0.3], 6, "uniform", 1), 4_000)
     assert all((steps - split) % 24 == 0 for _, steps, split in holds[:-1])
     outcome = simulate(policy, world, 4_000, 40, season=24, recommend=True)
     assert outcome.recommended is not None

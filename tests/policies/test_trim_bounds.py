@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from afterglow.policies._trim_bounds import State, evidence, highest, lowest, pooled_variance
 from afterglow.policies.terms import kl, kldown, klup
 from afterglow.policies.trim_ucb import intervals, policy
-from support.worlds.open_books import SPREADS, Books, play
+from support.worlds.payments import SPREADS, PaymentWorld, play
 
 DUST = 1e-9
 searching = settings(max_examples=50)
@@ -30,7 +30,7 @@ def test_its_sums_bound_the_rewards_whatever_the_spread_does(
     means: list[float], window: int, spread: str, seed: int, variance: str
 ) -> None:
     """With Y an arm's rewards in the order of pulls: the four sums above them and the one below."""
-    books = Books(means, window, spread, seed)
+    books = PaymentWorld(means, window, spread, seed)
 
     def look(state: State) -> None:
         for arm, rewards in enumerate(books.rewards):
@@ -51,7 +51,7 @@ def test_its_sums_bound_the_rewards_whatever_the_spread_does(
 
 def test_a_head_cut_short_by_the_horizon_is_not_taken_for_a_leak() -> None:
     plan = policy.settings(2, 10, 30, {"endgame": 0})
-    state, holds = play(policy, plan, Books([1.0, 0.0], 10, "last", seed=1), 30)
+    state, holds = play(policy, plan, PaymentWorld([1.0, 0.0], 10, "last", seed=1), 30)
     assert holds == [(0, 25, 9), (1, 5, 5)]
     assert state.leaks == [-1.0, -1.0]
     assert intervals(plan, state)[2][0] == 1.0
@@ -69,7 +69,7 @@ def test_its_intervals_cover_the_means_after_every_hold(spread: str, variance: s
             assert low <= mean <= high
             assert low <= middle <= high
 
-    play(policy, plan, Books(means, 6, spread, 1, noise), 5_000, look)
+    play(policy, plan, PaymentWorld(means, 6, spread, 1, noise), 5_000, look)
 
 
 def test_plain_intervals_cover_at_the_end_of_nearly_all_experiments() -> None:
@@ -78,7 +78,7 @@ def test_plain_intervals_cover_at_the_end_of_nearly_all_experiments() -> None:
     plan = policy.settings(3, 5, 1_000)
     missed = 0
     for seed in range(50):
-        lows, _, highs = intervals(plan, play(policy, plan, Books(means, 5, "dice", seed), 1_000)[0])
+        lows, _, highs = intervals(plan, play(policy, plan, PaymentWorld(means, 5, "dice", seed), 1_000)[0])
         missed += sum(not low <= mean <= high for low, mean, high in zip(lows, means, highs, strict=True))
     assert missed == 0
 

@@ -15,7 +15,7 @@ from afterglow.policies._trim_bounds import State, pooled_variance
 from afterglow.policies.terms import kldown, klup
 from afterglow.policies.trim_ucb import intervals, policy, recommend
 from support.oracles.trim_ucb import Text
-from support.worlds.open_books import SPREADS, Books, play
+from support.worlds.payments import SPREADS, PaymentWorld, play
 
 DUST = 1e-9
 worlds = {
@@ -41,7 +41,7 @@ def test_it_is_registered_and_needs_the_window_alone() -> None:
 def test_it_decides_as_its_description_reads(
     means: list[float], window: int, spread: str, seed: int, level: str, horizon: int | None
 ) -> None:
-    books = Books(means, window, spread, seed)
+    books = PaymentWorld(means, window, spread, seed)
     text = Text(len(means), window, horizon, min(16 * window, (horizon or 0) / 2), level)
     plan = policy.settings(len(means), window, horizon, {"level": level})
     state, left = policy.start(plan), horizon or 1_500
@@ -139,7 +139,7 @@ def test_the_endgame_is_sixteen_windows_or_half_the_horizon_unless_set() -> None
 def test_without_a_horizon_the_guess_grows_sixteenfold_and_all_bounds_with_it() -> None:
     plan = policy.settings(3, 5)
     assert policy.start(plan).reach == 4 * 3 * (4 + 16)
-    books = Books([0.8, 0.4, 0.3], 5, "dice", seed=4)
+    books = PaymentWorld([0.8, 0.4, 0.3], 5, "dice", seed=4)
     reaches = []
 
     def look(state: State) -> None:
@@ -160,7 +160,8 @@ def test_without_a_horizon_the_guess_grows_sixteenfold_and_all_bounds_with_it() 
 def test_its_state_survives_json_at_every_hold(variance: str, horizon: int | None) -> None:
     plan = policy.settings(3, 6, horizon, {"variance": variance})
     kept, stored = (
-        play(policy, plan, Books([0.7, 0.6, 0.2], 6, "dice", seed=9), 3_000, stored=stored) for stored in (False, True)
+        play(policy, plan, PaymentWorld([0.7, 0.6, 0.2], 6, "dice", seed=9), 3_000, stored=stored)
+        for stored in (False, True)
     )
     assert kept == stored
 
@@ -186,7 +187,7 @@ def test_it_recommends_the_best_mean_in_a_short_experiment_and_else_the_best_low
         ({"endgame": -1}, "endgame must be a whole number of at least 0 (0 = none), got -1"),
         (
             {"endgame": 9, "horizon": None},
-            "endgame counts back from the horizon and there is none, got 9; give a horizon or leave endgame out",
+            "endgame counts back from the horizon and there is none, got 9; give horizon or leave endgame out",
         ),
         *(
             (
@@ -210,7 +211,7 @@ def test_values_it_cannot_use_are_refused_with_the_rule(wrong: dict[str, Any], s
 
 def test_estimating_asks_for_batches_of_one_window_and_decides_at_the_same_ages() -> None:
     plan = policy.settings(2, 6, 5_000, {"variance": "estimated"})
-    state, holds = play(policy, plan, Books([0.7, 0.3], 6, "uniform", seed=2), 5_000)
+    state, holds = play(policy, plan, PaymentWorld([0.7, 0.3], 6, "uniform", seed=2), 5_000)
     assert holds[:4] == [(0, 11, 5), (0, 6, 0), (0, 4, 0), (1, 11, 5)]  # 5 + 16 steps; the open batch is dropped
     assert all(steps - split <= 6 for _, steps, split in holds)
     assert sum(state.batch_counts) >= 0.9 * 5_000 / 6
@@ -222,7 +223,7 @@ def test_estimating_asks_for_batches_of_one_window_and_decides_at_the_same_ages(
 @pytest.mark.parametrize(("variance", "most"), [("none", 1.2), ("0.0025", 0.35), ("estimated", 0.25)])
 def test_knowing_the_noise_saves_most_of_the_regret(variance: str, most: float) -> None:
     """Gap 4 %, noise of standard deviation 0.05: shares of the regret of uniform play."""
-    books = Books([0.5, 0.48, 0.46], 5, "uniform", 3, noise=0.05)
+    books = PaymentWorld([0.5, 0.48, 0.46], 5, "uniform", 3, noise=0.05)
     play(policy, policy.settings(3, 5, 6_000, {"variance": variance}), books, 6_000)
     assert books.regret() < most * 6_000 * 0.02
     if variance == "none":
@@ -231,7 +232,7 @@ def test_knowing_the_noise_saves_most_of_the_regret(variance: str, most: float) 
 
 def test_plus_asks_for_less_evidence_and_reports_plain_intervals() -> None:
     plain, plus = policy.settings(2, 5, 2_000), policy.settings(2, 5, 2_000, {"level": "plus"})
-    state, _ = play(policy, plus, Books([0.7, 0.4], 5, "dice", seed=6), 2_000)
+    state, _ = play(policy, plus, PaymentWorld([0.7, 0.4], 5, "dice", seed=6), 2_000)
     twin = State(**json.loads(json.dumps(asdict(state))))
     assert intervals(plus, state) == intervals(plain, twin)
     assert max(state.highs) < max(intervals(plus, state)[2])

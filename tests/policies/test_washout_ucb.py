@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from afterglow.errors import BadValue
 from afterglow.policies import named
 from afterglow.policies.washout_ucb import State, policy, recommend
-from support.worlds.open_books import SPREADS, Books, play
+from support.worlds.payments import SPREADS, PaymentWorld, play
 
 DUST = 1e-9
 
@@ -42,7 +42,7 @@ def test_every_new_run_washes_out_a_window_and_counts_half_as_many_steps_again()
     seed=st.integers(0, 2**32),
 )
 def test_it_counts_nothing_that_another_arm_earned(means: list[float], window: int, spread: str, seed: int) -> None:
-    books = Books(means, window, spread, seed)
+    books = PaymentWorld(means, window, spread, seed)
 
     def look(state: State) -> None:
         for arm, rewards in enumerate(books.rewards):
@@ -57,7 +57,7 @@ def test_the_first_count_of_an_arm_is_unbiased_under_a_stationary_spread(spread:
     window, worlds, mean = 6, 400, 0.3
     counted = 0.0
     for seed in range(worlds):
-        state, _ = play(policy, policy.settings(2, window), Books([0.9, mean], window, spread, seed), 22)
+        state, _ = play(policy, policy.settings(2, window), PaymentWorld([0.9, mean], window, spread, seed), 22)
         assert state.counts == [window, window]
         counted += state.sums[1]
     deviation = math.sqrt(mean * (1 - mean) * (2 * window - 1) * worlds)  # no more pulls than these take part
@@ -67,7 +67,7 @@ def test_the_first_count_of_an_arm_is_unbiased_under_a_stationary_spread(spread:
 def test_a_stationary_spread_costs_it_little_more_than_none() -> None:
     regrets = []
     for spread in ("immediate", "uniform", "last", "handicap"):
-        books = Books([0.9, 0.5, 0.4], 20, spread, seed=5)
+        books = PaymentWorld([0.9, 0.5, 0.4], 20, spread, seed=5)
         play(policy, policy.settings(3, 20), books, 30_000)
         regrets.append(books.regret())
     assert max(regrets) < 400  # uniform play loses 9,000
@@ -79,7 +79,7 @@ def test_a_spread_that_reads_the_age_of_the_run_ruins_it_and_not_the_safe_ones(n
     judged = named(name)
     regrets = []
     for horizon in (10_000, 20_000):
-        books = Books([0.9, 0.5, 0.4], 60, "chameleon", seed=5)
+        books = PaymentWorld([0.9, 0.5, 0.4], 60, "chameleon", seed=5)
         play(judged, judged.settings(3, 60, horizon), books, horizon)
         regrets.append(books.regret())
     if name == "washout-ucb":
@@ -93,14 +93,6 @@ def test_it_recommends_the_best_mean_early_and_the_most_counted_later() -> None:
     assert recommend(plan, State(counts=[300, 100], sums=[150.0, 60.0], clock=450, last=0)) == 1
     assert recommend(plan, State(counts=[900, 100], sums=[450.0, 60.0], clock=1050, last=0)) == 0
     assert recommend(plan, policy.start(plan)) == 0
-
-
-def test_its_state_survives_json_at_every_hold() -> None:
-    plan = policy.settings(3, 6)
-    kept, stored = (
-        play(policy, plan, Books([0.7, 0.6, 0.2], 6, "dice", seed=9), 3_000, stored=stored) for stored in (False, True)
-    )
-    assert kept == stored
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from afterglow.live.domain.command_table import COMMANDS, STARTED, Command, effe
 from afterglow.live.domain.commands import Event
 from afterglow.live.domain.settings_table import SETTINGS
 from afterglow.live.domain.spec import Spec
-from afterglow.live.domain.state import State
+from afterglow.live.domain.state import ExperimentState
 from afterglow.service import app
 from afterglow.service.api import commands
 from afterglow.service.api.models import NewExperiment
@@ -29,11 +29,11 @@ from tables import commands as tables
 from testbed.service import in_thread
 
 
-def note(spec: Spec, state: State, text: str) -> list[Event]:
+def note(spec: Spec, state: ExperimentState, text: str) -> list[Event]:
     return [Event("note", {"text": text})]
 
 
-def unchanged(spec: Spec, state: State, body: transitions.Body) -> None:
+def unchanged(spec: Spec, state: ExperimentState, body: transitions.Body) -> None:
     """What the event does to the state."""
 
 
@@ -114,15 +114,15 @@ def test_a_new_command_is_a_method_of_the_client(client: httpx.Client) -> None:
 
 def test_a_new_command_has_a_form_that_says_what_will_happen(client: httpx.Client) -> None:
     visitor = Visitor(str(client.base_url))
-    assert "/experiments/shipping/order/note" in visitor.read("/experiments/shipping").links
-    page = visitor.read("/experiments/shipping/order/note")
+    assert "/experiments/shipping/actions/note" in visitor.read("/experiments/shipping").links
+    page = visitor.read("/experiments/shipping/actions/note")
     assert "Write a note" in page.text
     assert "The note joins the activity log; 49 stays the control." in page.text
-    visitor.send("/experiments/shipping/order/note", text=" ")
+    visitor.send("/experiments/shipping/actions/note", text=" ")
     assert (visitor.answer.status_code, notes(client)) == (422, [])
     (wrong,) = (one for one in visitor.page.controls if one.get("aria-invalid"))
     assert wrong["name"] == "text"
-    visitor.send("/experiments/shipping/order/note", text="from the page")
+    visitor.send("/experiments/shipping/actions/note", text="from the page")
     assert (visitor.path(), notes(client)) == ("/experiments/shipping?done=note", ["from the page"])
     visitor.close()
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from afterglow.errors import BadFormat, BadValue, UnknownName
-from afterglow.service.settings import MEANINGS, TYPES, Settings, settings_from
+from afterglow.service.settings import MEANINGS, TYPES, ServiceSettings, settings_from
 from testbed.quick_disk import quick_folder
 from testbed.service import Serving, command
 
@@ -19,7 +19,7 @@ def test_flags_come_before_the_environment_before_the_file(tmp_path: Path) -> No
     found = settings_from({"port": 3, "queue": None}, environment, file)
     assert (found.port, found.queue, found.time_limit, found.auth, found.workers) == (3, 1002, 3, False, 8)
     assert settings_from({}, {"AFTERGLOW_CONFIG": str(file)}, None).port == 1
-    assert settings_from({}, {}, None) == Settings()
+    assert settings_from({}, {}, None) == ServiceSettings()
 
 
 WRONG: list[tuple[dict[str, str], str, str]] = [
@@ -49,7 +49,7 @@ def test_a_wrong_setting_is_named(tmp_path: Path, environment: dict[str, str], t
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "::1", "localhost"])
 def test_tokens_may_be_off_on_this_machine(host: str) -> None:
-    assert Settings(host=host, auth=False).auth is False
+    assert ServiceSettings(host=host, auth=False).auth is False
 
 
 def test_every_setting_says_what_it_is() -> None:

@@ -11,7 +11,7 @@ import pytest
 from afterglow import live
 from afterglow.live.domain import commands
 from afterglow.live.domain.spec import Spec
-from afterglow.live.domain.state import State
+from afterglow.live.domain.state import ExperimentState
 from afterglow.live.store.access import TokenRow
 from afterglow.service.auth.tokens import TokenCache
 from afterglow.service.background.ticker import Ticker
@@ -27,7 +27,7 @@ class Odd(Exception):
     """Something that nobody has thought of."""
 
 
-def fail(spec: Spec, state: State, now: int) -> int:
+def fail(spec: Spec, state: ExperimentState, now: int) -> int:
     if spec.name == "odd":
         raise Odd("it is Monday")
     return STEPS(spec, state, now)

@@ -1,4 +1,4 @@
-"""The command line. One file for each command: parse, call one function, print.
+"""The command line: options, exit codes, messages, progress. Each command is a file in `commands`.
 
 Results go to stdout, messages and progress to stderr. A wrong call exits 2, a failure 1, Ctrl-C 130, each with one
 sentence and without a traceback.

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 import afterglow
-from afterglow.cli import (
+from afterglow.cli.commands import (
     backup,
     bounds,
     compare,
@@ -23,13 +23,13 @@ from afterglow.cli import (
     token,
     verify,
 )
-from afterglow.cli.exit_codes import Command, Group, verdict
+from afterglow.cli.exit_codes import StrictCommand, SuggestingGroup, verdict
 from afterglow.cli.messages import one_line, shown
 from afterglow.cli.option_names import command_in, words_of
 
 app = typer.Typer(
     name="afterglow",
-    cls=Group,
+    cls=SuggestingGroup,
     add_completion=False,
     no_args_is_help=False,
     suggest_commands=False,
@@ -53,7 +53,7 @@ COMMANDS = {
     "serve": serve,
 }
 for name, module in COMMANDS.items():
-    app.command(name, cls=Command)(module.command)
+    app.command(name, cls=StrictCommand)(module.command)
 app.add_typer(token.app, name="token")
 
 

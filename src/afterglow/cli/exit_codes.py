@@ -15,7 +15,7 @@ WAYS_OUT = {  # by kind, where the command line has another than Python
 }
 
 
-class Command(TyperCommand):
+class StrictCommand(TyperCommand):
     """A command that names the arguments that it doesn't take."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -27,7 +27,7 @@ class Command(TyperCommand):
         return rest
 
 
-class Group(TyperGroup):
+class SuggestingGroup(TyperGroup):
     """A group of commands that suggests one for a misspelt name."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:

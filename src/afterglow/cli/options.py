@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-from typer import Option
+from typer import Argument, Option
 
 Policy = Annotated[str, Option(metavar="NAME", help="A policy of `afterglow policies`.")]
 PolicyOrFile = Annotated[
@@ -53,4 +53,9 @@ Step = Annotated[str | None, Option("--step", metavar="NAME", help="The column o
 Column = Annotated[str | None, Option(metavar="NAME", help="The column of the totals, if the file has several.")]
 Decimal = Annotated[str | None, Option(metavar=". or ,", help="The decimal sign of the file, if it is ambiguous.")]
 Zone = Annotated[str | None, Option(metavar="NAME", help="Zone of times without an offset, such as Europe/Berlin.")]
+Database = Annotated[
+    str, Argument(metavar="DATABASE", help="A SQLite file or a postgresql:// address.", show_default=False)
+]
+One = Annotated[str, Argument(metavar="NAME", help="The experiment.", show_default=False)]
+OneOrAll = Annotated[str | None, Option("--experiment", metavar="NAME", help="One experiment; default: all.")]
 Json = Annotated[bool, Option("--json", help="Print JSON instead of text.")]

@@ -6,7 +6,7 @@ from textwrap import fill
 from typing import Any
 
 from afterglow.cli.app import commands
-from afterglow.service.settings import MEANINGS, Settings
+from afterglow.service.settings import MEANINGS, ServiceSettings
 
 HEAD = """\
 # Commands
@@ -204,7 +204,7 @@ def settings() -> str:
     """The table of the service's settings."""
     rows = "".join(
         f"| `{each.name}` | `AFTERGLOW_{each.name.upper()}` | {MEANINGS[each.name]} | `{in_toml(each.default)}` |\n"
-        for each in fields(Settings)
+        for each in fields(ServiceSettings)
     )
     return (
         "\nAll settings, in a TOML file (`--config`, or `AFTERGLOW_CONFIG`) or in the environment:\n\n"

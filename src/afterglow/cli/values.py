@@ -6,21 +6,11 @@ from collections.abc import Sequence
 from types import NoneType
 from typing import Any, get_args
 
-from afterglow.checks import between, whole
+from afterglow.checks import between, number_of, whole
 from afterglow.errors import BadValue, argument
 from afterglow.policies.policy import PLACE, Policy
 
 THOUSANDS = re.compile(r"[1-9]\d{0,2}([.,']\d{3})+")
-
-
-def number_of(text: str) -> int | float | str:
-    """A text as a number, whole ones without rounding; the text itself if it is not a number."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
 
 
 def count(name: str, text: str, least: int = 1) -> int:

@@ -28,7 +28,7 @@ class CommandMethods(ABC, Generic[Given]):
         return self._command("go-live", reason=reason)
 
     def pin(self, variant: str, reason: str) -> Given:
-        """Serve one variant, whatever the plan, until `unpin`."""
+        """Serve one variant, regardless of the plan, until `unpin`."""
         return self._command("pin", variant=variant, reason=reason)
 
     def unpin(self, reason: str) -> Given:
@@ -46,8 +46,8 @@ class CommandMethods(ABC, Generic[Given]):
     def void(self, step: int, reason: str, last: int | None = None) -> Given:
         """Exclude a step, or all steps up to `last`, even if it was learned long ago.
 
-        A step of the current hold makes the hold longer. Otherwise the policy goes back to what it knows
-        without these steps.
+        A step of the current hold makes the hold longer. Otherwise the policy is recomputed without these
+        steps.
         """
         return self._command("void", step=step, reason=reason, last=last)
 

@@ -26,7 +26,7 @@ HALVED = {413, 422}  # a single reward may be what is wrong
 
 
 @dataclass(slots=True)
-class Reward:
+class QueuedReward:
     experiment: str
     key: str
     amount: float
@@ -36,7 +36,7 @@ class Reward:
 
 class Batch(NamedTuple):
     experiment: str
-    rewards: list[Reward]
+    rewards: list[QueuedReward]
 
     def given(self) -> list[tuple[str, float]]:
         return [(reward.key, reward.amount) for reward in self.rewards]
@@ -65,7 +65,7 @@ class Outbox:
         self._room = room
         self._linger = linger
         self._retry_for = math.inf if retry_for is None else retry_for
-        self._queues = dict[str, deque[Reward]]()  # the experiment whose turn it is comes first
+        self._queues = dict[str, deque[QueuedReward]]()  # the experiment whose turn it is comes first
         self._parts = deque[Batch]()  # of batches that were refused
         self._sent: Batch | None = None
         self._serial = count()
@@ -88,7 +88,7 @@ class Outbox:
                 f"{self.waiting:,} rewards wait for the service and there is no room for more"
                 f"{f' ({self.error})' if self.error else ''}; this one was not taken"
             )
-        reward = Reward(experiment, key or uuid4().hex, amount, next(self._serial))
+        reward = QueuedReward(experiment, key or uuid4().hex, amount, next(self._serial))
         queue = self._queues.setdefault(experiment, deque())
         queue.append(reward)
         self.waiting += 1
@@ -201,7 +201,7 @@ class Outbox:
         firsts += [part.rewards[0].serial for part in [*self._parts, *([self._sent] if self._sent else [])]]
         return min(firsts, default=mark) >= mark
 
-    def left(self) -> list[Reward]:
+    def left(self) -> list[QueuedReward]:
         """Everything that is neither delivered nor refused, oldest first."""
         batches = [*self._parts, *([self._sent] if self._sent else [])]
         waiting = [one for queue in self._queues.values() for one in queue]

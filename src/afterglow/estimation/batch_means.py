@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from afterglow import records
-from afterglow.estimation.timeline import Cells, Timeline
+from afterglow.estimation.timeline import BlockCells, Timeline
 
 LENGTHS = 8  # b, 2 b, ..., 128 b
 
@@ -134,7 +134,7 @@ class Batches:
         other.arms[arm], other.open, other.timeline = deepcopy((self.arms[arm], self.open, self.timeline))
         return other
 
-    def in_time(self) -> Cells:
+    def in_time(self) -> BlockCells:
         """Washed steps and their sums by block and arm, in order, those of the batch that is open included."""
         now = self.open
         if not now.batch_steps:

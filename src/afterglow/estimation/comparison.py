@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from afterglow.estimation.batch_means import Batches
 from afterglow.estimation.lingering import Mixture, weigh
-from afterglow.estimation.noise import ENOUGH, Noise, noise
+from afterglow.estimation.noise import ENOUGH, NoiseVariance, noise
 
 ROOT = math.sqrt(0.5)
 HALVINGS = 40
@@ -41,7 +41,7 @@ class Comparison:
     """What batches and timeline say about all arms, in the units of the totals given to them."""
 
     steps: tuple[int, ...]  # washed ones
-    noises: tuple[Noise, ...] | None
+    noises: tuple[NoiseVariance, ...] | None
     places: tuple[int, ...]  # of the arm in the mixture, -1 if it has no washed step
     mixture: Mixture | None
     span: int  # steps of a block
@@ -59,9 +59,9 @@ class Comparison:
         """Why these arms can't be compared."""
         for one in (arm, other):
             if not self.steps[one]:
-                return Missing(f"arm {one} has no run of a window", self.window)
+                return Missing(f"arm {one} hasn't run for a full window yet", self.window)
         if self.noises is None or self.mixture is None:
-            return Missing("too few batches to know the noise", (ENOUGH + 1) * self.window)
+            return Missing("too few batches to estimate the noise", (ENOUGH + 1) * self.window)
         lasting = self.lingers
         if lasting is not None and self.inflation(arm, other) > INFLATED:
             return Missing(f"noise lingers over about {lasting:,} steps; use a profile, units or a switchback")

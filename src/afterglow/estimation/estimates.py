@@ -117,10 +117,10 @@ class Estimates:
         known = self.evidence
         for arm in arms:
             if not known.steps or not known.steps[arm]:
-                season = " and a whole season" if known.season > 1 else ""
-                return f"no run of arm {self.arms[arm].arm!r} has lasted a window{season}"
+                season = " and a full season" if known.season > 1 else ""
+                return f"{self.arms[arm].arm!r} hasn't run for a full window{season} yet"
         if known.pooled is None:
-            return f"too few batches to tell the noise from: {ENOUGH} beyond the first of each arm are needed in all"
+            return f"too few batches to estimate the noise: {ENOUGH} beyond the first of each arm are needed in all"
         return None if known.pooled.value > 0 else "totals don't vary"
 
     @property
@@ -128,11 +128,11 @@ class Estimates:
         """A sentence if bounds contradict each other or totals exceed what pulls can pay; else None."""
         if self.surplus > 0:
             return (
-                f"totals add up to {self.surplus:.4g} more than all pulls can have brought: reward_max, the most that "
-                "one pull brings in all, is too small"
+                f"totals exceed what reward_max allows by {self.surplus:.4g}: it is too small; it must be the maximum "
+                "that one pull can pay in all"
             )
         contradictory = [
-            f"arm {one.arm!r} brings at least {one.low:.4g} and at most {one.high:.4g} a pull"
+            f"the average of {one.arm!r} is at least {one.low:.4g} and at most {one.high:.4g}"
             for one in self.arms
             if one.contradiction
         ]

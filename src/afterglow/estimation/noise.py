@@ -32,14 +32,14 @@ WIDER = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Noise:
+class NoiseVariance:
     """Variance of a long sum per step, and its degrees of freedom."""
 
     value: float
     freedom: float
 
 
-def noise(batches: Batches) -> list[Noise] | None:
+def noise(batches: Batches) -> list[NoiseVariance] | None:
     """The noise of each arm; None if all batches together tell too little."""
     own = [scatter(washed, batches) for washed in batches.arms]
     freedom = sum(degrees for _, degrees in own)
@@ -71,16 +71,16 @@ def common(own: Sequence[tuple[float, int]]) -> float:
     return max(pooled, sum(squares / freedom for squares, freedom in known) / len(known))
 
 
-def arm_noise(washed: Washed, squares: float, freedom: int, pooled: float, usual: float) -> Noise:
+def arm_noise(washed: Washed, squares: float, freedom: int, pooled: float, usual: float) -> NoiseVariance:
     """An arm's own scatter with the prior that the others give."""
     if not washed.steps:
-        return Noise(math.nan, PRIOR)
+        return NoiseVariance(math.nan, PRIOR)
     mean = washed.total / washed.steps
     most = max(mean * (1 - mean), 0.0)
     prior = max(pooled, min(WIDER * pooled, most))
     value = (squares + PRIOR * prior) / (freedom + PRIOR)
     size = max(usual, event(squares / freedom, mean) if freedom else 0.0)
-    return Noise(value + size * size / washed.steps, float(freedom + PRIOR))
+    return NoiseVariance(value + size * size / washed.steps, float(freedom + PRIOR))
 
 
 def event(variance: float, mean: float) -> float:

@@ -1,7 +1,10 @@
 """The verdict as one or two sentences for somebody who has to decide."""
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+from afterglow.checks import Name
 
 if TYPE_CHECKING:
     from afterglow.estimation.verdict import Verdict, Versus
@@ -9,10 +12,11 @@ if TYPE_CHECKING:
 NEVER = 200  # times the steps so far: more than that is not worth waiting for
 
 
-def sentence(verdict: "Verdict", steps: int) -> str:
-    """What is recommended, how sure that is, and what would help."""
+def sentence(verdict: "Verdict", steps: int, others: Sequence[Name]) -> str:
+    """What is recommended instead of the others, how sure that is, and what would help."""
     parts = [] if not verdict.stopped else ["The experiment was stopped before its end."]
-    parts.append(opening(verdict))
+    tested = verdict.grade == "tested"
+    parts.append(tested_claim(verdict, others) if tested else opening(verdict))
     if verdict.grade not in ("clear", "tested", "proven"):
         parts.append(remedy(verdict, steps))
     if verdict.alarm is not None:
@@ -34,11 +38,17 @@ def opening(verdict: "Verdict") -> str:
     return {
         "proven": f"{best} is proven to be the best, however effects arrive within the window; over {row.other} it "
         f"brings {numbers}.",
-        "tested": f"{best} is better, by an exact test of the schedule; over {row.other} it brings {numbers}.",
         "clear": f"{best} is clearly the best; over {row.other}, which comes closest, it brings {numbers}.",
         "leading": f"{best} is probably the best{chance}; over {row.other} it brings {numbers}.",
         "exploring": f"No variant stands out yet; {best} is ahead of {row.other}{chance}: {numbers}.",
     }.get(verdict.grade, f"{best} is recommended; the data can't tell it from {row.other}: {numbers}.")
+
+
+def tested_claim(verdict: "Verdict", others: Sequence[Name]) -> str:
+    """What an exact test of the schedule has called."""
+    *most, last = (str(other) for other in others)
+    named = f"{', '.join(most)} and {last}" if most else last
+    return f"{verdict.recommended} is better than {named}: p = {verdict.p:.2g}, by re-drawing the schedule."
 
 
 def amounts(row: "Versus", unit: str) -> str:

@@ -16,7 +16,7 @@ BLOCKS = 64
 
 
 @dataclass(slots=True)
-class Cells:
+class BlockCells:
     """Cells in order of blocks, as it is records."""
 
     span: int  # steps of a block
@@ -33,7 +33,7 @@ class Timeline:
 
     def __init__(self, batch: int, window: int) -> None:
         self.late = window - 1
-        self.cells = Cells(batch)
+        self.cells = BlockCells(batch)
 
     def add(self, arm: int, steps: int, total: float) -> None:
         """Count washed steps of one arm that followed each other."""
@@ -61,7 +61,7 @@ class Timeline:
     def merge(self) -> None:
         """Double the span of blocks."""
         old = self.cells
-        new = Cells(2 * old.span, old.clock, old.arm)
+        new = BlockCells(2 * old.span, old.clock, old.arm)
         found = dict[tuple[int, int], int]()
         for block, arm, steps, total in zip(old.blocks, old.arms, old.steps, old.totals, strict=True):
             place = found.setdefault((block // 2, arm), len(new.blocks))
@@ -81,5 +81,5 @@ class Timeline:
     def restore(self, values: dict[str, Any]) -> None:
         """Go on from what `values` gave."""
         size = len(values["blocks"])
-        model = Cells(1, blocks=[0] * size, arms=[0] * size, steps=[0] * size, totals=[0.0] * size)
+        model = BlockCells(1, blocks=[0] * size, arms=[0] * size, steps=[0] * size, totals=[0.0] * size)
         self.cells = records.like(model, values, "timeline")

@@ -13,7 +13,7 @@ its end. While an alarm stands, or noise lingers, nothing is `clear` or `proven`
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from afterglow.checks import Name
@@ -86,6 +86,7 @@ class Verdict:
     alarm: str | None
     lingers: int | None  # steps over which noise lingers
     sentence: str
+    p: float | None = None  # of an exact test, if the grade is `tested`
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -126,7 +127,7 @@ class Case:
         names = [estimate.arm for estimate in self.known.arms]
         for one in (arm, other):
             if not self.comparison.steps[one]:
-                return Missing(f"no run of {names[one]} has lasted a window", self.known.window)
+                return Missing(f"{names[one]} hasn't run for a full window yet", self.known.window)
         return self.comparison.missing(arm, other)
 
 
@@ -139,14 +140,15 @@ def judge(
     over: bool = False,
     stopped: bool = False,
     alarm: str | None = None,
-    tested: bool = False,
+    tested: float | None = None,
     disabled: Sequence[Name] = (),
     unit: str = "",
 ) -> Verdict:
     """The verdict on an experiment: its estimates and bounds, the comparison of its arms, and how it stands.
 
     `alarm` is a sentence if anything contradicts the experiment's settings, beside what the estimates know; `tested`
-    says that an exact test has rejected; `stopped` that an experiment which is over did not reach its fixed end.
+    is the p-value of an exact test that has called the recommended arm better than every other; `stopped` says that an
+    experiment which is over did not reach its fixed end.
     """
     names = [estimate.arm for estimate in known.arms]
     case = Case(known, comparison, tuple(arm for arm, name in enumerate(names) if name not in disabled), over, stopped)
@@ -169,20 +171,21 @@ def judge(
     found = Verdict(
         grade, recommended, control, to_control, runner_up, chance,
         {names[arm]: value for arm, value in table[0].items()}, loss, gained, ASSUMES.get(grade, (ALIKE, STRETCHES)),
-        unit, known.confidence, over, stopped, alarm, comparison.lingers, "",
+        unit, known.confidence, over, stopped, alarm, comparison.lingers, "", tested if grade == "tested" else None,
     )  # fmt: skip
     steps = sum(estimate.pulls for estimate in known.arms)
-    return Verdict(**{**{name: getattr(found, name) for name in Verdict.__slots__}, "sentence": sentence(found, steps)})
+    others = [names[arm] for arm in case.allowed if arm != best]
+    return replace(found, sentence=sentence(found, steps, others))
 
 
 def highest(
-    case: Case, best: int | None, rows: Sequence[Versus], chance: float | None, alarm: str | None, tested: bool
+    case: Case, best: int | None, rows: Sequence[Versus], chance: float | None, alarm: str | None, tested: float | None
 ) -> str:
     """The highest grade that holds."""
     trusted = best is not None and alarm is None
     if trusted and case.comparison.lingers is None and apart(case, best):
         return "proven"
-    if tested:
+    if tested is not None and best is not None:
         return "tested"
     if trusted and rows and all(row.low is not None and row.low > 0 for row in rows):
         return "clear"

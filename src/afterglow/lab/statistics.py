@@ -50,7 +50,7 @@ class Band:
 
 
 @dataclass(frozen=True)
-class Fit:
+class PowerLaw:
     """y = factor · x^exponent."""
 
     exponent: Interval
@@ -167,7 +167,7 @@ def band_of_runs(curves: Numbers, level: float = 0.95, simultaneous: bool = Fals
     return Band(median, curves[deepest].min(axis=0), curves[deepest].max(axis=0))
 
 
-def power_fit(x: Numbers, samples: Numbers, level: float = 0.95) -> Fit:
+def power_fit(x: Numbers, samples: Numbers, level: float = 0.95) -> PowerLaw:
     """The exponent of mean(samples) in x; `samples` has one row for each run, one column for each x."""
     runs = samples.shape[0]
     checked(level)
@@ -184,7 +184,7 @@ def power_fit(x: Numbers, samples: Numbers, level: float = 0.95) -> Fit:
         influence = samples @ (weights / means)
         half = student_quantile(level, runs - 1) * float(influence.std(ddof=1)) / math.sqrt(runs)
     misfit = float(np.exp(np.abs(np.log(means) - math.log(factor) - exponent * np.log(x)).max()))
-    return Fit(Interval(exponent, exponent - half, exponent + half), factor, misfit)
+    return PowerLaw(Interval(exponent, exponent - half, exponent + half), factor, misfit)
 
 
 def ranks(curves: Numbers) -> NDArray[np.int64]:

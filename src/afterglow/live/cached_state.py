@@ -14,7 +14,7 @@ from afterglow.live.domain import commands
 from afterglow.live.domain.commands import Event, Reported
 from afterglow.live.domain.decision import Decision, decided
 from afterglow.live.domain.spec import Spec
-from afterglow.live.domain.state import State
+from afterglow.live.domain.state import ExperimentState
 from afterglow.live.follower import Follower
 from afterglow.live.store.contract import Reading, Store, Writing
 
@@ -76,7 +76,7 @@ class CachedState:
         return shown.decision
 
     @contextmanager
-    def current(self) -> Iterator[State]:
+    def current(self) -> Iterator[ExperimentState]:
         """The current state."""
         with self.lock:
             if self.copy.seq < 0 or not self.store.alone:

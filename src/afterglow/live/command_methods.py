@@ -21,7 +21,7 @@ class CommandMethods(ABC):
         self.command("go_live", reason=reason)
 
     def pin(self, variant: str, reason: str) -> None:
-        """Serve one variant, whatever the plan, until `unpin`."""
+        """Serve one variant, regardless of the plan, until `unpin`."""
         self.command("pin", variant=variant, reason=reason)
 
     def unpin(self, reason: str) -> None:
@@ -39,8 +39,8 @@ class CommandMethods(ABC):
     def void(self, step: int, reason: str, last: int | None = None) -> None:
         """Exclude a step, or all steps up to `last`, even if it was learned long ago.
 
-        A step of the current hold makes the hold longer. Otherwise the policy goes back to what it knows
-        without these steps.
+        A step of the current hold makes the hold longer. Otherwise the policy is recomputed without these
+        steps.
         """
         self.command("void", step=step, reason=reason, last=last)
 

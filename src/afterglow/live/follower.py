@@ -10,7 +10,7 @@ from afterglow.live.domain.commands import Event
 from afterglow.live.domain.log import NOTHING, Record, body_of, chained, read_body
 from afterglow.live.domain.replay import REVISING, range_of
 from afterglow.live.domain.spec import Spec, read_spec
-from afterglow.live.domain.state import VERSION, WAITING, Role, State, initial, restored, version_of
+from afterglow.live.domain.state import VERSION, WAITING, ExperimentState, Role, initial, restored, version_of
 from afterglow.live.domain.status import Explanation, explanation
 from afterglow.live.domain.step_rows import CloseRow, MissedRows, OpenRow, VoidRows, changes
 from afterglow.live.domain.transitions import apply
@@ -42,7 +42,7 @@ class Follower:
     """The state after record `seq`. `follow` reads on, `happen` adds records."""
 
     spec: Spec
-    state: State
+    state: ExperimentState
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -8,7 +8,7 @@ from afterglow.errors import AfterglowError
 from afterglow.live.domain.log import NOTHING, Record, body_of, chained, read_body
 from afterglow.live.domain.replay import REVISING, Replay, StepSet, range_of
 from afterglow.live.domain.spec import Spec, read_spec
-from afterglow.live.domain.state import State, bounds_version, initial, stored_bounds, version_of
+from afterglow.live.domain.state import ExperimentState, bounds_version, initial, stored_bounds, version_of
 from afterglow.live.domain.step_rows import CloseRow, MissedRows, StepRow, changes
 from afterglow.live.domain.transitions import Body, apply
 from afterglow.live.follower import check
@@ -53,7 +53,7 @@ class Audit:
 
     def run(self) -> Verification:
         spec: Spec | None = None
-        state: State | None = None
+        state: ExperimentState | None = None
         before, snapshot = NOTHING, next(self.kept, None)
         for record in self.log.records():
             seq, at, kind, body, mark = record
@@ -75,7 +75,7 @@ class Audit:
             self.compare_rest(state, snapshot)
         return Verification(self.name, self.records, self.steps, self.snapshots, tuple(self.faults))
 
-    def replay(self, spec: Spec, state: State, record: Record) -> None:
+    def replay(self, spec: Spec, state: ExperimentState, record: Record) -> None:
         """Apply a record; compare the decision in it with the one that follows from the log."""
         kind, values = record.kind, read_body(record.body)
         if kind == "close":
@@ -110,7 +110,7 @@ class Audit:
         if body_of(follows) != body_of(said):
             self.faults.append(f"record {record.seq:,}: what it says is not what follows without the steps it voids")
 
-    def compare_decision(self, state: State, seq: int, values: Body) -> None:
+    def compare_decision(self, state: ExperimentState, seq: int, values: Body) -> None:
         if values["step"] != state.step or values["served"] != state.served:
             self.faults.append(
                 f"record {seq:,}: says step {values['step']:,} served {values['served']}, "
@@ -127,12 +127,12 @@ class Audit:
                 f"step {step:,}: the table has {tuple(row) if row else 'no row'}, the log leads to {leads}"
             )
 
-    def compare_snapshot(self, snapshot: Snapshot, state: State, mark: bytes) -> None:
+    def compare_snapshot(self, snapshot: Snapshot, state: ExperimentState, mark: bytes) -> None:
         self.snapshots += 1
         if snapshot.state != state.text(version_of(snapshot.state)) or snapshot.check != check(mark, snapshot.state):
             self.faults.append(f"snapshot {snapshot.seq:,}: it is not the state that the log leads to")
 
-    def compare_rest(self, state: State, snapshot: Snapshot | None) -> None:
+    def compare_rest(self, state: ExperimentState, snapshot: Snapshot | None) -> None:
         """The current step has its row, and there are no rows after it."""
         row = next(self.rows, None)
         if state.phase in ("running", "paused"):
@@ -145,7 +145,7 @@ class Audit:
             self.faults.append(f"snapshot {snapshot.seq:,}: it is not in the log")
 
 
-def total_of(state: State, step: int) -> int | None:
+def total_of(state: ExperimentState, step: int) -> int | None:
     """The total of a step of the current hold."""
     hold = state.plan.hold
     return None if hold is None else hold.totals[hold.place(step)]

@@ -28,7 +28,7 @@ ENOUGH = 3  # degrees of freedom below which no interval is given
 
 
 @dataclass(frozen=True)
-class Estimate:
+class LeanEstimate:
     """What is known of one arm; None where too little is."""
 
     kept: int  # steps behind the mean
@@ -37,13 +37,13 @@ class Estimate:
     anytime: tuple[float, float] | None
 
 
-def report(settings: Settings, state: State, alpha: float = 0.05) -> list[Estimate]:
+def report(settings: Settings, state: State, alpha: float = 0.05) -> list[LeanEstimate]:
     """Mean and intervals of level 1 - alpha for every arm."""
     number("alpha", alpha, 0.0, 1.0)
     freedom = degrees(settings, state, BLOCK)
     if freedom < ENOUGH:
         pairs = zip(state.kept, state.sums, strict=True)
-        return [Estimate(kept, total / kept if kept else None, None, None) for kept, total in pairs]
+        return [LeanEstimate(kept, total / kept if kept else None, None, None) for kept, total in pairs]
     variance = 1.5 * scatter(settings, state, BLOCK) / freedom
     student = student_quantile(1.0 - alpha, freedom)
     inflation = student / NormalDist().inv_cdf(1.0 - 0.5 * alpha)
@@ -51,11 +51,11 @@ def report(settings: Settings, state: State, alpha: float = 0.05) -> list[Estima
     estimates = []
     for kept, total in zip(state.kept, state.sums, strict=True):
         if kept == 0:
-            estimates.append(Estimate(0, None, None, None))
+            estimates.append(LeanEstimate(0, None, None, None))
             continue
         mean = total / kept
         fixed = student * math.sqrt(variance / kept)
         crossing = (1.0 + early / kept) * (math.log1p(kept / early) + 2.0 * math.log(1.0 / alpha))
         always = inflation * math.sqrt(variance * crossing / kept)
-        estimates.append(Estimate(kept, mean, (mean - fixed, mean + fixed), (mean - always, mean + always)))
+        estimates.append(LeanEstimate(kept, mean, (mean - fixed, mean + fixed), (mean - always, mean + always)))
     return estimates

@@ -13,8 +13,8 @@ adds a term that grows fast with $d$, and at a given horizon that stretch may ne
 is for spreads of a fixed law. The arm to keep at the end is the one played most.
 
 Siwei Wang, Haoyun Wang, Longbo Huang: Adaptive Algorithms for Multi-armed Bandit with Composite and Anonymous
-Feedback, AAAI 2021, the stochastic algorithm. Differences: the last hold stops at the horizon; $\alpha = 2$
-unless set.
+Feedback, AAAI 2021, the stochastic algorithm. Differences: the last hold stops at the horizon. The
+constants ($\alpha = 2$ unless set, and the growth of holds) are not checked against the paper's text.
 """
 
 import math

@@ -20,12 +20,18 @@ For Tsallis-INF write $y = \min \hat L - x$ and $D_i = \hat L_i - \min \hat L$: 
 falls and is convex in $y$, and $y = \sqrt u$ lies left of the root, so Newton's method climbs to it from the left
 and can't overshoot, however far apart the losses are.
 
-The price of being safe against adversaries is one number every $4d$ steps or so: in a stochastic world these
-two learn slowly. A hold cut by the horizon teaches nothing.
+The price of being safe against adversaries is one number every $6d - 3$ steps, the mean of $2d + G$: in a stochastic
+world these two learn slowly. A hold cut by the horizon teaches nothing.
+
+The adversary is oblivious: losses and their division are fixed before the first step. Against spreads that react to
+what is played (`hoard`, `chameleon`) there is no guarantee; with such delays every policy can be made to lose the order
+of $T^{2/3}$, logarithms aside (Wan, Sun & Zhang 2022).
 
 Nicolò Cesa-Bianchi, Claudio Gentile, Yishay Mansour: Nonstochastic Bandits with Composite Anonymous Feedback,
 COLT 2018; with Tommaso Cesari and Roberto Colomboni, and Tsallis entropy, JMLR 23 (2022). Julian Zimmert, Yevgeny
-Seldin: Tsallis-INF, JMLR 22 (2021), for the rate $2/\sqrt u$; the 2022 bound is proved for a tuned rate.
+Seldin: Tsallis-INF, JMLR 22 (2021), for the rate $2/\sqrt u$; the 2022 bound is proved for a tuned rate. Zongqi Wan,
+Xiaoming Sun, Jialin Zhang: Bounded Memory Adversarial Bandits with Composite Anonymous Delayed Feedback, IJCAI 2022
+(abstract read only).
 """
 
 import math

@@ -13,8 +13,9 @@ $\max(2d, n_i)$ steps: $C = 1$ leaves room, $C = 1/2$ is tempting and unproved.
 
 The price is what enters a run and what is added for its leak, $2w$ a run at most. Holds that double keep
 the runs few: an arm of gap $\Delta$ is played $O(\log T/\Delta^2 + (d/\Delta) \log(1/\Delta))$ times, so the
-regret is $O(\sum_i \log T/\Delta_i + K d \log(1/\Delta))$, without a power of $T$ and without knowing $T$. This is
-a sketch of ours, not a published theorem.
+regret is $O(\sum_i \log T/\Delta_i + K d \log(1/\Delta))$, without a power of $T$ and without knowing $T$. Proved: the
+index is above the mean except with the probability stated, whatever the spread (the leak is pathwise, the sum over
+$n_i$ is above). Not proved: the regret, whose constants nobody has written out; no theorem is published.
 """
 
 import math

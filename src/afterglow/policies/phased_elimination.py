@@ -17,8 +17,9 @@ without its bridge: the leakage is bounded pathwise, so nothing is assumed about
 
 Siddhant Garg, Aditya Kumar Akash: Stochastic Bandits with Delayed Composite Anonymous Feedback (2019),
 Algorithm 2 and Theorem 2. Differences: $\tilde\Delta_1 = 1/2$, which the paper leaves unset; $n_m$ pulls, where
-its inner loop makes one more; the best active arm is held to the end once $T \tilde\Delta^2 < e$, where
-$L$ would turn negative and $n_m$ fall; the last hold stops at the horizon.
+its inner loop makes one more; means are compared after all active arms have been held, where the paper's are set
+inside the loop over arms; the best active arm is held to the end once $T \tilde\Delta^2 < e$, where
+$L$ would turn negative and $n_m$ fall; a phase that the horizon cuts drops no arm.
 """
 
 import math

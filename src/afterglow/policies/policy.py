@@ -9,26 +9,27 @@ The fields of settings and state are `int`, `float`, `list[int]` or `list[float]
 it has after `start`. So the same source runs live, on lists, and compiled, on rows.
 """
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from afterglow.errors import BadValue, UnknownName, argument
+from afterglow.policies.block_means import BlockMeans
+from afterglow.policies.configurable import Configurable
 
 SettingsT = TypeVar("SettingsT")
 StateT = TypeVar("StateT")
 
-PLACE = ("arms", "window", "horizon")  # what the experiment gives; everything else is an option
+PLACE = ("arms", "window", "horizon")  # what an experiment gives
 
 
 @dataclass(frozen=True)
-class Policy(Generic[SettingsT, StateT]):
+class Policy(Configurable, Generic[SettingsT, StateT]):
     """One bandit algorithm.
 
     `configure` makes checked settings out of `arms`, `window`, `horizon` (those it names) and options;
     left out, it is the settings class itself. `recommend` names the arm to keep after the last step;
     left out, it is the arm played most. `evidence` says what the last decision rests on, for explanations.
+    `test` returns the blocks of a randomised schedule, for an exact test.
     """
 
     name: str
@@ -48,29 +49,8 @@ class Policy(Generic[SettingsT, StateT]):
     guarantee: str = ""
     source: str = ""
     evidence: Callable[[SettingsT, StateT], str] | None = None
-
-    def parameters(self) -> Mapping[str, inspect.Parameter]:
-        """What `configure` takes, by name."""
-        return inspect.signature(self.configure or self.Settings).parameters
-
-    def options(self) -> list[str]:
-        """The names a user may set beyond arms, window and horizon."""
-        return [name for name in self.parameters() if name not in PLACE]
-
-    def takes(self) -> str:
-        """Its options as text."""
-        return f"it takes {', '.join(self.options()) or 'none'}"
-
-    def unknown(self, option: str, others: Sequence[str] = ()) -> UnknownName:
-        """The error for an option that it doesn't take; `others` are names that may have been meant too."""
-        known = [*self.options(), *others]
-        what = f"setting of {self.name}"
-        return UnknownName(what, option, known, self.takes(), kind="unknown-setting", field=option)
-
-    def needs(self) -> list[str]:
-        """What must be known to run it: required parameters other than the number of arms."""
-        empty = inspect.Parameter.empty
-        return [name for name, p in self.parameters().items() if p.default is empty and name != "arms"]
+    unbroken: bool = False  # a hold that is interrupted by another arm is learned cut short, not continued
+    test: Callable[[SettingsT, StateT], BlockMeans] | None = None
 
     def settings(
         self, arms: int, window: int, horizon: int | None = None, options: Mapping[str, Any] | None = None
@@ -83,11 +63,5 @@ class Policy(Generic[SettingsT, StateT]):
         for name, value in zip(PLACE, (arms, window, horizon), strict=True):
             if name in self.parameters() and value is not None:
                 given[name] = value
-        missing = [name for name in self.needs() if name not in given]
-        if missing:
-            give = f"give {'it' if len(missing) == 1 else 'them'}"
-            how = [argument(name, 5) for name in missing if name not in PLACE]
-            needed = " and ".join(argument(name) for name in missing)
-            sentence = f"{self.name} needs {needed}; {give}{', for instance ' * bool(how)}{' '.join(how)}"
-            raise BadValue(sentence, kind="missing-setting", field=missing[0])
+        self.refuse_missing(given)
         return (self.configure or self.Settings)(**given)

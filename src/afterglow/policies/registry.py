@@ -6,7 +6,9 @@ from importlib import import_module
 from typing import Any
 
 from afterglow.errors import BadValue, UnknownName, argument
+from afterglow.policies.configurable import Configurable
 from afterglow.policies.policy import Policy
+from afterglow.policies.rounds import RoundPolicy
 
 DEFAULT = "thrift-ucb"  # of agents, live experiments, the form, simulations and plans
 WHERE = {
@@ -17,6 +19,7 @@ WHERE = {
     "lean-ucb": "lean_ucb:policy",
     "leak-ucb": "leak_ucb:policy",
     "washout-ucb": "washout_ucb:policy",
+    "switchback": "switchback:policy",
     "lag-ridge-ucb": "lag_ridge_ucb:policy",
     "ucb1": "ucb1:policy",
     "improved-ucb": "improved_ucb:policy",
@@ -29,6 +32,8 @@ WHERE = {
     "attributed-ucb": "attributed_ucb:policy",
 }
 
+ROUNDS = {"panel-elimination": "panel:policy"}  # that decide for several units
+
 
 def names() -> list[str]:
     """The names of all policies, the paper's first."""
@@ -40,14 +45,43 @@ def is_ours(policy: Policy[Any, Any]) -> bool:
     return policy.name in WHERE and named(policy.name) is policy
 
 
+def round_names() -> list[str]:
+    """The names of the policies that decide for several units."""
+    return list(ROUNDS)
+
+
 @cache
 def named(name: str) -> Policy[Any, Any]:
     """The policy of that name."""
+    if name in ROUNDS:
+        raise BadValue(
+            f"{name} decides for several units, which have totals of their own; use Units, or take another, such as "
+            "lean-ucb",
+            kind="needs-units",
+            field="policy",
+        )
     if name not in WHERE:
         raise UnknownName("policy", name, WHERE, "`afterglow policies` lists them")
     module, attribute = WHERE[name].split(":")
     policy: Policy[Any, Any] = getattr(import_module(f"afterglow.policies.{module}"), attribute)
     return policy
+
+
+def round_policy(policy: object) -> RoundPolicy[Any, Any]:
+    """A policy that decides for several units, by its name or itself."""
+    if isinstance(policy, RoundPolicy):
+        return policy
+    if isinstance(policy, Policy) or policy in WHERE:
+        name = policy.name if isinstance(policy, Policy) else policy
+        raise BadValue(
+            f"{argument('policy')} must decide for several units, {name} decides for one; take {', '.join(ROUNDS)}",
+            kind="needs-units",
+        )
+    if policy not in ROUNDS:
+        raise UnknownName("policy", str(policy), ROUNDS, f"those that decide for units are {', '.join(ROUNDS)}")
+    module, attribute = ROUNDS[str(policy)].split(":")
+    found: RoundPolicy[Any, Any] = getattr(import_module(f"afterglow.policies.{module}"), attribute)
+    return found
 
 
 def playable(policy: object) -> Policy[Any, Any]:
@@ -81,7 +115,7 @@ def merged_options(options: object, settings: Mapping[str, Any]) -> dict[str, An
     return found | dict(settings)
 
 
-def known_options(policy: Policy[Any, Any], options: Mapping[str, Any], others: Sequence[str]) -> dict[str, Any]:
+def known_options(policy: Configurable, options: Mapping[str, Any], others: Sequence[str]) -> dict[str, Any]:
     """Options that the policy takes; a misspelt name is compared with the experiment's own arguments too."""
     known = policy.options()
     for name in options:

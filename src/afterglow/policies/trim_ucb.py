@@ -19,11 +19,14 @@ times the age at which it first lost the lead. In the last `endgame` steps the a
 Why it works: with $Y$ an arm's rewards in pull order, 1 reads $Y_1 + \dots + Y_{N-w} \le$ all that was seen plus
 $H$ of the runs before the last, for each $N$ and on every path; chance enters only through sums of $Y$ in order. A
 suboptimal run with $n - w \ge \max(4w/\Delta, 9f/\Delta^2)$ loses the lead, which gives regret
-$O(K d + \sum_i \log T/\Delta_i)$: neither a power of $T$ nor a logarithm on $d$. This is a sketch of ours, not a
-published theorem, and the constants are tuned. `level` sets the evidence $f$: with `"strict"`,
+$O(K d + \sum_i \log T/\Delta_i)$: neither a power of $T$ nor a logarithm on $d$. Proved in docs/theory/trim-ucb.md with
+a horizon, for level `"strict"`, and for `"plain"` with $O(\log^3 T) \sum_i \Delta_i$ more; the constants of the
+proof are far above what is measured. Intervals are proved for both. `level` sets the evidence $f$: with `"strict"`,
 $\log T + 3 \log\log T$, the chances that some bound ever fails add up to $O(1/T)$ for each arm; `"plain"`, $\log T$,
 leaves $O(\log^3 T/T)$; `"plus"`, which asks for less as pulls grow (kl-UCB++ of Ménard & Garivier 2017), has 5 to 15 %
-less regret and bounds that need not hold at every time.
+less regret and bounds that need not hold at every time. No guarantee is claimed for `"plus"`, for
+`variance="estimated"` and without a horizon. All of it needs totals that rewards in $[0, 1]$ can explain: income that
+no arm causes counts as reward of the arm in play, so `reward_max` must include the most of it that one step brings.
 
 Without a horizon, $T$ is a guess, $4K(w + \max(16, d))$ at first and 16 times more whenever it is reached.
 

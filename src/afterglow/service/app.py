@@ -13,7 +13,7 @@ from starlette.routing import Match, Router
 from afterglow.errors import AfterglowError
 from afterglow.service import dashboard
 from afterglow.service.api import commands, docs, estimates, experiments, health, ofrep, steps, stream, webhooks
-from afterglow.service.api.fast_openapi import HOT
+from afterglow.service.api.fast_openapi import FAST_CALLS
 from afterglow.service.api.fast_routes import FastRoutes
 from afterglow.service.api.models import RULES
 from afterglow.service.api.openapi import document, scopes_of, written
@@ -53,7 +53,7 @@ def api(service: Service) -> FastAPI:
     made.add_exception_handler(Exception, failed)
     for router in ROUTERS:
         made.include_router(router)
-    described = document(made, HOT, health.PUBLIC, scopes_of(ROUTERS))
+    described = document(made, FAST_CALLS, health.PUBLIC, scopes_of(ROUTERS))
     text = written(described)
 
     @made.get("/openapi.json", include_in_schema=False)

@@ -14,7 +14,7 @@ MEDIA_TYPE = "application/problem+json"
 UNREACHABLE = Sparing(logging.getLogger("afterglow.service"), "a call was refused: %s")
 
 
-class Kind(NamedTuple):
+class ProblemType(NamedTuple):
     """One type of problem: its name in addresses, its status, what it means and what to do."""
 
     slug: str
@@ -25,81 +25,83 @@ class Kind(NamedTuple):
 
 
 TABLE = (
-    Kind("malformed", 400, "The body is not JSON, or not JSON in UTF-8.", "Send well-formed JSON."),
-    Kind(
+    ProblemType("malformed", 400, "The body is not JSON, or not JSON in UTF-8.", "Send well-formed JSON."),
+    ProblemType(
         "unauthorized", 401, "There is no valid token with the call.",
         "Send `Authorization: Bearer <token>` with a token that is neither expired nor revoked; "
         "`afterglow token create` makes one.",
     ),
-    Kind(
+    ProblemType(
         "forbidden", 403, "The token may not do this, or not with this experiment.",
         "Use a token with the scope that the call needs and with the experiment in its list.",
     ),
-    Kind(
+    ProblemType(
         "unknown-experiment", 404, "There is no experiment of that name.",
         "Look for a typing error; `GET /v1/experiments` lists all names.",
     ),
-    Kind("not-found", 404, "There is nothing at that address.", "See `/docs` for all addresses."),
-    Kind("method-not-allowed", 405, "The address exists, the method doesn't.", "Use a method named in `Allow`."),
-    Kind(
+    ProblemType("not-found", 404, "There is nothing at that address.", "See `/docs` for all addresses."),
+    ProblemType("method-not-allowed", 405, "The address exists, the method doesn't.", "Use a method named in `Allow`."),
+    ProblemType(
         "name-taken", 409, "There is an experiment of that name already.",
         "Take another name; experiments are never replaced.",
     ),
-    Kind(
+    ProblemType(
         "step-closed", 409, "The step was closed with another total, or its rewards add up to another.",
         "The first total stays. Sending the same total again changes nothing; a wrong step can be voided.",
     ),
-    Kind(
+    ProblemType(
         "out-of-turn", 409, "The call doesn't fit the state of the experiment: not started, stopped, another step.",
         "Read the experiment's status and act on that.",
     ),
-    Kind(
+    ProblemType(
         "horizon-reached", 409, "The experiment has played all its steps.",
         "Its recommended variant is served from now on; create a new experiment to go on.",
     ),
-    Kind(
+    ProblemType(
         "unusable", 409, "The experiment's log is damaged, or this release decides differently than the one before.",
         "`detail` says which. Run `afterglow verify`; go back to a backup, or to the release that created it. The "
         "other experiments continue.",
     ),
-    Kind("too-large", 413, "The body is larger than the limit.", "Send smaller batches, at most 1,000 rewards each."),
-    Kind(
+    ProblemType(
+        "too-large", 413, "The body is larger than the limit.", "Send smaller batches, at most 1,000 rewards each."
+    ),
+    ProblemType(
         "unsupported-media-type", 415, "The body is not JSON.",
         "Send it with `Content-Type: application/json`.",
     ),
-    Kind(
+    ProblemType(
         "bad-value", 422, "A value is missing, unknown or out of its range; `detail` names it and the rule.",
         "Correct the value; nothing was changed.",
     ),
-    Kind(
+    ProblemType(
         "attribution-refused", 422, "A reward named a variant, a user or anything else than key and amount.",
         "Send the amount and a random key alone. Rewards are anonymous: they join the total of the step in which they "
         "arrive, whoever and whatever caused them.",
     ),
-    Kind(
+    ProblemType(
         "key-reused", 422, "A key was sent before, with another amount.",
         "Use a new random key for each reward, and the same one only to send the same reward again.",
     ),
-    Kind(
+    ProblemType(
         "too-many-requests", 429, "The token makes more calls per second than allowed, or there are too many calls "
         "without a valid token.",
         "Wait, then send it again.", 1,
     ),
-    Kind(
+    ProblemType(
         "internal", 500, "The service failed; its log has the cause under the id of the request.",
         "Report it, with `X-Request-ID`.",
     ),
-    Kind(
+    ProblemType(
         "overloaded", 503, "The service is overloaded; nothing of this call was stored.",
         "Send it again after the time in `Retry-After`.", 1,
     ),
-    Kind(
+    ProblemType(
         "database-unavailable", 503, "The database can't be reached or is full. Nothing was acknowledged; if the "
         "connection failed during a commit, the call may have taken effect.",
         "Send it again after the time in `Retry-After`: rewards with the same keys and steps with the same total count "
         "once, commands that are in force already change nothing.", 2,
     ),
-    Kind(
+    ProblemType(
         "too-slow", 503, "The call took longer than the limit; it may still take effect.",
         "Send it again after the time in `Retry-After`: rewards with the same keys and steps with the same total count "
         "once, commands that are in force already change nothing.", 2,
@@ -134,7 +136,7 @@ class Problem(HTTPException):
         errors: list[dict[str, str]] | None = None,
         headers: dict[str, str] | None = None,
     ) -> None:
-        self.kind = KINDS[RENAMED.get(slug, slug)]
+        self.kind = KINDS[slug]
         self.error_kind = error_kind
         self.field = field
         self.errors = errors

@@ -20,7 +20,7 @@ from afterglow.release import __version__
 from afterglow.service.app import application
 from afterglow.service.logs import write_logs
 from afterglow.service.service import Service
-from afterglow.service.settings import Settings
+from afterglow.service.settings import ServiceSettings
 from afterglow.service.transport.connections import ConnectionState, HttpReader, cut_late
 from afterglow.service.transport.open_files import room_for
 
@@ -79,7 +79,7 @@ def where(db: str) -> str:
 
 
 @contextmanager
-def opened(settings: Settings, clock: Callable[[], float] | None = None) -> Iterator[Service]:
+def opened(settings: ServiceSettings, clock: Callable[[], float] | None = None) -> Iterator[Service]:
     """The service with its database open; the server closes it, or the end of the context."""
     with live.open(settings.db, clock=clock) as experiments:
         keys = access(settings.db)
@@ -89,7 +89,7 @@ def opened(settings: Settings, clock: Callable[[], float] | None = None) -> Iter
             keys.close()
 
 
-def listen(settings: Settings) -> socket.socket:
+def listen(settings: ServiceSettings) -> socket.socket:
     """A socket bound to the address of the settings."""
     try:
         found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)
@@ -120,7 +120,7 @@ def leave() -> NoReturn:
     os._exit(0)
 
 
-def serve(settings: Settings, say: Callable[[str], Any]) -> None:
+def serve(settings: ServiceSettings, say: Callable[[str], Any]) -> None:
     """Serve until a signal."""
     write_logs(settings.log_level)
     listener = listen(settings)

@@ -18,7 +18,7 @@ from afterglow.service.background.webhook_delivery import Deliveries
 from afterglow.service.background.workers import Workers
 from afterglow.service.metrics import Metrics
 from afterglow.service.problems import Problem, problem_of
-from afterglow.service.settings import Settings
+from afterglow.service.settings import ServiceSettings
 
 LOG = logging.getLogger("afterglow.service")
 Result = TypeVar("Result")
@@ -28,7 +28,7 @@ LAST = 1.0  # minimum seconds to close the database
 class Service:
     """Everything that calls use. `start` and `stop` run in the server's event loop."""
 
-    def __init__(self, experiments: Experiments, access: Access, settings: Settings) -> None:
+    def __init__(self, experiments: Experiments, access: Access, settings: ServiceSettings) -> None:
         self.experiments = experiments
         self.access = access  # tokens and webhooks
         self.settings = settings

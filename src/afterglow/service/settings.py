@@ -34,7 +34,7 @@ MEANINGS = MappingProxyType({
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ServiceSettings:
     db: str = "experiments.db"
     host: str = "127.0.0.1"
     port: int = 8321
@@ -91,7 +91,7 @@ def loopback(host: str) -> bool:
         return False
 
 
-def settings_from(flags: Mapping[str, Any], environment: Mapping[str, str], file: str | Path | None) -> Settings:
+def settings_from(flags: Mapping[str, Any], environment: Mapping[str, str], file: str | Path | None) -> ServiceSettings:
     """The effective settings; flags that are None were not given."""
     config = file if file is not None else environment.get(f"{PREFIX}CONFIG")
     chosen: dict[str, Any] = read_file(Path(config)) if config else {}
@@ -99,7 +99,7 @@ def settings_from(flags: Mapping[str, Any], environment: Mapping[str, str], file
         written = environment.get(PREFIX + name.upper())
         if written is not None:
             chosen[name] = read_text(name, written, PREFIX + name.upper())
-    return Settings(**{**chosen, **{name: value for name, value in flags.items() if value is not None}})
+    return ServiceSettings(**{**chosen, **{name: value for name, value in flags.items() if value is not None}})
 
 
 def read_file(path: Path) -> dict[str, Any]:
@@ -129,6 +129,6 @@ def read_text(name: str, text: str, where: str) -> Any:
         raise BadValue(f"{where} must be {WORDS[kind]}, got {text!r}") from error
 
 
-TYPES: Mapping[str, type] = {each.name: type(each.default) for each in fields(Settings)}
+TYPES: Mapping[str, type] = {each.name: type(each.default) for each in fields(ServiceSettings)}
 WORDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
 YES_NO = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}

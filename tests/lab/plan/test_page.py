@@ -24,7 +24,7 @@ def found() -> Plan:
 def test_the_page_begins_with_the_answer_and_needs_nothing_else(found: Plan) -> None:
     text = page(found)
     assert f"<h1>{found.answer[0].upper()}{found.answer[1:]}.</h1>" in text
-    assert "counting whole cycles of 6 steps" in text
+    assert "with holds of whole cycles of 6 steps" in text
     assert not re.search(r'(src|href)="(https?:)?//', text)
     assert text.count("<svg class=") == 2
     assert text == page(found)
@@ -93,7 +93,7 @@ def test_the_command_on_the_page_makes_the_same_plan(
 
 def test_the_page_says_the_cycle_and_how_to_begin(found: Plan) -> None:
     text = html.unescape(page(found))
-    assert "a cycle of 6 steps that swings by 20 %" in text
+    assert "a cycle of 6 steps with amplitude 20 %" in text
     assert f"from afterglow import Agent\n\nagent = {found.agent}</pre>" in text
     assert f"from afterglow import live\n\nexperiment = {found.live}</pre>" in text
     assert f"{found.proof[0].upper()}{found.proof[1:]}." in text

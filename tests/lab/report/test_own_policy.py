@@ -57,7 +57,7 @@ def test_a_winner_without_a_strip_is_named_with_the_reason(page: str) -> None:
 
 def test_the_file_of_a_policy_given_as_an_object_is_named_and_the_study_runs_with_it(page: str, file: Path) -> None:
     again = section(page, "Reproduce")
-    assert "It needs your own code beside it: <code>try_then_keep.py</code>" in again
+    assert "It needs your own code in the same folder: <code>try_then_keep.py</code>" in again
     text = page.split("<h2>Reproduce</h2>")[1].split("<pre>")[1].split("</pre>", maxsplit=1)[0].replace("&#34;", '"')
     (file.parent / "own.toml").write_text(text)
     labels = [cell.label for cell in Study.read(file.parent / "own.toml").cells]

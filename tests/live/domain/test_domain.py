@@ -11,7 +11,7 @@ from afterglow.errors import OutOfTurn
 from afterglow.live.domain import commands
 from afterglow.live.domain.commands import Event, Reported
 from afterglow.live.domain.spec import Spec, read_spec, specify
-from afterglow.live.domain.state import Phase, Role, State, initial, restored
+from afterglow.live.domain.state import ExperimentState, Phase, Role, initial, restored
 from afterglow.live.domain.status import estimates, explanation, status
 from afterglow.live.domain.transitions import apply
 from afterglow.policies.registry import named, names
@@ -20,7 +20,7 @@ from support.worlds.pooled import SPREADS, PooledWorld
 PLAYABLE = [name for name in names() if not named(name).privileged]
 
 
-def make(**settings: Any) -> tuple[Spec, State]:
+def make(**settings: Any) -> tuple[Spec, ExperimentState]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         spec = specify("pure", ["A", "B", "C"], **settings)
@@ -29,12 +29,12 @@ def make(**settings: Any) -> tuple[Spec, State]:
     return spec, state
 
 
-def happen(spec: Spec, state: State, events: list[Event]) -> None:
+def happen(spec: Spec, state: ExperimentState, events: list[Event]) -> None:
     for kind, body in events:
         apply(spec, state, kind, body)
 
 
-def close(spec: Spec, state: State, total: float | None) -> None:
+def close(spec: Spec, state: ExperimentState, total: float | None) -> None:
     happen(spec, state, [commands.close(spec, state, total, Reported(0, 0))])
 
 
@@ -63,7 +63,7 @@ def test_an_experiment_goes_on_from_what_was_written_down(policy: str, season: i
     assert state.phase is Phase.OVER
 
 
-def random_order(spec: Spec, state: State, random: Random, totals: list[float]) -> list[Event]:
+def random_order(spec: Spec, state: ExperimentState, random: Random, totals: list[float]) -> list[Event]:
     """What operators do, some of it for the wrong reasons: steps with low totals are voided."""
     what = random.random()
     variant = random.choice(spec.variants)
@@ -87,7 +87,7 @@ def random_order(spec: Spec, state: State, random: Random, totals: list[float]) 
     return []
 
 
-def close_wrong(spec: Spec, state: State, random: Random, total: float) -> bool:
+def close_wrong(spec: Spec, state: ExperimentState, random: Random, total: float) -> bool:
     """Close a step with a wrong total and void it, if its hold lets that be."""
     hold = state.plan.hold
     if state.role is not Role.PLAN or hold is None or len(hold.totals) + 1 >= hold.steps:
@@ -97,7 +97,7 @@ def close_wrong(spec: Spec, state: State, random: Random, total: float) -> bool:
     return True
 
 
-def check_claims(state: State, counted: list[list[float]]) -> None:
+def check_claims(state: ExperimentState, counted: list[list[float]]) -> None:
     """What the bounds say of an arm's pulls is true of the rewards that they brought."""
     for arm, rewards in enumerate(counted):
         pulls, least, settled, most, _ = state.bounds.claims(arm)[0]

@@ -12,7 +12,7 @@ from afterglow.live.domain.spec import Spec, specify
 from afterglow.live.domain.state import Phase, initial
 from afterglow.live.domain.status import Status, estimates, status
 from afterglow.live.domain.transitions import apply
-from afterglow.service.dashboard.comparison import Comparison, ComparisonRow, comparison
+from afterglow.service.dashboard.comparison import ComparisonChart, ComparisonRow, comparison
 from afterglow.service.dashboard.rendering import ENVIRONMENT
 from afterglow.service.dashboard.sentences import result
 
@@ -75,7 +75,7 @@ def test_the_table_says_what_kind_of_interval_it_has(reads: str) -> None:
 
 
 def test_a_difference_that_is_missing_is_a_row_with_its_reason() -> None:
-    rows = [ComparisonRow("69", 2, None, 0.0, 0.0, "–", "no run of '69' has lasted a window")]
+    rows = [ComparisonRow("69", 2, None, 0.0, 0.0, "–", "'69' hasn't run for a full window yet")]
     parts: Any = ENVIRONMENT.get_template("parts.html").module
-    shown = parts.differences(Comparison("59", rows, 0.0, [], "95 %"))
-    assert '<td class="missing" colspan="3">No run of &#39;69&#39; has lasted a window.</td>' in shown
+    shown = parts.differences(ComparisonChart("59", rows, 0.0, [], "95 %"))
+    assert '<td class="missing" colspan="3">&#39;69&#39; hasn&#39;t run for a full window yet.</td>' in shown

@@ -108,11 +108,11 @@ def test_a_refusal_stands_beside_its_field_and_keeps_what_was_typed(
     visitor.close()
 
 
-def test_a_policy_that_can_t_do_it_says_so_beside_its_name(client: httpx.Client, visitor: Visitor) -> None:
+def test_a_setting_that_the_policy_needs_is_asked_for_beside_its_field(client: httpx.Client, visitor: Visitor) -> None:
     visitor.read("/new")
     visitor.send("/new", **NEW | {"horizon": ""}, policy="phased-ucb")
     assert visitor.answer.status_code == 422
-    assert "horizon" in visitor.answer.text.partition('id="policy-refused"')[2].partition("</span>")[0]
+    assert "phased-ucb needs" in visitor.answer.text.partition('id="horizon-refused"')[2].partition("</span>")[0]
     assert client.get("/v1/experiments").json()["items"] == []
 
 

@@ -18,7 +18,7 @@ INKED = """(() => {
     const points = canvas?.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data ?? [];
     return points.some((part) => part > 0);
 })()"""
-PAGES = ("/", "/new", SHIPPING, f"{SHIPPING}/order/stop", f"{SHIPPING}/steps/5", "/experiments/by-clock",
+PAGES = ("/", "/new", SHIPPING, f"{SHIPPING}/actions/stop", f"{SHIPPING}/steps/5", "/experiments/by-clock",
          "/experiments/draft", "/docs")  # fmt: skip
 
 
@@ -29,7 +29,7 @@ def chromium() -> Iterator[Chromium]:
         pytest.skip("there is no Chromium to look with; Debian's is installed by `apt-get install chromium`")
     with closing(Chromium(program)) as made:
         try:
-            made.order("Browser.getVersion")
+            made.call("Browser.getVersion")
         except NoBrowser as error:
             pytest.skip(f"{program} can't be used here: {error}")
         yield made
@@ -88,7 +88,7 @@ def test_a_page_follows_its_experiment_while_an_operator_pins_a_variant_by_keybo
         before = current(client)["variant"]
         tab.until(f"{LIVE} === '{before}' && {INKED}")
         tab.value("document.before = true; chart.setScale('x', {min: 5, max: 10})")
-        tab.value("document.getElementById('order-pin').focus()")
+        tab.value("document.getElementById('action-pin').focus()")
         tab.press("Space")
         tab.until("dialog.open && document.activeElement.name === 'variant'")
         while (after := close(client)) == before:
@@ -99,7 +99,7 @@ def test_a_page_follows_its_experiment_while_an_operator_pins_a_variant_by_keybo
         assert tab.value("document.before"), "the page was loaded again"
         tab.until(f"document.getElementById('announcement').textContent.startsWith('{after} is live.')")
         tab.press("Escape")
-        tab.until("!dialog.open && document.activeElement.id === 'order-pin'")
+        tab.until("!dialog.open && document.activeElement.id === 'action-pin'")
         tab.press("Enter")
         tab.until("dialog.open && document.activeElement.name === 'variant'")
         tab.press("ArrowDown", "Tab")

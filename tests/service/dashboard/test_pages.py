@@ -152,17 +152,17 @@ def test_nobody_is_led_to_another_site(serving: Serving, visitor: Visitor) -> No
 
 def test_forms_of_other_sites_are_refused(serving: Serving, visitor: Visitor) -> None:
     visitor.sign_in(serving.token)
-    visitor.read("/experiments/shipping/order/pause")
-    order = "/experiments/shipping/order/pause"
+    visitor.read("/experiments/shipping/actions/pause")
+    action = "/experiments/shipping/actions/pause"
     other = Visitor(serving.address).sign_in(serving.token)
-    stranger = other.read(order).forms[-1].fields["mark"]
+    stranger = other.read(action).forms[-1].fields["mark"]
     for mark in ("", "0" * 64, "é", stranger):
-        assert "was sent from another site" in visitor.send(order, reason="a trick", mark=mark).text
+        assert "was sent from another site" in visitor.send(action, reason="a trick", mark=mark).text
         assert visitor.answer.status_code == 403
-        visitor.read(order)
-    visitor.send(order, {"Sec-Fetch-Site": "cross-site"}, reason="a trick")
+        visitor.read(action)
+    visitor.send(action, {"Sec-Fetch-Site": "cross-site"}, reason="a trick")
     assert visitor.answer.status_code == 403
-    bare = visitor.client.post(order, data={"reason": "a trick"})
+    bare = visitor.client.post(action, data={"reason": "a trick"})
     assert bare.status_code == 403
     other.close()
     with serving.client() as client:
@@ -192,13 +192,13 @@ def test_a_form_that_is_none_is_refused_with_a_page(visitor: Visitor, media: str
 
 def test_scopes_decide_which_buttons_there_are(serving: Serving, visitor: Visitor) -> None:
     visitor.sign_in(serving.new_token("read"))
-    assert not [link for link in visitor.read("/experiments/shipping").links if "/order/" in link]
+    assert not [link for link in visitor.read("/experiments/shipping").links if "/actions/" in link]
     assert "/new" not in visitor.page.links
-    for path in ("/experiments/shipping/order/pin", "/new"):
+    for path in ("/experiments/shipping/actions/pin", "/new"):
         visitor.read(path)
         assert visitor.answer.status_code == 403
     operator = Visitor(serving.address).sign_in(serving.new_token("read", "operate"))
-    assert [link for link in operator.read("/experiments/shipping").links if link.endswith("/order/pin")]
+    assert [link for link in operator.read("/experiments/shipping").links if link.endswith("/actions/pin")]
     assert "/new" not in operator.page.links
     operator.close()
 
@@ -207,13 +207,14 @@ def test_a_token_for_one_experiment_shows_that_one(serving: Serving, visitor: Vi
     visitor.sign_in(serving.new_token("read", "operate", experiments=["shipping"]))
     assert "/experiments/shipping" in visitor.page.links
     assert "hidden" not in visitor.page.text
-    for path in ("/experiments/hidden", "/experiments/hidden/totals", "/experiments/hidden/order/pin"):
+    for path in ("/experiments/hidden", "/experiments/hidden/totals", "/experiments/hidden/actions/pin"):
         visitor.read(path)
         assert visitor.answer.status_code == 403
 
 
-@pytest.mark.parametrize("path", ["/", "/sign-in", "/new", "/experiments/shipping", "/experiments/shipping/order/stop",
-                                  "/experiments/shipping/steps/0", "/experiments/none-such"])  # fmt: skip
+@pytest.mark.parametrize("path", ["/", "/sign-in", "/new", "/experiments/shipping",
+                                  "/experiments/shipping/actions/stop", "/experiments/shipping/steps/0",
+                                  "/experiments/none-such"])  # fmt: skip
 def test_every_page_keeps_to_itself(serving: Serving, path: str) -> None:
     visitor = Visitor(serving.address)
     if path != "/sign-in":
@@ -236,7 +237,7 @@ def test_every_page_keeps_to_itself(serving: Serving, path: str) -> None:
 
 def test_every_control_has_a_label(serving: Serving, visitor: Visitor) -> None:
     visitor.sign_in(serving.token)
-    pages = ["/new", *(f"/experiments/shipping/order/{order}" for order in ("pin", "void", "stop", "disable"))]
+    pages = ["/new", *(f"/experiments/shipping/actions/{action}" for action in ("pin", "void", "stop", "disable"))]
     for path in pages:
         page: Page = visitor.read(path)
         if visitor.answer.status_code == 409:
@@ -246,8 +247,9 @@ def test_every_control_has_a_label(serving: Serving, visitor: Visitor) -> None:
             assert named or control.get("type") == "hidden", control
 
 
-@pytest.mark.parametrize("path", ["/", "/sign-in", "/new", "/experiments/shipping", "/experiments/shipping/order/pin",
-                                  "/experiments/shipping/steps/0", "/experiments/none-such"])  # fmt: skip
+@pytest.mark.parametrize("path", ["/", "/sign-in", "/new", "/experiments/shipping", "/experiments/shipping/actions/pin",
+                                  "/experiments/shipping/steps/0",
+                                  "/experiments/none-such"])  # fmt: skip
 def test_headings_lead_through_every_page_and_no_name_is_used_twice(serving: Serving, path: str) -> None:
     visitor = Visitor(serving.address)
     if path != "/sign-in":

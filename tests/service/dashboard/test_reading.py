@@ -37,7 +37,7 @@ def play(client: httpx.Client, clock: Clock, hours: int, amount: float = 4.0, na
         client.get(f"/v1/experiments/{name}/current")
 
 
-def order(client: httpx.Client, name: str, **body: Any) -> None:
+def act(client: httpx.Client, name: str, **body: Any) -> None:
     assert client.post(f"/v1/experiments/shipping/{name}", json=body).status_code == 200
 
 
@@ -80,9 +80,9 @@ def test_a_page_says_when_an_experiment_starts_by_itself(client: httpx.Client, v
     text = visitor.read("/experiments/shipping").text
     said = f"49 is served until the scheduled start, {later.day} {later:%b %Y, %H:%M:%S} UTC, in 2 h"
     assert said in text
-    assert "/experiments/shipping/order/start" not in visitor.page.links
-    assert "/experiments/shipping/order/stop" in visitor.page.links
-    assert "is cancelled" in visitor.read("/experiments/shipping/order/stop").text
+    assert "/experiments/shipping/actions/start" not in visitor.page.links
+    assert "/experiments/shipping/actions/stop" in visitor.page.links
+    assert "is cancelled" in visitor.read("/experiments/shipping/actions/stop").text
     assert "scheduled" in visitor.read("/").text
     again = next(address for address in visitor.read("/experiments/shipping").loads if "seen=" in address)
     clock.now += 2 * HOUR
@@ -96,30 +96,30 @@ def test_a_page_says_how_long_the_plan_holds_a_variant(client: httpx.Client, vis
     since, steps = client.get("/v1/experiments/shipping/explain/2").json()["hold"]
     said = f"The plan keeps 49 for {steps:,} steps from step {since} on, until step {since + steps - 1:,} or later"
     assert said in visitor.read("/experiments/shipping").text
-    order(client, "pin", variant="59", reason="a wrong price")
+    act(client, "pin", variant="59", reason="a wrong price")
     assert said in visitor.read("/experiments/shipping").text
     play(client, clock, 1)
     assert "The plan keeps" not in visitor.read("/experiments/shipping").text
-    assert "The plan keeps" not in visitor.read("/experiments/shipping/order/unpin").text
+    assert "The plan keeps" not in visitor.read("/experiments/shipping/actions/unpin").text
 
 
 def test_pins_wash_out_and_pauses_are_told_in_sentences(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
     create(client, step_seconds=HOUR)
     play(client, clock, 2)
-    order(client, "pin", variant="59", reason="a wrong price")
+    act(client, "pin", variant="59", reason="a wrong price")
     assert "Pinned to 59 from the next step on" in visitor.read("/experiments/shipping").text
     play(client, clock, 2)
     assert "Pinned to 59, regardless of the plan" in visitor.read("/experiments/shipping").text
-    order(client, "unpin", reason="mended")
+    act(client, "unpin", reason="mended")
     play(client, clock, 1)
     text = visitor.read("/experiments/shipping").text
     assert "Washout: 1 more step will be excluded" in text
     assert "Pinned to 59. a wrong price" in text
     assert "3 to 4 59 (planned: 49) outside the plan, excluded" in text
     assert "5 49 washout: as planned, excluded" in text
-    order(client, "pause", reason="stocktaking")
+    act(client, "pause", reason="stocktaking")
     assert "Paused: the control is served and nothing is learned" in visitor.read("/experiments/shipping").text
-    order(client, "pin", variant="59", reason="to be sure")
+    act(client, "pin", variant="59", reason="to be sure")
     said = "Paused: nothing is learned until the experiment is resumed. Pinned to 59"
     assert said in visitor.read("/experiments/shipping").text
 
@@ -154,7 +154,7 @@ def test_the_end_says_what_is_kept(client: httpx.Client, visitor: Visitor) -> No
     assert "is now served permanently." in text
     assert "49 is recommended. Not proven under worst-case assumptions: the intervals overlap." in text
     assert "All 30 steps are complete." in text
-    assert [link for link in visitor.page.links if "/order/" in link] == ["/experiments/shipping/order/void"]
+    assert [link for link in visitor.page.links if "/actions/" in link] == ["/experiments/shipping/actions/void"]
 
 
 def test_a_decided_experiment_names_the_best_with_its_bound(client: httpx.Client, visitor: Visitor) -> None:

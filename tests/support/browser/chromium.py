@@ -1,4 +1,4 @@
-"""A browser to look at pages with: a headless Chromium that takes orders over a pipe, as its developer tools give them.
+"""A browser to look at pages with: a headless Chromium controlled over a pipe with its developer-tools protocol.
 
 The protocol is JSON with a zero byte behind each message, so the standard library is enough, and whatever version of
 Chromium a machine has will do. When the pipe ends, so does the browser.
@@ -40,20 +40,21 @@ class Chromium:
 
     def __init__(self, program: str) -> None:
         self.profile = TemporaryDirectory(ignore_cleanup_errors=True)
-        (orders, self.out), (self.into, answers) = pipe(), pipe()
+        (commands, self.out), (self.into, answers) = pipe(), pipe()
         self.process = subprocess.Popen(
-            ["/bin/sh", "-c", f'exec "$@" 3</dev/fd/{orders} 4>/dev/fd/{answers}', "sh",
+            ["/bin/sh", "-c", f'exec "$@" 3</dev/fd/{commands} 4>/dev/fd/{answers}', "sh",
              program, *FLAGS, f"--user-data-dir={self.profile.name}"],
-            pass_fds=(orders, answers), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            pass_fds=(commands, answers),
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
-        os.close(orders)
+        os.close(commands)
         os.close(answers)
         self.unread = b""
         self.sent = 0
         self.tabs = dict[str, Tab]()
 
-    def order(self, method: str, session: str = "", /, **given: Any) -> dict[str, Any]:
-        """Have something done; what came of it."""
+    def call(self, method: str, session: str = "", /, **given: Any) -> dict[str, Any]:
+        """Call a method of the protocol; its result."""
         self.sent += 1
         message = {"id": self.sent, "method": method, "params": given} | ({"sessionId": session} if session else {})
         left = json.dumps(message).encode() + b"\0"
@@ -85,13 +86,13 @@ class Chromium:
 
     def tab(self, address: str) -> "Tab":
         """A page of the service at this address."""
-        context = self.order("Target.createBrowserContext")["browserContextId"]
-        target = self.order("Target.createTarget", url="about:blank", browserContextId=context)["targetId"]
-        session = self.order("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        context = self.call("Target.createBrowserContext")["browserContextId"]
+        target = self.call("Target.createTarget", url="about:blank", browserContextId=context)["targetId"]
+        session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         self.tabs[session] = Tab(self, session, address)
         for part in ("Page", "Runtime", "Log", "Network"):
-            self.order(f"{part}.enable", session)
-        self.order("Emulation.setFocusEmulationEnabled", session, enabled=True)  # as if somebody looked at it
+            self.call(f"{part}.enable", session)
+        self.call("Emulation.setFocusEmulationEnabled", session, enabled=True)  # as if somebody looked at it
         return self.tabs[session]
 
     def close(self) -> None:
@@ -112,8 +113,8 @@ class Tab:
         self.browser, self.session, self.address = browser, session, address
         self.troubles = list[str]()
 
-    def order(self, method: str, **given: Any) -> dict[str, Any]:
-        return self.browser.order(method, self.session, **given)
+    def call(self, method: str, **given: Any) -> dict[str, Any]:
+        return self.browser.call(method, self.session, **given)
 
     def note(self, event: str, told: dict[str, Any]) -> None:
         if event == "Log.entryAdded" and told["entry"]["level"] == "error":
@@ -131,7 +132,7 @@ class Tab:
 
     def value(self, expression: str) -> Any:
         """What a line of script says."""
-        found = self.order("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        found = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")
 
@@ -151,22 +152,22 @@ class Tab:
 
     def go(self, path: str) -> None:
         self.value("document.left = true")
-        self.order("Page.navigate", url=self.address + path)
+        self.call("Page.navigate", url=self.address + path)
         self.until("!document.left && document.readyState === 'complete'")
 
     def press(self, *keys: str) -> None:
         for key in keys:
             code, text = KEYS[key]
             named = {"key": " " if key == "Space" else key, "code": key, "windowsVirtualKeyCode": code}
-            self.order("Input.dispatchKeyEvent", type="keyDown", **named, **({"text": text} if text else {}))
-            self.order("Input.dispatchKeyEvent", type="keyUp", **named)
+            self.call("Input.dispatchKeyEvent", type="keyDown", **named, **({"text": text} if text else {}))
+            self.call("Input.dispatchKeyEvent", type="keyUp", **named)
 
     def write(self, text: str) -> None:
-        self.order("Input.insertText", text=text)
+        self.call("Input.insertText", text=text)
 
     def look(self, width: int, scheme: str = "light", media: str = "screen") -> None:
         """A window this wide, on a light or dark screen or on paper."""
-        self.order("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=False)
-        self.order(
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=False)
+        self.call(
             "Emulation.setEmulatedMedia", media=media, features=[{"name": "prefers-color-scheme", "value": scheme}]
         )

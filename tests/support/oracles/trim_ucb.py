@@ -4,7 +4,7 @@ import math
 
 
 def kl(p: float, q: float) -> float:
-    return sum(a * math.log(a / b) for a, b in ((p, q), (1 - p, 1 - q)) if a > 0)
+    return sum(a * math.log(a / b) if b > 0 else math.inf for a, b in ((p, q), (1 - p, 1 - q)) if a > 0)
 
 
 class Text:

@@ -32,6 +32,6 @@ def create(client: httpx.Client, **more: Any) -> None:
     assert client.post("/v1/experiments", json=body | {"step_seconds": 3600} | more).status_code == 201
 
 
-def order(visitor: Visitor, name: str, **fields: str) -> str:
-    visitor.read(f"/experiments/shipping/order/{name}")
-    return visitor.send(f"/experiments/shipping/order/{name}", **fields).text
+def act(visitor: Visitor, name: str, **fields: str) -> str:
+    visitor.read(f"/experiments/shipping/actions/{name}")
+    return visitor.send(f"/experiments/shipping/actions/{name}", **fields).text

@@ -102,7 +102,7 @@ def database_view(experiments: Experiments, since: Mapping[str, int] | None = No
 
 
 def go_on(experiments: Experiments, turn: Turn, totals: list[float]) -> Any:
-    """Play every experiment on, all with the same totals an hour apart; its decisions. Half way, orders are lifted."""
+    """Play every experiment on, all with the same totals an hour apart; its decisions. Half way, commands end."""
     decisions: dict[str, list[Any]] = {name: [] for name in experiments.names()}
     for number, total in enumerate(totals):
         for name, found in decisions.items():

@@ -24,7 +24,7 @@ SYNC_SECONDS = 1.0
 OnProgress = Callable[[Progress], None]
 
 
-class Workers(Protocol):
+class TaskWorkers(Protocol):
     """Where tasks run: threads of this process or Dask workers."""
 
     budget: float  # seconds a task should take
@@ -111,7 +111,7 @@ def refuse_other_results(folder: Path, said: dict[str, Any]) -> None:
         refuse_other(folder, table_metadata(folder / "runs.parquet"), said)
 
 
-def workers_of(threads: int | None, dask: str | None) -> Workers:
+def workers_of(threads: int | None, dask: str | None) -> TaskWorkers:
     if dask is None:
         return Threads(threads)
     from afterglow.lab.study.cluster import Cluster  # noqa: PLC0415  an extra
@@ -119,7 +119,7 @@ def workers_of(threads: int | None, dask: str | None) -> Workers:
     return Cluster(dask)
 
 
-def run_tasks(study: StudyDefinition, journal: Journal, workers: Workers, progress: OnProgress | None) -> None:
+def run_tasks(study: StudyDefinition, journal: Journal, workers: TaskWorkers, progress: OnProgress | None) -> None:
     """Run all tasks on the workers; the results of each go to the journal at once."""
     schedule = Schedule(study.cells, journal.stretches, workers.budget)
     running: dict[Future[Played], list[Piece]] = {}
@@ -144,7 +144,7 @@ def run_tasks(study: StudyDefinition, journal: Journal, workers: Workers, progre
 
 
 def collect(
-    future: "Future[Played]", task: list[Piece], schedule: Schedule, journal: Journal, workers: Workers
+    future: "Future[Played]", task: list[Piece], schedule: Schedule, journal: Journal, workers: TaskWorkers
 ) -> None:
     """Store the results of a task; one that was lost with its worker is repeated."""
     failure = CancelledError() if future.cancelled() else future.exception()

@@ -14,10 +14,10 @@ from afterglow.live.domain import commands, limits
 from afterglow.live.domain.arguments import Argument, Kind, read_all
 from afterglow.live.domain.commands import Context, Event
 from afterglow.live.domain.spec import Spec
-from afterglow.live.domain.state import WAITING, Phase, State
+from afterglow.live.domain.state import WAITING, ExperimentState, Phase
 from afterglow.live.domain.status import Status
 
-Effect = Callable[[Spec, State, Context, Mapping[str, Any]], list[Event]]
+Effect = Callable[[Spec, ExperimentState, Context, Mapping[str, Any]], list[Event]]
 STARTED = (Phase.RUNNING, Phase.PAUSED)
 
 
@@ -47,7 +47,9 @@ class Command:
         """Its name in addresses."""
         return self.name.replace("_", "-")
 
-    def events_of(self, spec: Spec, state: State, context: Context, given: Mapping[str, object]) -> list[Event]:
+    def events_of(
+        self, spec: Spec, state: ExperimentState, context: Context, given: Mapping[str, object]
+    ) -> list[Event]:
         """The events that follow; a refusal if the phase, an argument or the state doesn't allow it."""
         if state.phase not in self.phases:
             commands.started(spec, state)
@@ -101,8 +103,8 @@ COMMANDS: list[Command] = [
         offered=lambda spec, status: running(spec, status) and status.shadow,
     ),
     Command(
-        name="pin", summary="Serve one variant, whatever the plan",
-        help="Serve one variant, whatever the plan, until `unpin`.",
+        name="pin", summary="Serve one variant, regardless of the plan",
+        help="Serve one variant, regardless of the plan, until `unpin`.",
         arguments=(VARIANT, REASON), phases=STARTED, events=("pin",), effect=effect_of(commands.pin),
         label="Pin", title="Pin a variant", button="Pin", confirmation=texts.pin, offered=running,
     ),
@@ -130,7 +132,7 @@ COMMANDS: list[Command] = [
     Command(
         name="void", summary="Exclude steps whose totals are wrong",
         help="Exclude a step, or all steps up to `last`, even if it was learned long ago. A step of the current hold "
-        "makes the hold longer. Otherwise the policy goes back to what it knows without these steps.",
+        "makes the hold longer. Otherwise the policy is recomputed without these steps.",
         arguments=(
             Argument(
                 "step", Kind.WHOLE, "First step to exclude.", least=0, most=limits.EXACT, example=409,

@@ -66,9 +66,9 @@ def go_live(spec: Spec, status: Status) -> str:
 
 def void(spec: Spec, status: Status) -> str:
     return (
-        "Takes effect immediately: these steps are not learned from. If the policy has learned them already, it goes "
-        "back to what it knows without them; later steps count where it would have served the same variant. The totals "
-        "stay visible, and the intervals get wider. This can't be undone."
+        "Takes effect immediately: these steps are excluded. If the policy has learned from them, it is recomputed "
+        "without them; later steps count if it would have served the same variant. The totals stay visible, and the "
+        "intervals get wider. This can't be undone."
     )
 
 

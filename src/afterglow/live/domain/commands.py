@@ -9,7 +9,7 @@ from afterglow.checks import whole
 from afterglow.errors import Conflict, HorizonReached, OutOfTurn, argument
 from afterglow.live.domain.amounts import FULL, micros, units
 from afterglow.live.domain.spec import Spec
-from afterglow.live.domain.state import WAITING, Phase, State
+from afterglow.live.domain.state import WAITING, ExperimentState, Phase
 from afterglow.live.domain.transitions import safe
 
 
@@ -46,7 +46,7 @@ class Context(Protocol):
         """The state that follows if these steps are void, as a `revise` event has it."""
 
 
-def started(spec: Spec, state: State) -> None:
+def started(spec: Spec, state: ExperimentState) -> None:
     """Refuse what needs a current step."""
     if state.phase in WAITING:
         way_out = "call start()"
@@ -61,7 +61,7 @@ def started(spec: Spec, state: State) -> None:
         raise OutOfTurn(f"experiment {spec.name!r} was stopped at step {state.step:,}; create a new one")
 
 
-def start(spec: Spec, state: State, now: int) -> list[Event]:
+def start(spec: Spec, state: ExperimentState, now: int) -> list[Event]:
     """Start: step 0 is the current slot of the schedule. Before its start time the experiment is scheduled."""
     gone = now - spec.starts_ms
     if spec.step_ms and gone < 0:
@@ -70,7 +70,7 @@ def start(spec: Spec, state: State, now: int) -> list[Event]:
     return [Event("start", {"starts": spec.starts_ms + (gone - gone % spec.step_ms if spec.step_ms else gone)})]
 
 
-def due(spec: Spec, state: State, now: int) -> bool:
+def due(spec: Spec, state: ExperimentState, now: int) -> bool:
     """Whether a scheduled start or the end of the current step has come."""
     if not spec.step_ms or state.phase in (Phase.DRAFT, Phase.OVER):
         return False
@@ -79,7 +79,7 @@ def due(spec: Spec, state: State, now: int) -> bool:
     return step_at(spec, state, now) > state.step
 
 
-def close(spec: Spec, state: State, given: object, reported: Reported) -> Event:
+def close(spec: Spec, state: ExperimentState, given: object, reported: Reported) -> Event:
     """End the current step with a given total, or with the sum of its rewards."""
     started(spec, state)
     total = reported.kept() if given is None else micros("total", given, spec.most)
@@ -93,7 +93,7 @@ def close(spec: Spec, state: State, given: object, reported: Reported) -> Event:
     return Event("close", {"step": state.step, "served": state.served, "total": total, "void": void})
 
 
-def passed(spec: Spec, state: State, now: int, reported: Reported) -> list[Event]:
+def passed(spec: Spec, state: ExperimentState, now: int, reported: Reported) -> list[Event]:
     """Events of the schedule: a scheduled start; or the end of the current step, and steps missed since then."""
     if not due(spec, state, now):
         return []
@@ -109,12 +109,12 @@ def passed(spec: Spec, state: State, now: int, reported: Reported) -> list[Event
     return events
 
 
-def step_at(spec: Spec, state: State, now: int) -> int:
+def step_at(spec: Spec, state: ExperimentState, now: int) -> int:
     """The number of the step at a time of the schedule: computed, never counted."""
     return (now - state.starts) // spec.step_ms
 
 
-def span(spec: Spec, state: State, step: object, last: object) -> range:
+def span(spec: Spec, state: ExperimentState, step: object, last: object) -> range:
     """The steps to void: from `step` to `last`, or `step` alone. All must have ended."""
     first = whole("step", step, 0)
     final = first if last is None else whole("last", last, first, "step")
@@ -125,14 +125,14 @@ def span(spec: Spec, state: State, step: object, last: object) -> range:
     return range(first, final + 1)
 
 
-def in_current_hold(state: State, steps: range) -> bool:
+def in_current_hold(state: ExperimentState, steps: range) -> bool:
     """Whether this is one step of the current hold, which the policy has not learned yet."""
     hold = state.plan.hold
     return len(steps) == 1 and hold is not None and 0 <= hold.fresh <= steps[0]
 
 
 def void_steps(
-    spec: Spec, state: State, context: Context, step: object, reason: str, last: object = None
+    spec: Spec, state: ExperimentState, context: Context, step: object, reason: str, last: object = None
 ) -> list[Event]:
     """Void a step, or all up to `last`; nothing if that is done already."""
     steps = span(spec, state, step, last)
@@ -141,7 +141,7 @@ def void_steps(
     return [] if context.all_void(steps) else [revise(steps, reason, context.without(steps))]
 
 
-def void(spec: Spec, state: State, step: int, reason: str) -> list[Event]:
+def void(spec: Spec, state: ExperimentState, step: int, reason: str) -> list[Event]:
     """Void a step of the current hold; nothing if that is done already."""
     hold = state.plan.hold
     if hold is None or step in hold.voided:
@@ -154,26 +154,26 @@ def revise(steps: range, reason: str, follows: dict[str, Any]) -> Event:
     return Event("revise", {"first": steps[0], "last": steps[-1], "reason": reason, "follows": follows})
 
 
-def pin(spec: Spec, state: State, variant: str, reason: str) -> list[Event]:
+def pin(spec: Spec, state: ExperimentState, variant: str, reason: str) -> list[Event]:
     arm = spec.variant(variant)
     if arm in state.disabled:
         raise OutOfTurn(f"variant {variant!r} is disabled; enable() it first", field="variant")
     return [Event("pin", {"variant": arm, "reason": reason})] if arm != state.pinned else []
 
 
-def unpin(spec: Spec, state: State, reason: str) -> list[Event]:
+def unpin(spec: Spec, state: ExperimentState, reason: str) -> list[Event]:
     return [Event("unpin", {"reason": reason})] if state.pinned >= 0 else []
 
 
-def pause(spec: Spec, state: State, reason: str) -> list[Event]:
+def pause(spec: Spec, state: ExperimentState, reason: str) -> list[Event]:
     return [Event("pause", {"reason": reason})] if state.phase is Phase.RUNNING else []
 
 
-def resume(spec: Spec, state: State, reason: str) -> list[Event]:
+def resume(spec: Spec, state: ExperimentState, reason: str) -> list[Event]:
     return [Event("resume", {"reason": reason})] if state.phase is Phase.PAUSED else []
 
 
-def disable(spec: Spec, state: State, variant: str, reason: str) -> list[Event]:
+def disable(spec: Spec, state: ExperimentState, variant: str, reason: str) -> list[Event]:
     arm = spec.variant(variant)
     if arm in state.disabled:
         return []
@@ -184,16 +184,16 @@ def disable(spec: Spec, state: State, variant: str, reason: str) -> list[Event]:
     return [Event("disable", {"variant": arm, "reason": reason})]
 
 
-def enable(spec: Spec, state: State, variant: str, reason: str) -> list[Event]:
+def enable(spec: Spec, state: ExperimentState, variant: str, reason: str) -> list[Event]:
     arm = spec.variant(variant)
     return [Event("enable", {"variant": arm, "reason": reason})] if arm in state.disabled else []
 
 
-def go_live(spec: Spec, state: State, reason: str) -> list[Event]:
+def go_live(spec: Spec, state: ExperimentState, reason: str) -> list[Event]:
     return [Event("go_live", {"reason": reason})] if state.shadow else []
 
 
-def stop(spec: Spec, state: State, reported: Reported, reason: str, keep: str | None = None) -> list[Event]:
+def stop(spec: Spec, state: ExperimentState, reported: Reported, reason: str, keep: str | None = None) -> list[Event]:
     """End the experiment, or cancel it. `keep` is served from then on; None: the pinned variant, else the control."""
     if keep is None:
         arm = state.pinned if state.pinned >= 0 else safe(spec, state)

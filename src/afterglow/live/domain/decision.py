@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from afterglow.live.domain.spec import Spec
-from afterglow.live.domain.state import Phase, State
+from afterglow.live.domain.state import ExperimentState, Phase
 
 
 class Decision(NamedTuple):
@@ -25,13 +25,13 @@ class Receipt(NamedTuple):
     duplicates: int
 
 
-def decided(spec: Spec, state: State) -> Decision:
+def decided(spec: Spec, state: ExperimentState) -> Decision:
     role = {Phase.OVER: "over", Phase.DRAFT: "waiting", Phase.SCHEDULED: "waiting"}.get(state.phase, str(state.role))
     served, planned = spec.variants[state.served], spec.variants[state.planned]
     return Decision(state.step, served, planned, role, end_of(spec, state))
 
 
-def end_of(spec: Spec, state: State) -> float | None:
+def end_of(spec: Spec, state: ExperimentState) -> float | None:
     """When the decision ends on its schedule."""
     if not spec.step_ms or state.phase in (Phase.DRAFT, Phase.OVER):
         return None

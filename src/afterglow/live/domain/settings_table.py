@@ -77,7 +77,7 @@ SETTINGS = (
         label="Confidence", advanced=True, hint="Probability that all intervals hold, at all steps.",
     ),
     Argument(
-        "seed", Kind.WHOLE, "Seed of policies that draw random numbers.", 0, least=0, most=limits.EXACT,
+        "seed", Kind.WHOLE, "Seed of policies that draw random numbers.", 1, least=0, most=limits.EXACT,
         label="Seed", advanced=True, hint="For policies that draw random numbers.",
     ),
     Argument(

@@ -36,7 +36,7 @@ class Role(StrEnum):
 
 
 @dataclass(slots=True)
-class State:
+class ExperimentState:
     plan: PolicyPlan
     bounds: ExperimentBounds
     step: int = 0  # the current step
@@ -89,16 +89,16 @@ def version_of(text: str) -> int:
     return int(json.loads(text).get("version", 1))
 
 
-def initial(spec: Spec) -> State:
+def initial(spec: Spec) -> ExperimentState:
     """The state before the first event."""
     everyone = list(range(len(spec.variants)))
     bounds = ExperimentBounds(len(spec.variants), spec.window, spec.confidence, spec.season)
     plan = plans.fresh(spec, everyone, 0, 0, spec.control)
-    return State(plan, bounds, served=spec.control, planned=spec.control, shadow=spec.shadow)
+    return ExperimentState(plan, bounds, served=spec.control, planned=spec.control, shadow=spec.shadow)
 
 
-def restored(spec: Spec, text: str) -> State:
-    """The state that `State.text` stored, in this release's version."""
+def restored(spec: Spec, text: str) -> ExperimentState:
+    """The state that `ExperimentState.text` stored, in this release's version."""
     values: dict[str, Any] = json.loads(text)
     bounds = ExperimentBounds(len(spec.variants), spec.window, spec.confidence, spec.season)
     bounds.restore(values["books"])
@@ -108,4 +108,4 @@ def restored(spec: Spec, text: str) -> State:
         "role": Role(values["role"]),
         "disabled": tuple(values["disabled"]),
     }
-    return State(plans.resumed(spec, values["plan"]), bounds, **plain)
+    return ExperimentState(plans.resumed(spec, values["plan"]), bounds, **plain)

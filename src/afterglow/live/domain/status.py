@@ -6,7 +6,7 @@ from typing import Any
 
 from afterglow.estimation.estimates import Difference, Estimate, Estimates, read
 from afterglow.live.domain.spec import Spec
-from afterglow.live.domain.state import Phase, Role, State
+from afterglow.live.domain.state import ExperimentState, Phase, Role
 from afterglow.live.domain.transitions import recommended
 
 REASONS = {
@@ -54,12 +54,12 @@ class Explanation:
     estimates: Estimates  # when the step began
 
 
-def estimates(spec: Spec, state: State) -> Estimates:
+def estimates(spec: Spec, state: ExperimentState) -> Estimates:
     """Mean and interval of every variant, in the unit of rewards."""
     return read(state.bounds, spec.variants, spec.window, spec.reward_max, spec.confidence)
 
 
-def status(spec: Spec, state: State) -> Status:
+def status(spec: Spec, state: ExperimentState) -> Status:
     known = estimates(spec, state)
     allowed = [one for arm, one in enumerate(known) if arm not in state.disabled]
     leader = separated(allowed, halfway=False) or None
@@ -100,7 +100,7 @@ def separated(allowed: list[Estimate], halfway: bool) -> Estimate | None:
     return None
 
 
-def alarm(spec: Spec, state: State, known: Estimates) -> str | None:
+def alarm(spec: Spec, state: ExperimentState, known: Estimates) -> str | None:
     """What contradicts the experiment's settings."""
     if state.capped:
         return (
@@ -110,7 +110,7 @@ def alarm(spec: Spec, state: State, known: Estimates) -> str | None:
     return known.alarm
 
 
-def explanation(spec: Spec, state: State) -> Explanation:
+def explanation(spec: Spec, state: ExperimentState) -> Explanation:
     """Why the current step has its variant."""
     hold, holding, step = state.plan.hold, state.plan.holding, state.step
     why = REASONS.get(state.role, "")

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from afterglow.live.domain.spec import Spec
-from afterglow.live.domain.state import WAITING, Role, State
+from afterglow.live.domain.state import WAITING, ExperimentState, Role
 
 
 class StepRow(NamedTuple):
@@ -46,7 +46,7 @@ class VoidRows(NamedTuple):
 
 
 def changes(
-    spec: Spec, state: State, kind: str, body: Mapping[str, Any]
+    spec: Spec, state: ExperimentState, kind: str, body: Mapping[str, Any]
 ) -> Iterator[OpenRow | CloseRow | MissedRows | VoidRows]:
     """Changes of rows by an event, from the state before it; the row of a step that it opens is added separately."""
     if kind == "close":

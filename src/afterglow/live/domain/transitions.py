@@ -9,7 +9,7 @@ from typing import Any
 
 from afterglow.live.domain import policy_plan as plans
 from afterglow.live.domain.spec import Spec
-from afterglow.live.domain.state import WAITING, Phase, Role, State
+from afterglow.live.domain.state import WAITING, ExperimentState, Phase, Role
 
 Body = Mapping[str, Any]
 PAUSED, PLAN, WASHOUT, OUTSIDE = (
@@ -20,28 +20,28 @@ PAUSED, PLAN, WASHOUT, OUTSIDE = (
 )  # looked up once, not in every step
 
 
-def apply(spec: Spec, state: State, kind: str, body: Body) -> None:
+def apply(spec: Spec, state: ExperimentState, kind: str, body: Body) -> None:
     """Apply an event."""
     KINDS[kind](spec, state, body)
 
 
-def create(spec: Spec, state: State, body: Body) -> None:
+def create(spec: Spec, state: ExperimentState, body: Body) -> None:
     """The first event, whose body is the spec."""
 
 
-def start(spec: Spec, state: State, body: Body) -> None:
+def start(spec: Spec, state: ExperimentState, body: Body) -> None:
     state.phase = Phase.RUNNING
     state.starts = body["starts"]
     open_step(spec, state)
 
 
-def schedule(spec: Spec, state: State, body: Body) -> None:
+def schedule(spec: Spec, state: ExperimentState, body: Body) -> None:
     """The experiment starts at a time in the future."""
     state.phase = Phase.SCHEDULED
     state.starts = body["starts"]
 
 
-def open_step(spec: Spec, state: State) -> None:
+def open_step(spec: Spec, state: ExperimentState) -> None:
     """Decide the variant of the current step."""
     left = None if spec.horizon is None else spec.horizon - state.step
     state.planned = state.plan.current(state.step, left)
@@ -59,13 +59,13 @@ def open_step(spec: Spec, state: State) -> None:
         state.role = Role.SHADOW if state.shadow else PLAN
 
 
-def safe(spec: Spec, state: State) -> int:
+def safe(spec: Spec, state: ExperimentState) -> int:
     """The control, or the first variant that is not disabled."""
     allowed = [arm for arm in range(len(spec.variants)) if arm not in state.disabled]
     return spec.control if spec.control in allowed else allowed[0]
 
 
-def close(spec: Spec, state: State, body: Body) -> None:
+def close(spec: Spec, state: ExperimentState, body: Body) -> None:
     """A step ends with its total."""
     total, void, most = body["total"], body["void"], spec.most
     if total > most:
@@ -90,20 +90,20 @@ def close(spec: Spec, state: State, body: Body) -> None:
     go_on(spec, state, 1)
 
 
-def missed(spec: Spec, state: State, body: Body) -> None:
+def missed(spec: Spec, state: ExperimentState, body: Body) -> None:
     """Steps passed without any request or report, beginning with the current one."""
     leave_plan(spec, state)
     state.excluded += body["count"]
     go_on(spec, state, body["count"])
 
 
-def leave_plan(spec: Spec, state: State) -> None:
+def leave_plan(spec: Spec, state: ExperimentState) -> None:
     state.washout = spec.window - 1
     state.bounds.interrupt()
     state.plan.pause()
 
 
-def go_on(spec: Spec, state: State, steps: int) -> None:
+def go_on(spec: Spec, state: ExperimentState, steps: int) -> None:
     """The next step, or the end."""
     state.step += steps
     if state.step == spec.horizon:
@@ -113,21 +113,21 @@ def go_on(spec: Spec, state: State, steps: int) -> None:
         open_step(spec, state)
 
 
-def end(state: State, keep: int) -> None:
+def end(state: ExperimentState, keep: int) -> None:
     state.plan.cut()
     state.bounds.settle()
     state.phase = Phase.OVER
     state.served = state.planned = keep
 
 
-def recommended(state: State) -> int:
+def recommended(state: ExperimentState) -> int:
     """The variant to keep, by what is known now."""
     if state.shadow:
         return state.served
     return state.plan.recommend([tally.pulls for tally in state.bounds.tallies])
 
 
-def void(spec: Spec, state: State, body: Body) -> None:
+def void(spec: Spec, state: ExperimentState, body: Body) -> None:
     """A step of the current hold is void; the hold gets one step more."""
     hold, step = state.plan.hold, body["step"]
     if hold is None:
@@ -139,7 +139,7 @@ def void(spec: Spec, state: State, body: Body) -> None:
     state.excluded += 1
 
 
-def revise(spec: Spec, state: State, body: Body) -> None:
+def revise(spec: Spec, state: ExperimentState, body: Body) -> None:
     """Learned steps are void: the plan and the bounds are those that follow without them."""
     follows = body["follows"]
     state.plan = plans.resumed(spec, follows["plan"])
@@ -151,38 +151,38 @@ def revise(spec: Spec, state: State, body: Body) -> None:
         state.served = state.planned = follows["served"]
 
 
-def pin(spec: Spec, state: State, body: Body) -> None:
+def pin(spec: Spec, state: ExperimentState, body: Body) -> None:
     state.pinned = body["variant"]
 
 
-def unpin(spec: Spec, state: State, body: Body) -> None:
+def unpin(spec: Spec, state: ExperimentState, body: Body) -> None:
     state.pinned = -1
 
 
-def pause(spec: Spec, state: State, body: Body) -> None:
+def pause(spec: Spec, state: ExperimentState, body: Body) -> None:
     state.phase = Phase.PAUSED
 
 
-def resume(spec: Spec, state: State, body: Body) -> None:
+def resume(spec: Spec, state: ExperimentState, body: Body) -> None:
     state.phase = Phase.RUNNING
 
 
-def disable(spec: Spec, state: State, body: Body) -> None:
+def disable(spec: Spec, state: ExperimentState, body: Body) -> None:
     state.disabled = tuple(sorted({*state.disabled, body["variant"]}))
     restart(spec, state)
 
 
-def enable(spec: Spec, state: State, body: Body) -> None:
+def enable(spec: Spec, state: ExperimentState, body: Body) -> None:
     state.disabled = tuple(arm for arm in state.disabled if arm != body["variant"])
     restart(spec, state)
 
 
-def go_live(spec: Spec, state: State, body: Body) -> None:
+def go_live(spec: Spec, state: ExperimentState, body: Body) -> None:
     state.shadow = False
     restart(spec, state)
 
 
-def restart(spec: Spec, state: State) -> None:
+def restart(spec: Spec, state: ExperimentState) -> None:
     """A new plan with the enabled variants: a policy can't forget an arm. The current step is left out."""
     arms = [arm for arm in range(len(spec.variants)) if arm not in state.disabled]
     state.restarts += 1
@@ -193,16 +193,16 @@ def restart(spec: Spec, state: State) -> None:
         state.role = Role.OUTSIDE
 
 
-def mean(state: State, arm: int) -> float:
+def mean(state: ExperimentState, arm: int) -> float:
     return state.bounds.mean(arm) if state.bounds.tallies[arm].pulls else 0.0
 
 
-def stop(spec: Spec, state: State, body: Body) -> None:
+def stop(spec: Spec, state: ExperimentState, body: Body) -> None:
     """The experiment ends; the current step is not learned from."""
     end(state, body["keep"])
 
 
-KINDS: Mapping[str, Callable[[Spec, State, Body], None]] = {
+KINDS: Mapping[str, Callable[[Spec, ExperimentState, Body], None]] = {
     each.__name__: each
     for each in (
         create, schedule, start, close, missed, void, revise, pin, unpin, pause, resume, disable, enable,

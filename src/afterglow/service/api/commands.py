@@ -9,9 +9,9 @@ from fastapi import APIRouter, Depends
 from afterglow.live import Experiment
 from afterglow.live.domain.command_table import COMMANDS, Command
 from afterglow.service.api import models
-from afterglow.service.api.dependencies import Call, needs
+from afterglow.service.api.dependencies import AuthorizedCall, needs
 from afterglow.service.api.openapi import answers
-from afterglow.service.api.views import status_view
+from afterglow.service.views import status_view
 
 REFUSALS = ("unknown-experiment", "out-of-turn", "horizon-reached")
 
@@ -31,7 +31,7 @@ def endpoint_of(command: Command) -> Any:
     """The endpoint of a command. The body may be left out where nothing in it is required."""
     names = [one.name for one in command.arguments]
 
-    async def endpoint(name: str, call: Call, asked: Any = None) -> Any:
+    async def endpoint(name: str, call: AuthorizedCall, asked: Any = None) -> Any:
         given = {} if asked is None else asked.model_dump(include=set(names))
 
         def done(experiment: Experiment) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def endpoint_of(command: Command) -> Any:
     endpoint.__signature__ = Signature([  # type: ignore[attr-defined]
         Parameter("name", by_name, annotation=str),
         Parameter("asked", by_name, annotation=model | None if optional else model, default=either),
-        Parameter("call", by_name, annotation=Annotated[Call, Depends(needs(command.scope))]),
+        Parameter("call", by_name, annotation=Annotated[AuthorizedCall, Depends(needs(command.scope))]),
     ])  # fmt: skip
     return endpoint
 

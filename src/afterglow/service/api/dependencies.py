@@ -15,7 +15,7 @@ from afterglow.service.service import Service
 Result = TypeVar("Result")
 
 
-class Call:
+class AuthorizedCall:
     """One call whose token has the scope."""
 
     def __init__(self, service: Service, token: Token, name: str | None) -> None:
@@ -32,15 +32,15 @@ class Call:
         return await self.service.ask(function, await self.experiment(), *given)
 
 
-def needs(scope: str) -> Callable[[Request], Awaitable[Call]]:
+def needs(scope: str) -> Callable[[Request], Awaitable[AuthorizedCall]]:
     """A dependency that refuses tokens without the scope, or without the experiment in the address."""
 
-    async def entered(request: Request) -> Call:
+    async def entered(request: Request) -> AuthorizedCall:
         token: Token = request.scope["token"]
         name = request.path_params.get("name")
         allow(token, scope, name)
         refuse_unknown(request)
-        return Call(request.app.state.service, token, name)
+        return AuthorizedCall(request.app.state.service, token, name)
 
     entered.scope_needed = scope  # type: ignore[attr-defined]  # the OpenAPI document says so too
     return entered
@@ -55,7 +55,7 @@ def refuse_unknown(request: Request) -> None:
             raise problem_of(UnknownName("query parameter", name, known, may, field=name))
 
 
-Reads = Annotated[Call, Depends(needs("read"))]
-Reports = Annotated[Call, Depends(needs("report"))]
-Operates = Annotated[Call, Depends(needs("operate"))]
-Administers = Annotated[Call, Depends(needs("admin"))]
+Reads = Annotated[AuthorizedCall, Depends(needs("read"))]
+Reports = Annotated[AuthorizedCall, Depends(needs("report"))]
+Operates = Annotated[AuthorizedCall, Depends(needs("operate"))]
+Administers = Annotated[AuthorizedCall, Depends(needs("admin"))]

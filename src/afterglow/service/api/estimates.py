@@ -9,7 +9,7 @@ from afterglow.service.api import models
 from afterglow.service.api.dependencies import Reads
 from afterglow.service.api.openapi import answers
 from afterglow.service.api.steps import Number
-from afterglow.service.api.views import estimates_view, explanation_view
+from afterglow.service.views import estimates_view, explanation_view
 
 router = APIRouter(prefix="/v1/experiments/{name}", tags=["knowledge"])
 

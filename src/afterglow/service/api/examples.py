@@ -12,7 +12,7 @@ STATUS: dict[str, Any] = {
 }  # fmt: skip
 EXPERIMENT: dict[str, Any] = {
     "name": "shipping", "variants": ["49", "59", "69"], "window": 24, "horizon": 2000, "reward_max": 1200.0,
-    "policy": "trim-ucb", "policy_version": 1, "options": {}, "settings": {"arms": 3, "window": 24}, "seed": 0,
+    "policy": "trim-ucb", "policy_version": 1, "options": {}, "settings": {"arms": 3, "window": 24}, "seed": 1,
     "confidence": 0.95, "season": 1, "control": "49", "mode": "clock", "step_seconds": 3600.0,
     "starts": "2026-11-16T01:00:00.000Z", "heartbeat": False, "shadow": False, "remember": 1, "release": "0.1.0",
     "status": STATUS,
@@ -53,11 +53,11 @@ EXAMPLES: dict[str, Any] = {
         "name": "banner",
         "detail": "record 17 of 'banner' doesn't follow from the one before; go back to a backup",
     },
-    "Experiments": {"items": [EXPERIMENT], "unusable": [], "next": None},
+    "ExperimentList": {"items": [EXPERIMENT], "unusable": [], "next": None},
     "Current": CURRENT,
     "Closed": {"step": 411, "total": 310.0, "next": CURRENT},
     "Step": STEP,
-    "Steps": {"items": [STEP], "next": 411},
+    "StepList": {"items": [STEP], "next": 411},
     "Event": EVENT,
     "Events": {"items": [EVENT], "next": 413},
     "Estimate": ESTIMATE,

@@ -9,11 +9,11 @@ from afterglow.errors import BadValue, Unavailable, argument
 from afterglow.service.api import models
 from afterglow.service.api.dependencies import Administers, Reads
 from afterglow.service.api.openapi import answers
-from afterglow.service.api.views import experiment_view, seconds_of
 from afterglow.service.auth.scopes import allow
 from afterglow.service.auth.tokens import Token
 from afterglow.service.problems import problem_of
 from afterglow.service.service import Service
+from afterglow.service.views import experiment_view, seconds_of
 
 router = APIRouter(prefix="/v1", tags=["experiments"])
 
@@ -41,7 +41,7 @@ def create(service: Service, asked: models.NewExperiment) -> dict[str, Any]:
 
 
 @router.get(
-    "/experiments", response_model=models.Experiments, summary="List experiments, oldest first", responses=answers()
+    "/experiments", response_model=models.ExperimentList, summary="List experiments, oldest first", responses=answers()
 )
 async def list_experiments(
     call: Reads,

@@ -112,7 +112,7 @@ SCHEMAS: dict[str, Any] = {
         },
     },
 }
-HOT = {
+FAST_CALLS = {
     "paths": {"/v1/experiments/{name}/current": CURRENT, "/v1/experiments/{name}/rewards": REWARDS},
     "schemas": SCHEMAS,
 }

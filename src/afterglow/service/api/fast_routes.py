@@ -13,10 +13,10 @@ from afterglow.errors import BadValue, argument
 from afterglow.live import Decision, Experiment
 from afterglow.live.domain.amounts import FULL, micros
 from afterglow.live.reward_keys import LONGEST, checked
-from afterglow.service.api.views import current_view
 from afterglow.service.auth.scopes import allow
 from afterglow.service.problems import Problem, problem_of
 from afterglow.service.service import Service
+from afterglow.service.views import current_view
 
 BATCH = 1000
 DAY = 86400  # seconds for which an answer is kept before an experiment begins
@@ -25,12 +25,12 @@ JSON = (b"content-type", b"application/json")
 REWARD_FIELDS = ("key", "amount")
 
 
-class Reward(msgspec.Struct, forbid_unknown_fields=True):
+class RewardBody(msgspec.Struct, forbid_unknown_fields=True):
     key: Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST)]
     amount: Annotated[float, msgspec.Meta(ge=0)]
 
 
-DECODER = msgspec.json.Decoder(Reward | Annotated[list[Reward], msgspec.Meta(min_length=1, max_length=BATCH)])
+DECODER = msgspec.json.Decoder(RewardBody | Annotated[list[RewardBody], msgspec.Meta(min_length=1, max_length=BATCH)])
 
 
 class CachedView(NamedTuple):

@@ -151,7 +151,7 @@ class Unusable(Answered):
     detail: Annotated[str, Field(description="Why it can't be used.")]
 
 
-class Experiments(Answered):
+class ExperimentList(Answered):
     items: list[Experiment]
     unusable: Annotated[
         list[Unusable], Field(description="Experiments of this page that can't be read; the others continue.")
@@ -188,7 +188,7 @@ class Step(Answered):
     reason: Annotated[str | None, Field(description="Reason of the command that made it void.")]
 
 
-class Steps(Answered):
+class StepList(Answered):
     items: list[Step]
     next: Annotated[int | None, Field(description="The cursor of the next page.")]
 

@@ -17,11 +17,11 @@ from afterglow.live import Decision, Experiment
 from afterglow.service.api.fast_routes import lower, matches
 from afterglow.service.api.models import Answered, Moment
 from afterglow.service.api.openapi import Answers, answers
-from afterglow.service.api.views import moment
 from afterglow.service.auth.scopes import allow
 from afterglow.service.auth.tokens import Token
 from afterglow.service.problems import Problem, problem_of
 from afterglow.service.service import Service
+from afterglow.service.views import moment
 
 router = APIRouter(prefix="/ofrep/v1/evaluate", tags=["openfeature"])
 ASSIGNED = frozenset({"plan", "washout"})  # roles of steps in which the policy chose what is served

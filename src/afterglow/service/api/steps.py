@@ -8,7 +8,7 @@ from afterglow.live import Experiment
 from afterglow.service.api import models
 from afterglow.service.api.dependencies import Reads, Reports
 from afterglow.service.api.openapi import answers
-from afterglow.service.api.views import current_view, event_view, step_view
+from afterglow.service.views import current_view, event_view, step_view
 
 router = APIRouter(prefix="/v1/experiments/{name}", tags=["steps"])
 After = Annotated[int, Query(ge=-1, le=models.MOST, description="`next` of the page before.")]
@@ -35,7 +35,7 @@ def close(experiment: Experiment, step: int, total: float | None) -> dict[str, A
 
 @router.get(
     "/steps",
-    response_model=models.Steps,
+    response_model=models.StepList,
     summary="Variant, role and total of each step",
     responses=answers("unknown-experiment"),
 )

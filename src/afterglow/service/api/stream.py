@@ -17,11 +17,11 @@ from afterglow.live.follower import LogEntry
 from afterglow.service.api import models
 from afterglow.service.api.dependencies import Reads
 from afterglow.service.api.openapi import answers
-from afterglow.service.api.views import event_view
 from afterglow.service.auth.scopes import allow
 from afterglow.service.auth.tokens import Token
 from afterglow.service.problems import Problem
 from afterglow.service.service import Service
+from afterglow.service.views import event_view
 
 router = APIRouter(prefix="/v1", tags=["events"])
 PAGE = 200

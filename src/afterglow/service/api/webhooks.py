@@ -10,13 +10,13 @@ from starlette.responses import Response
 from afterglow.errors import BadValue, argument
 from afterglow.live.domain.transitions import KINDS
 from afterglow.live.store.access import HookRow
-from afterglow.service.api.dependencies import Administers, Call
+from afterglow.service.api.dependencies import Administers, AuthorizedCall
 from afterglow.service.api.models import Answered, Moment, Name, Sent
 from afterglow.service.api.openapi import answers
-from afterglow.service.api.views import moment
 from afterglow.service.background.addresses import LONGEST, checked_url
 from afterglow.service.problems import Problem
 from afterglow.service.service import Service
+from afterglow.service.views import moment
 
 router = APIRouter(prefix="/v1/webhooks", tags=["webhooks"])
 MOST = 50  # webhooks; each experiment's log is followed for each of them
@@ -80,7 +80,7 @@ async def delete_webhook(hook: str, call: Administers) -> Response:
     return Response(status_code=204)
 
 
-def everywhere(call: Call) -> None:
+def everywhere(call: AuthorizedCall) -> None:
     """Webhooks may be for all experiments, so a token for some of them is refused."""
     if call.token.experiments is not None:
         raise Problem("forbidden", "webhooks need a token for all experiments")

@@ -73,7 +73,7 @@ class Authenticator:
             await self.look_again(since)
             token = self.tokens.find(text, self.now())
             if token is None and not (self.tokens.sure and self.tokens.read >= since):
-                raise Problem("database-away", "the token is unknown, and the list of tokens can't be read now")
+                raise Problem("database-unavailable", "the token is unknown, and the list of tokens can't be read now")
         return token
 
     def brake(self, what: str) -> None:

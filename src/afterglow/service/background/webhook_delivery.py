@@ -22,8 +22,8 @@ from afterglow.errors import AfterglowError, Unavailable
 from afterglow.live import Experiments
 from afterglow.live.follower import LogEntry
 from afterglow.live.store.access import Access, HookRow
-from afterglow.service.api.views import event_view
 from afterglow.service.background.addresses import located
+from afterglow.service.views import event_view
 
 LOG = logging.getLogger("afterglow.service.api.webhooks")
 PURPOSE = "webhooks"

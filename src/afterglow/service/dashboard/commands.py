@@ -27,7 +27,7 @@ def offered(spec: Spec, status: Status) -> list[Command]:
 
 def command_page(visit: Visit) -> Response:
     """The form of a command; sent back, the command is given."""
-    slug = visit.request.path_params["order"]
+    slug = visit.request.path_params["action"]
     command = next((one for one in COMMANDS if one.slug == slug), None)
     if command is None:
         raise Problem("not-found")

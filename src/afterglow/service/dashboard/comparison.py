@@ -19,7 +19,7 @@ class ComparisonRow(NamedTuple):
     range: str  # or why there is none
 
 
-class Comparison(NamedTuple):
+class ComparisonChart(NamedTuple):
     variant: str
     rows: list[ComparisonRow]
     zero: float
@@ -27,7 +27,7 @@ class Comparison(NamedTuple):
     confidence: str
 
 
-def comparison(estimates: Estimates, variant: str | None, disabled: tuple[str, ...] = ()) -> Comparison | None:
+def comparison(estimates: Estimates, variant: str | None, disabled: tuple[str, ...] = ()) -> ComparisonChart | None:
     """A variant compared with all others that are not disabled; None while no difference is known."""
     if variant is None:
         return None
@@ -39,7 +39,7 @@ def comparison(estimates: Estimates, variant: str | None, disabled: tuple[str, .
     names = [one.arm for one in estimates]
     rows = [row(names.index(one.other), one, scale) for one in found]
     ticks = [(scale.place(tick), sign(tick) + figure(abs(tick))) for tick in scale.ticks]
-    return Comparison(variant, rows, scale.place(0.0), ticks, f"{100 * estimates.confidence:.4g} %")
+    return ComparisonChart(variant, rows, scale.place(0.0), ticks, f"{100 * estimates.confidence:.4g} %")
 
 
 def row(number: int, one: Difference, scale: Axis) -> ComparisonRow:

@@ -6,6 +6,7 @@ from typing import Any
 
 from starlette.responses import Response
 
+from afterglow.checks import number_of
 from afterglow.errors import AfterglowError, BadValue, Conflict, argument
 from afterglow.live.domain import limits
 from afterglow.live.domain.arguments import REQUIRED, Argument, Kind
@@ -119,17 +120,8 @@ def options(typed: Typed, name: str) -> dict[str, int | float | str]:
         option, sign, value = (part.strip() for part in line.partition("="))
         if not sign or not option.isidentifier():
             raise BadValue(f"{argument(name)} must be written as name = value, one per line, got {line!r}")
-        made[option] = plain(value)
+        made[option] = number_of(value)
     return made
-
-
-def plain(text: str) -> int | float | str:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
 
 
 def step_seconds(typed: Typed, name: str) -> float:

@@ -28,7 +28,7 @@ def experiment_page(visit: Visit) -> Response:
     found = page_values(visit, experiment, snapshot(visit, experiment))
     named = {command.slug: command.label for command in COMMANDS}
     return visit.page(
-        "experiment.html", **found, done=done, settings=sentences.settings(experiment.spec), order_names=named
+        "experiment.html", **found, done=done, settings=sentences.settings(experiment.spec), action_names=named
     )
 
 
@@ -44,7 +44,7 @@ def changes(visit: Visit) -> Response:
     return visit.page("experiment_changes.html", **found)
 
 
-class Snapshot(NamedTuple):
+class ExperimentView(NamedTuple):
     """An experiment's status and log; the page is the same as long as `seen` is."""
 
     status: Status
@@ -53,15 +53,15 @@ class Snapshot(NamedTuple):
     seen: str
 
 
-def snapshot(visit: Visit, experiment: Experiment) -> Snapshot:
+def snapshot(visit: Visit, experiment: Experiment) -> ExperimentView:
     status, decision = experiment.status(), experiment.decision()
     recent = visit.dashboard.cache(experiment.name).log
     log = recent.read(experiment, lambda: visit.dashboard.experiments.heads()[experiment.name])
     mark = repr((status, decision, log[-1:], visit.number("until")))
-    return Snapshot(status, decision, log, sha256(mark.encode()).hexdigest()[:16])
+    return ExperimentView(status, decision, log, sha256(mark.encode()).hexdigest()[:16])
 
 
-def page_values(visit: Visit, experiment: Experiment, current: Snapshot) -> dict[str, Any]:
+def page_values(visit: Visit, experiment: Experiment, current: ExperimentView) -> dict[str, Any]:
     """The values that the templates show."""
     status, decision, spec, until = current.status, current.decision, experiment.spec, visit.number("until")
     first, count = visible_steps(status.step, status.phase in ("draft", "scheduled", "over"), until)
@@ -85,7 +85,7 @@ def page_values(visit: Visit, experiment: Experiment, current: Snapshot) -> dict
         "roles": sentences.ROLES,
         "rows": ROWS,
         "lines": sentences.lines(spec, current.log)[:LATEST],
-        "orders": offered(spec, status) if visit.may("operate") else [],
+        "actions": offered(spec, status) if visit.may("operate") else [],
         "seen": current.seen,
     }
 

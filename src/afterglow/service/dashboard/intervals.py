@@ -20,7 +20,7 @@ class IntervalRow(NamedTuple):
     range: str
     pulls: int
     share: float
-    note: str
+    notes: tuple[str, ...]
 
 
 class IntervalChart(NamedTuple):
@@ -41,9 +41,7 @@ def interval_chart(
         notes[leader].append("ahead")
     if live in notes:
         notes[live].append("live")
-    rows = [
-        interval_row(number, one, scale, ", ".join(notes[str(one.arm)][::-1])) for number, one in enumerate(estimates)
-    ]
+    rows = [interval_row(number, one, scale, tuple(notes[str(one.arm)][::-1])) for number, one in enumerate(estimates)]
     ticks = [(scale.place(tick), figure(tick)) for tick in scale.ticks]
     return IntervalChart(rows, ticks, f"{100 * estimates.confidence:.4g} %")
 
@@ -53,12 +51,12 @@ def largest(estimates: Estimates) -> float:
     return max(max(one.high, one.low) for one in estimates)
 
 
-def interval_row(number: int, one: Estimate, scale: Axis, note: str) -> IntervalRow:
+def interval_row(number: int, one: Estimate, scale: Axis, notes: tuple[str, ...]) -> IntervalRow:
     unserved, top = math.isnan(one.mean), scale.high
     low, high = sorted((one.low, one.high))
     start = scale.place(low)
     return IntervalRow(
         str(one.arm), number, None if unserved else scale.place(one.mean), start, round(scale.place(high) - start, 3),
         aligned(one.mean, top), f"{aligned(one.low, top)} to {aligned(one.high, top)}", one.pulls, one.share,
-        note,
+        notes,
     )  # fmt: skip

@@ -49,7 +49,7 @@ class TimelineRow(NamedTuple):
     planned: list[Bar]
 
 
-class Timeline(NamedTuple):
+class TimelineChart(NamedTuple):
     first: int
     last: int
     rows: list[TimelineRow]
@@ -77,7 +77,7 @@ def runs(steps: Sequence[Step]) -> list[Run]:
     return made
 
 
-def timeline(spec: Spec, steps: Sequence[Step]) -> Timeline | None:
+def timeline(spec: Spec, steps: Sequence[Step]) -> TimelineChart | None:
     """The chart of consecutive steps; None without steps."""
     if not steps:
         return None
@@ -97,7 +97,7 @@ def timeline(spec: Spec, steps: Sequence[Step]) -> Timeline | None:
     names = [role for role in ROLES if any(one.role == role for one in exceptions)]
     round_steps = [tick for tick in axis(first, last + 1, 6).ticks if tick == int(tick)]
     ticks = [(round(100 * (tick - first) / span, 3), f"{tick:,.0f}") for tick in round_steps if tick <= last]
-    return Timeline(first, last, rows, exceptions, names, ticks, found, bars)
+    return TimelineChart(first, last, rows, exceptions, names, ticks, found, bars)
 
 
 def bar(spec: Spec, run: Run, first: int, span: int) -> Bar:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from afterglow.live.follower import Step
 from afterglow.service.dashboard.axis import axis
 from afterglow.service.dashboard.numbers import figure
-from afterglow.service.dashboard.timeline import Timeline, role_of
+from afterglow.service.dashboard.timeline import TimelineChart, role_of
 
 WIDTH, HEIGHT = 1000, 100  # size of the drawing area, in its own units
 
@@ -32,7 +32,7 @@ def known_total(step: Step) -> float | None:
     return None if role_of(step) in ("void", "missed") else step.total
 
 
-def totals_chart(timeline: Timeline | None, steps: Sequence[Step]) -> TotalsChart | None:
+def totals_chart(timeline: TimelineChart | None, steps: Sequence[Step]) -> TotalsChart | None:
     """The chart of some steps; None while no total is known."""
     totals = [known_total(step) for step in steps]
     found = [total for total in totals if total is not None]

@@ -20,7 +20,7 @@ from afterglow.service.dashboard.rendering import HEADERS, render, respond
 from afterglow.service.problems import Problem
 
 
-class Call(Protocol):
+class RunInThread(Protocol):
     """Run a function that may wait for the database in a worker thread."""
 
     def __call__(self, function: Callable[[], Response], /) -> Awaitable[Response]: ...
@@ -40,7 +40,7 @@ class Dashboard:
 
     experiments: Experiments
     sessions: Sessions
-    call: Call
+    call: RunInThread
     authenticator: Authenticator
     auth: bool = True
     clock: Callable[[], float] = time.time

@@ -10,7 +10,7 @@ from typing import Any
 from afterglow.service.auth.scopes import Authenticator, Scope
 from afterglow.service.metrics import Metrics
 from afterglow.service.problems import Problem
-from afterglow.service.settings import Settings
+from afterglow.service.settings import ServiceSettings
 from afterglow.service.transport.request_bodies import Body, BodyBudget, Message, Receive
 
 LOG = logging.getLogger("afterglow.service.api.dependencies")
@@ -18,13 +18,13 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 GUARDED = ("/v1/", "/ofrep/")
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
-HOT = frozenset({"current", "rewards"})  # frequent calls: logged only on errors, unless the level is debug
+FREQUENT = frozenset({"current", "rewards"})  # frequent calls: logged only on errors, unless the level is debug
 FORM, FORMS = 1 << 16, 1 << 22  # maximum bytes of a page's form, and of all forms at the same time
 HEADERS = (b"authorization", b"content-length", b"content-type", b"host", b"x-request-id", b"if-none-match")
 PLAIN_ID = frozenset(b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.:")
 
 
-class Sender:
+class ResponseSender:
     """Forwards messages, records the status and adds the headers of every response."""
 
     __slots__ = ("id", "send", "status")
@@ -46,7 +46,7 @@ class Sender:
 class Middleware:
     """Wraps the whole application."""
 
-    def __init__(self, inner: App, authenticator: Authenticator, settings: Settings, metrics: Metrics) -> None:
+    def __init__(self, inner: App, authenticator: Authenticator, settings: ServiceSettings, metrics: Metrics) -> None:
         self.inner = inner
         self.authenticator = authenticator
         self.settings = settings
@@ -67,7 +67,7 @@ class Middleware:
         id_ = given if known else f"{self.prefix}-{next(self.numbers):x}".encode()
         scope["request_id"] = id_.decode("ascii")
         scope["sent"] = sent
-        answer = Sender(send, id_)
+        answer = ResponseSender(send, id_)
         try:
             await self.pass_on(scope, receive, answer)
         except Problem as problem:
@@ -78,7 +78,7 @@ class Middleware:
         finally:
             self.note(scope, answer.status, perf_counter() - began)
 
-    async def pass_on(self, scope: Scope, receive: Receive, send: Sender) -> None:
+    async def pass_on(self, scope: Scope, receive: Receive, send: ResponseSender) -> None:
         sent, path = scope["sent"], scope["path"]
         guarded = path.startswith(GUARDED)
         if guarded or (path == "/metrics" and self.settings.metrics == "token"):
@@ -92,7 +92,7 @@ class Middleware:
         finally:
             body.leave()
 
-    async def refuse(self, scope: Scope, receive: Receive, answer: Sender, problem: Problem) -> None:
+    async def refuse(self, scope: Scope, receive: Receive, answer: ResponseSender, problem: Problem) -> None:
         if not answer.status:
             await problem.response()(scope, receive, answer)
 
@@ -100,7 +100,7 @@ class Middleware:
         endpoint = scope.get("endpoint")
         call = getattr(endpoint, "__name__", None) or "none"
         self.metrics.called(call, status, seconds)
-        level = logging.DEBUG if call in HOT and status < 500 else logging.INFO
+        level = logging.DEBUG if call in FREQUENT and status < 500 else logging.INFO
         if LOG.isEnabledFor(level):
             token = scope.get("token")
             more: dict[str, Any] = {

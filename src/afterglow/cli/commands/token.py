@@ -11,23 +11,23 @@ from typing import Annotated, Any
 import typer
 from typer import Argument, Option
 
-from afterglow.cli.database_options import Json
-from afterglow.cli.exit_codes import Command, Group
+from afterglow.cli.commands.serve import Config, Db
+from afterglow.cli.exit_codes import StrictCommand, SuggestingGroup
 from afterglow.cli.messages import one_line
-from afterglow.cli.serve import Config, Db
+from afterglow.cli.options import Json
 from afterglow.errors import UnknownName
 from afterglow.live.store import access
 from afterglow.live.store.access import Access, TokenRow
 from afterglow.service.auth.tokens import lifetime, new_token
-from afterglow.service.settings import Settings, settings_from
+from afterglow.service.settings import ServiceSettings, settings_from
 
-app = typer.Typer(cls=Group, help="Tokens of the service: create, list, revoke.", no_args_is_help=True)
+app = typer.Typer(cls=SuggestingGroup, help="Tokens of the service: create, list, revoke.", no_args_is_help=True)
 
 
 @contextmanager
 def tokens_in(db: str | None, config: Any) -> Iterator[Access]:
     """The tokens of the database that the settings name, as for `serve`."""
-    settings: Settings = replace(settings_from({"db": db}, os.environ, config))
+    settings: ServiceSettings = replace(settings_from({"db": db}, os.environ, config))
     found = access(settings.db)
     try:
         yield found
@@ -35,7 +35,7 @@ def tokens_in(db: str | None, config: Any) -> Iterator[Access]:
         found.close()
 
 
-@app.command("create", cls=Command)
+@app.command("create", cls=StrictCommand)
 def create(
     scope: Annotated[list[str], Option("--scope", metavar="SCOPE", help="read, decide, report, operate or admin.")],
     experiment: Annotated[
@@ -57,7 +57,7 @@ def create(
     one_line(f"token {row.id} with {row.scopes.replace(' ', ', ')}; it is not shown again")
 
 
-@app.command("list", cls=Command)
+@app.command("list", cls=StrictCommand)
 def list_(db: Db = None, config: Config = None, json: Json = False) -> None:
     """Show all tokens, without their secrets."""
     with tokens_in(db, config) as tokens:
@@ -73,7 +73,7 @@ def list_(db: Db = None, config: Config = None, json: Json = False) -> None:
         print(f"{row['id']}  {row['state']:<8} {', '.join(row['scopes'])}; {names}{until}  {row['label']}".rstrip())
 
 
-@app.command("revoke", cls=Command)
+@app.command("revoke", cls=StrictCommand)
 def revoke(
     token: Annotated[str, Argument(metavar="ID", help="As `afterglow token list` shows it.")],
     db: Db = None,

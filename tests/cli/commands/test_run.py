@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from afterglow.cli import run
-from afterglow.cli.init import EXAMPLE
+from afterglow.cli.commands.init import EXAMPLE
 from afterglow.cli.progress import lines
 from afterglow.cli.study_runs import figures
 from afterglow.lab.study.results import Results

@@ -1,4 +1,4 @@
-"""A world that keeps books: it knows each pull's reward, and who pays when may be anyone's choice, within the window.
+"""A world that knows how much of each pull's reward is unpaid; any rule may decide when it pays, within the window.
 
 A spread is asked at every step, for every pull that has not paid in full, what share of the rest to pay now; it
 sees all past and present pulls and rewards. At the end of its window a pull pays whatever is left.
@@ -21,7 +21,7 @@ class Pull:
     left: float  # not yet paid
 
 
-class Books:
+class PaymentWorld:
     """`best` is arm 0."""
 
     def __init__(self, means: Sequence[float], window: int, spread: str, seed: int, noise: float = -1.0) -> None:
@@ -58,45 +58,45 @@ class Books:
         return sum(max(self.means) - self.means[arm] for arm in self.arms)
 
 
-def at_once(books: Books, pull: Pull) -> float:
+def at_once(books: PaymentWorld, pull: Pull) -> float:
     return 1.0
 
 
-def at_the_deadline(books: Books, pull: Pull) -> float:
+def at_the_deadline(books: PaymentWorld, pull: Pull) -> float:
     return 0.0
 
 
-def evenly(books: Books, pull: Pull) -> float:
+def evenly(books: PaymentWorld, pull: Pull) -> float:
     return 1.0 / (pull.step + books.window - (len(books.arms) - 1))
 
 
-def dice(books: Books, pull: Pull) -> float:
+def dice(books: PaymentWorld, pull: Pull) -> float:
     return books.random.choice((0.0, 0.0, 1.0, books.random.random()))
 
 
-def hoard(books: Books, pull: Pull) -> float:
+def hoard(books: PaymentWorld, pull: Pull) -> float:
     return float(books.arms[-1] != pull.arm)
 
 
-def handicap(books: Books, pull: Pull) -> float:
+def handicap(books: PaymentWorld, pull: Pull) -> float:
     return float(pull.arm != 0)
 
 
-def chameleon(books: Books, pull: Pull) -> float:
+def chameleon(books: PaymentWorld, pull: Pull) -> float:
     return float((pull.age < books.window - 1) == (pull.arm == 0))
 
 
-def spite(books: Books, pull: Pull) -> float:
+def spite(books: PaymentWorld, pull: Pull) -> float:
     """Whatever is pending is paid while a bad arm is played, nothing while the best is."""
     return float(books.arms[-1] != 0)
 
 
-def gossip(books: Books, pull: Pull) -> float:
+def gossip(books: PaymentWorld, pull: Pull) -> float:
     """Hangs on what was drawn lately, by all arms."""
     return (sum(len(rewards) * rewards[-1] for rewards in books.rewards if rewards) % 4) / 4
 
 
-SPREADS: dict[str, Callable[[Books, Pull], float]] = {
+SPREADS: dict[str, Callable[[PaymentWorld, Pull], float]] = {
     "immediate": at_once,
     "last": at_the_deadline,
     "uniform": evenly,
@@ -112,7 +112,7 @@ SPREADS: dict[str, Callable[[Books, Pull], float]] = {
 def play(
     policy: Policy[Any, Any],
     settings: Any,
-    books: Books,
+    books: PaymentWorld,
     horizon: int,
     look: Callable[[Any], None] = lambda state: None,
     stored: bool = False,

@@ -5,12 +5,13 @@ from typing import Any
 
 from afterglow.cli import options
 from afterglow.policies.policy import Policy
-from afterglow.policies.registry import named, names
+from afterglow.policies.registry import named, names, round_names, round_policy
+from afterglow.policies.rounds import RoundPolicy
 
 
 def command(json: options.Json = False) -> None:
     """List all policies: what each does, what it needs, its guarantee and its source."""
-    described = [describe(named(name)) for name in names()]
+    described = [describe(named(name)) for name in names()] + [describe(round_policy(name)) for name in round_names()]
     if json:
         from afterglow.cli.output import print_json  # noqa: PLC0415  Rich is loaded when there is something to print
 
@@ -19,7 +20,7 @@ def command(json: options.Json = False) -> None:
         show(described)
 
 
-def describe(policy: Policy[Any, Any]) -> dict[str, Any]:
+def describe(policy: Policy[Any, Any] | RoundPolicy[Any, Any]) -> dict[str, Any]:
     """A policy as plain data."""
     parameters = policy.parameters()
     return {
@@ -29,7 +30,8 @@ def describe(policy: Policy[Any, Any]) -> dict[str, Any]:
         "settings": {name: default(parameters[name]) for name in policy.options()},
         "guarantee": policy.guarantee,
         "source": policy.source,
-        "simulation_only": policy.privileged,
+        "simulation_only": isinstance(policy, Policy) and policy.privileged,
+        "units": isinstance(policy, RoundPolicy),
     }
 
 

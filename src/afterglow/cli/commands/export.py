@@ -10,7 +10,7 @@ from typer import Option
 
 from afterglow import live
 from afterglow.checks import choice
-from afterglow.cli import database_options as options
+from afterglow.cli import options
 from afterglow.live.follower import Step
 
 PAGE = 10_000  # rows at a time

@@ -97,7 +97,7 @@ def test_long_experiments_are_exported_page_by_page(
     for what in ("steps", "events"):
         assert run(["export", str(database), "banner", "--what", what]) == 0
         whole = capsys.readouterr().out
-        monkeypatch.setattr("afterglow.cli.export.PAGE", 2)
+        monkeypatch.setattr("afterglow.cli.commands.export.PAGE", 2)
         assert run(["export", str(database), "banner", "--what", what]) == 0
         assert capsys.readouterr().out == whole
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from afterglow.checks import number
+from afterglow.checks import number, number_of
 from afterglow.cli import options
-from afterglow.cli.values import count, number_of
+from afterglow.cli.values import count
 from afterglow.errors import BadValue
 
 if TYPE_CHECKING:
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
     from afterglow.lab.fit.fitting import Fit
 
-Data = Annotated[str | None, Argument(metavar="DATA.csv", help="A table with step, arm and total in its columns.")]
-DataOption = Annotated[str | None, Option("--data", metavar="DATA.csv", hidden=True)]  # the same as an option
+Data = Annotated[Path, Argument(metavar="FILE.csv", help="A table with step, arm and total in its columns.")]
 Window = Annotated[
     str | None,
     Option("--window", metavar="D", help="Steps over which one pull pays; default: what the data suggest."),
@@ -34,7 +33,7 @@ Folder = Annotated[
 
 
 def command(
-    data: Data = None,
+    data: Data,
     window: Window = None,
     reward_max: RewardMax = None,
     season: Season = None,
@@ -46,11 +45,9 @@ def command(
     zone: options.Zone = None,
     out: Folder = None,
     json: options.Json = False,
-    data_option: DataOption = None,
     arm: Arm = None,
 ) -> None:
     """Fit recorded steps: means, differences between arms, when effects arrive, whether the window is long enough."""
-    source = source_of(data, data_option)
     if arm is not None:
         raise BadValue("--arm is called --arm-column here: it names the column of the arms", field="arm_column")
     steps = None if window is None else count("window", window)
@@ -63,7 +60,7 @@ def command(
 
     said = {"step": step, "arm_column": arm_column, "column": column, "decimal": decimal, "zone": zone}
     reading = {name: value for name, value in said.items() if value is not None}
-    found = fit(source, steps, most, season=cycle, against=against, reading=reading)
+    found = fit(data, steps, most, season=cycle, against=against, reading=reading)
     for note in found.notes:
         one_line(f"note: {worded(note)}")
     if json:
@@ -77,15 +74,6 @@ def command(
 
         figures.write(found, out)
         one_line(f"report: {page.write(found, out)}")
-
-
-def source_of(data: str | None, option: str | None) -> Path:
-    """The file, which is an argument or the value of `--data`."""
-    given = [text for text in (data, option) if text is not None]
-    if len(given) != 1:
-        got = "none" if not given else "both"
-        raise BadValue(f"afterglow fit needs DATA.csv, or --data DATA.csv, got {got}", field="data")
-    return Path(given[0])
 
 
 def show(found: "Fit") -> None:

@@ -5,8 +5,9 @@ from typing import Annotated, Any
 
 from typer import Option
 
+from afterglow.checks import number_of
 from afterglow.cli import options
-from afterglow.cli.values import count, number_of
+from afterglow.cli.values import count
 from afterglow.errors import BadValue, argument
 
 Gap = Annotated[str, Option(metavar="G", help="Lead of the best arm, relative to the mean: 0.05 or 5%.")]

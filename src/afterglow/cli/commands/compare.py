@@ -47,7 +47,7 @@ def command(
 
 def to_dict(groups: "Groups") -> dict[str, Any]:
     """The summary of `afterglow run` with the ranking and the theorem bounds."""
-    from afterglow.cli.run_study import to_dict as summary  # noqa: PLC0415
+    from afterglow.cli.commands.run_study import to_dict as summary  # noqa: PLC0415
     from afterglow.lab.report.theorem_bounds import theorem_bounds_of  # noqa: PLC0415
 
     ranking = [

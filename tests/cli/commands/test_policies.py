@@ -5,16 +5,17 @@ import json
 import pytest
 
 from afterglow.cli import run
-from afterglow.policies.registry import named, names
+from afterglow.policies.registry import named, names, round_names, round_policy
 
 
 def test_every_policy_is_listed_with_what_it_must_know(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["policies", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)
-    assert [policy["name"] for policy in listed] == names()
+    assert [policy["name"] for policy in listed] == [*names(), *round_names()]
     for policy in listed:
-        assert policy["needs"] == named(policy["name"]).needs()
-        assert list(policy["settings"]) == named(policy["name"]).options()
+        known = round_policy(policy["name"]) if policy["units"] else named(policy["name"])
+        assert policy["needs"] == known.needs()
+        assert list(policy["settings"]) == known.options()
         assert all(policy[fact] for fact in ("summary", "guarantee", "source"))
     assert [policy["name"] for policy in listed if policy["simulation_only"]] == ["attributed-ucb"]
 

@@ -5,7 +5,7 @@ from typing import Annotated
 from typer import Argument
 
 from afterglow import live
-from afterglow.cli import database_options as options
+from afterglow.cli import options
 from afterglow.cli.messages import one_line
 from afterglow.live.store.address import without_password
 

@@ -3,8 +3,9 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from afterglow.checks import number_of
 from afterglow.cli import options
-from afterglow.cli.values import assignments, count, number_of
+from afterglow.cli.values import assignments, count
 from afterglow.errors import BadValue
 from afterglow.policies.registry import DEFAULT
 

@@ -1,6 +1,6 @@
 """`afterglow migrate`: upgrade a database of an older release."""
 
-from afterglow.cli import database_options as options
+from afterglow.cli import options
 from afterglow.cli.messages import one_line
 from afterglow.live.store.migrate import migrate
 

@@ -3,7 +3,7 @@
 from dataclasses import asdict
 
 from afterglow import live
-from afterglow.cli import database_options as options
+from afterglow.cli import options
 from afterglow.errors import BadDatabase
 
 

@@ -1,0 +1,209 @@
+r"""Panel elimination: several units at once, arms dropped one by one.
+
+Model: in step $t$ unit $u$ of level $\ell_u$ shows the total
+$\ell_u (\sum_s \mu_{a(u, t-s)} k_s + c_t + \alpha_u) + \text{noise}$. What all units share, $c_t$, may be anything: a
+season, a promotion, a drift. The law $k$ of delays has a window of $d$ steps and is the same everywhere.
+
+Time is cut into slots of $b$ steps. In a stage every unit stays on one arm, for $W$ slots of washout, which are not
+counted, and $L = \lceil 1.5^{\text{stage}} \rceil$ more. In the next stage each unit moves on to the next arm, so that
+its own level $\alpha_u$ cancels too. Counted slots enter the weighted regression
+
+$$y_{us} = \text{slot}_s + \text{arm}_{a(u,s)} + \text{unit}_u + \text{noise}/\sqrt{w_u},$$
+
+with a small prior on the units' effects (a deviation of 5 % where levels are told, else 50 %) and none on the others.
+At the end of a stage arm $a$ is dropped if it is behind the leader $l$ by more than
+$\sqrt{2 \cdot 0.45\, v\, q_a \log^+(H M q_a/K)}$, where $v q_a$ is the estimated variance of the difference and $H$
+the number of slots left: the less time there is to use an answer, the less is spent on it.
+
+What all units share changes no decision: everything above is a function of differences within slots. The constants
+(0.45, 1.5, one slot, the priors) were chosen by simulation. Ours, after the successive elimination of Even-Dar, Mannor
+& Mansour (2006).
+"""
+
+import math
+from collections.abc import Sequence
+
+from afterglow.checks import whole
+from afterglow.errors import TOO_SHORT, BadValue, argument
+from afterglow.policies.panel.report import difference, statistic
+from afterglow.policies.panel.solve import solve
+from afterglow.policies.panel.state import Settings, State, count_slot, start
+from afterglow.policies.panel.variance import PRIOR, PRIOR_TOLD, degrees, fitted, starting_variance
+from afterglow.policies.rounds import LEAST_ARMS, LEAST_UNITS, MOST_ARMS, MOST_UNITS, RoundPolicy
+
+WIDTH = 0.45  # c
+GROWTH = 1.5
+ALARM = 4.0  # standard errors
+UNKNOWN = 1e6  # a spread above it belongs to an arm without counted slots
+LIGHTEST, HEAVIEST = 0.25, 4.0  # weights of units
+
+
+def configure(
+    arms: int,
+    units: int,
+    window: int,
+    horizon: int,
+    levels: Sequence[float] = (),
+    order: Sequence[int] = (),
+    labels: Sequence[int] = (),
+    season: int = 1,
+    commit: int = 0,
+) -> Settings:
+    """`commit` is the number of steps after which the best arm so far is kept, 0: arms are dropped one by one."""
+    arms = limited("arms", arms, LEAST_ARMS, MOST_ARMS)
+    units = limited("units", units, LEAST_UNITS, MOST_UNITS)
+    window = whole("window", window, 1, "1 = paid at once")
+    horizon = whole("horizon", horizon, 1)
+    season = whole("season", season, 1, "1 = none")
+    commit = whole("commit", commit, 0, "0 = arms are dropped one by one")
+    slot = season * -(-max(-(-window // 2), min(window, 8)) // season)
+    washout = -(-(window - 1) // slot)
+    need = slot * (washout + 1)
+    if horizon < need:
+        raise BadValue(
+            f"panel-elimination needs {washout + 1:,} slots of {slot:,} steps = {need:,} to count anything, the "
+            f"horizon is {horizon:,}; lengthen it",
+            kind=TOO_SHORT,
+            field="horizon",
+        )
+    told = [float(level) for level in levels]
+    mean = sum(told) / units
+    weights = [max(LIGHTEST, min(HEAVIEST, level / mean)) for level in told] if told else [1.0] * units
+    dealt = list(order) or list(range(units))
+    named = list(labels) or list(range(arms))
+    return Settings(
+        arms, units, window, horizon, slot, washout, commit, int(bool(told)), told or [0.0] * units, weights, dealt,
+        named,
+    )  # fmt: skip
+
+
+def limited(name: str, value: object, least: int, most: int) -> int:
+    """A whole number within the limits of a round."""
+    number = whole(name, value, least)
+    if number > most:
+        raise BadValue(f"{argument(name)} must be at most {most:,} where units are compared, got {number:,}")
+    return number
+
+
+def next_round(settings: Settings, state: State) -> tuple[int, int]:
+    return settings.slot, 0
+
+
+def learn(
+    settings: Settings,
+    state: State,
+    steps: int,
+    split: int,
+    known: Sequence[int],
+    heads: Sequence[float],
+    bodies: Sequence[float],
+) -> None:
+    state.clock += steps
+    if steps < settings.slot:
+        return  # cut short by the horizon
+    count_slot(settings, state, known, bodies)
+    for unit in range(settings.units):
+        state.age[unit] += 1
+    state.slots_left -= 1
+    left = (settings.horizon - state.clock) // settings.slot
+    if state.slots_left <= 0 and left > 0 and state.arms_left > 1:
+        end_stage(settings, state, left)
+
+
+def end_stage(settings: Settings, state: State, left: int) -> None:
+    """Drop what is behind, and move every unit to its next arm."""
+    effects, inverse, variance = fitted(settings, state)
+    if state.alarms == 0 and too_short(settings, state, variance):
+        state.alarms = 1
+    lead = leader(state, effects)
+    if settings.commit > 0:
+        if state.clock >= settings.commit:
+            state.alive[0] = lead
+            state.arms_left = 1
+    else:
+        drop(settings, state, effects, inverse, variance, lead, left)
+    state.stage += 1
+    changed = deal(settings, state)
+    state.slots_left = max(1, int(math.ceil(GROWTH**state.stage)))
+    if changed:
+        state.slots_left += settings.washout
+    if 0 < state.clock < settings.commit:
+        state.slots_left = min(state.slots_left, -((state.clock - settings.commit) // settings.slot))
+
+
+def leader(state: State, effects: Sequence[float]) -> int:
+    """The arm in play of largest effect; a tie goes to the first."""
+    lead = state.alive[0]
+    for place in range(1, state.arms_left):
+        if effects[state.alive[place]] > effects[lead]:
+            lead = state.alive[place]
+    return lead
+
+
+def drop(
+    settings: Settings, state: State, effects: Sequence[float], inverse: Sequence[float], variance: float, lead: int,
+    left: int,
+) -> None:  # fmt: skip
+    """Keep the arms that are not behind the leader by more than the radius."""
+    arms = settings.arms
+    kept = 0
+    for place in range(state.arms_left):
+        arm = state.alive[place]
+        spread = inverse[lead * arms + lead] + inverse[arm * arms + arm] - 2.0 * inverse[arm * arms + lead]
+        radius = 0.0
+        if arm != lead and spread > 0.0:
+            use = left * settings.units * spread / arms  # H M q / K
+            radius = math.sqrt(2.0 * WIDTH * variance * spread * max(0.0, math.log(use)))
+        if arm == lead or effects[lead] - effects[arm] <= radius:
+            state.alive[kept] = arm
+            kept += 1
+    state.arms_left = kept
+
+
+def deal(settings: Settings, state: State) -> bool:
+    """Move every unit to its next arm; whether any changed."""
+    changed = False
+    for place in range(settings.units):
+        unit = settings.order[place]
+        arm = state.alive[(place + state.stage) % state.arms_left]
+        if arm != state.arms[unit]:
+            state.arms[unit] = arm
+            state.age[unit] = 0
+            state.arm_runs[arm] += 1
+            changed = True
+    return changed
+
+
+def too_short(settings: Settings, state: State, variance: float) -> bool:
+    """Whether first slots after a change compare arms otherwise than later slots do."""
+    arms = settings.arms
+    if settings.washout == 0 or degrees(settings, state, 2 * arms) < 4:
+        return False
+    prior = PRIOR_TOLD if settings.told > 0 else PRIOR
+    effects, inverse, squares = solve(settings, state, 2 * arms, arms, variance / (prior * prior))
+    noise = (2.0 * starting_variance(settings) + squares) / (2.0 + degrees(settings, state, 2 * arms))
+    for one in range(arms):
+        for other in range(one):
+            spread = inverse[one * arms + one] + inverse[other * arms + other] - 2.0 * inverse[one * arms + other]
+            apart = abs(effects[arms + one] - effects[arms + other])
+            if 0.0 < spread < UNKNOWN and apart > ALARM * math.sqrt(noise * spread):
+                return True
+    return False
+
+
+def recommend(settings: Settings, state: State) -> int:
+    """The arm of largest effect among those in play."""
+    return leader(state, fitted(settings, state)[0])
+
+
+def alarmed(settings: Settings, state: State) -> bool:
+    return state.alarms > 0
+
+
+policy = RoundPolicy(
+    "panel-elimination", Settings, State, start, next_round, learn, configure, recommend, difference, statistic,
+    alarmed,
+    summary="several units at once: compared within the same steps, arms rotated, those that fall behind dropped",
+    guarantee="what units share changes no decision; regret as of one unit without shocks, plus each unit's washout",
+    source="ours, after successive elimination (Even-Dar, Mannor & Mansour 2006)",
+)  # fmt: skip

@@ -1,0 +1,130 @@
+"""Panel elimination: as specified, blind to what units share, and careful with what is missing."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from afterglow.errors import BadValue
+from afterglow.policies.panel import policy
+from afterglow.policies.panel.variance import fitted
+from support.oracles.panel import Panel
+
+CASES = {
+    "told": {"arms": 3, "units": 8, "window": 24, "horizon": 1_000, "levels": [1.0, 2, 3, 9, 1, 1, 2, 0.1]},
+    "not told": {"arms": 4, "units": 6, "window": 5, "horizon": 700, "levels": []},
+    "more arms than units": {"arms": 5, "units": 3, "window": 10, "horizon": 2_000, "levels": []},
+    "two of two": {"arms": 2, "units": 2, "window": 1, "horizon": 300, "levels": [1.0, 1.0]},
+}
+
+
+def permutation(rng: np.random.Generator, size: int) -> list[int]:
+    return [int(one) for one in rng.permutation(size)]
+
+
+def played(
+    case: dict[str, Any], seed: int, missing: float = 0.0, shared: float = 0.0, gap: float = 0.05, season: int = 1
+) -> tuple[Any, Any, Panel, list[list[int]]]:
+    """The policy and the oracle on the same totals: settings, state, oracle, and the arms of each round."""
+    rng = np.random.default_rng(seed)
+    arms, units = case["arms"], case["units"]
+    order, labels = permutation(rng, units), permutation(rng, arms)
+    settings = policy.settings(**case, order=order, labels=labels, options={"season": season})
+    state, oracle, rounds = policy.start(settings), Panel(**case, order=order, labels=labels, season=season), []
+    size = np.array(case["levels"] or [1.0] * units) * rng.lognormal(0, 0.05, units)
+    while state.clock < settings.horizon:
+        steps = min(policy.next_round(settings, state)[0], settings.horizon - state.clock)
+        assert state.arms == oracle.arm
+        rounds.append(list(state.arms))
+        means = 1 - gap * np.array(state.arms) + rng.normal(0, 0.03, units)
+        common = shared * rng.normal(0, 5) * np.array(case["levels"] or [1.0] * units)
+        bodies = (steps * (size * means + common)).tolist()
+        known = [steps * int(rng.random() >= missing) for _ in range(units)]
+        policy.learn(settings, state, steps, 0, known, [0.0] * units, bodies)
+        oracle.learn(steps, known, bodies)
+    return settings, state, oracle, rounds
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_decides_as_the_specification_written_with_matrices(case: dict[str, Any], missing: float) -> None:
+    for seed in range(4):
+        settings, state, oracle, _ = played(case, seed, missing, gap=0.02)
+        effects, inverse, variance = fitted(settings, state)
+        differences, errors = oracle.differences()
+        for one in range(settings.arms):
+            for other in range(one):
+                if state.arm_cells[one] and state.arm_cells[other]:
+                    found = policy.difference(settings, state, one, other, 0.95)
+                    assert found.mean == pytest.approx(differences[one, other], abs=1e-6)
+                    q = inverse[one * settings.arms + one] + inverse[other * settings.arms + other]
+                    q -= 2 * inverse[one * settings.arms + other]
+                    assert (variance * q) ** 0.5 == pytest.approx(errors[one, other], rel=1e-5)
+        assert effects[policy.recommend(settings, state)] == max(effects[arm] for arm in state.alive[: state.arms_left])
+
+
+def test_both_ways_of_keeping_sets_of_units_are_used_by_the_test_above() -> None:
+    assert played(CASES["told"], 0)[1].dense_slots == 0
+    assert played(CASES["told"], 0, missing=0.2)[1].dense_slots > 10
+
+
+def test_what_all_units_share_changes_no_decision_and_no_estimate() -> None:
+    for seed in range(5):
+        settings, quiet, _, rounds = played(CASES["told"], seed)
+        _, shaken, _, also = played(CASES["told"], seed, shared=1.0)
+        assert rounds == also
+        for arm in (1, 2):
+            was = policy.difference(settings, quiet, 0, arm, 0.95)
+            assert policy.difference(settings, shaken, 0, arm, 0.95) == pytest.approx(was, abs=1e-6)
+
+
+def test_slots_last_whole_seasons_and_stages_one_more_washout() -> None:
+    settings = policy.settings(3, 4, 24, 4_000, [], [0, 1, 2, 3], [0, 1, 2], {"season": 24})
+    assert (settings.slot, settings.washout) == (24, 1)
+    state = policy.start(settings)
+    assert (state.arms, state.slots_left) == ([0, 1, 2, 0], 2)
+    for _ in range(2):
+        policy.learn(settings, state, 24, 0, [24] * 4, [0.0] * 4, [24.0] * 4)
+    assert (state.arms, state.slots_left, state.slots) == ([1, 2, 0, 1], 3, 1)
+
+
+def test_a_unit_that_is_silent_costs_its_own_cells_alone() -> None:
+    settings = policy.settings(2, 4, 4, 400, [], [0, 1, 2, 3], [0, 1])
+    state = policy.start(settings)
+    while state.clock < 400:
+        policy.learn(settings, state, 4, 0, [4, 4, 4, 0], [0.0] * 4, [4.0, 3.9, 4.1, 1e9])
+    assert state.levels[3] == 0.0
+    assert state.cells == 3 * state.slots > 0
+
+
+def test_a_unit_whose_first_totals_are_0_waits_for_one_that_is_not() -> None:
+    settings = policy.settings(2, 3, 1, 40, [], [0, 1, 2], [0, 1])
+    state = policy.start(settings)
+    policy.learn(settings, state, 1, 0, [1] * 3, [0.0] * 3, [2.0, 0.0, -3.0])
+    assert (state.levels, state.cells) == ([2.0, 0.0, 3.0], 2)
+
+
+def test_commit_keeps_the_best_arm_after_that_many_steps() -> None:
+    settings = policy.settings(3, 6, 24, 1_000, [1.0] * 6, range(6), range(3), {"commit": 500})
+    state = policy.start(settings)
+    while state.clock < 1_000:
+        assert (state.arms_left == 1) == (state.clock >= 500)
+        bodies = [12 * (1.0 if arm == 1 else 0.5) for arm in state.arms]
+        policy.learn(settings, state, 12, 0, [12] * 6, [0.0] * 6, bodies)
+    assert policy.recommend(settings, state) == 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"units": 1}, "units must be a whole number of at least 2, got 1"),
+        ({"units": 201}, "units must be at most 200 where units are compared, got 201"),
+        ({"arms": 21}, "arms must be at most 20 where units are compared, got 21"),
+        ({"horizon": 35}, "panel-elimination needs 3 slots of 12 steps = 36 to count anything, the horizon is 35"),
+    ],
+)
+def test_what_a_round_can_not_be_is_refused(wrong: dict[str, int], sentence: str) -> None:
+    place: dict[str, Any] = {"arms": 3, "units": 4, "window": 24, "horizon": 100} | wrong
+    with pytest.raises(BadValue) as refusal:
+        policy.settings(**place, levels=[], order=[], labels=[])
+    assert sentence in str(refusal.value)
