@@ -19,7 +19,19 @@ from afterglow.worlds.baseline import Baseline, Blocks, Noise
 Numbers = NDArray[np.float64]
 
 # A table is these numbers, the cycle's values, the history's values.
-KIND, PERIOD, CYCLE, DEVIATION, CORRELATION, BEFORE, LENGTH, SEASON, SIZE, FLOOR, VALUES = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
+KIND, PERIOD, CYCLE, DEVIATION, CORRELATION, BEFORE, LENGTH, SEASON, SIZE, FLOOR, VALUES = (
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    7,
+    8,
+    9,
+    10,
+)
 NONE, CLOSED, RANDOM = 0.0, 1.0, 2.0  # kinds
 
 

@@ -17,9 +17,11 @@ from afterglow.engine.outcome import Outcome
 from afterglow.engine.tiers import HOLD, SKIP, STEP
 from afterglow.engine.work import share_out
 from afterglow.errors import BadValue, argument
+from afterglow.expected import Expected, adjusted_policy, refuse_unadjustable
 from afterglow.policies.policy import Policy
 from afterglow.policies.registry import DEFAULT, is_ours, merged_options, named
 from afterglow.policies.season import seasonal
+from afterglow.worlds.explained import explained as less_expected
 from afterglow.worlds.world import World
 
 TIERS = {"step": STEP, "hold": HOLD, "skip": SKIP}
@@ -41,6 +43,7 @@ def simulate(
     told_window: int | None = None,
     told_horizon: bool = True,
     season: int = 1,
+    explained: float | str | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Outcome:
     """Simulate `runs` independent runs of a policy in a world, exactly.
@@ -51,14 +54,17 @@ def simulate(
     are the policy's settings. `checkpoints` are the steps at which regret is recorded; `first` is the number of the
     first run; `progress` is called with the number of finished runs. The policy is given the world's window unless
     `told_window` replaces it, and the horizon unless `told_horizon` is False. With a `season` the counted parts of its
-    holds are whole seasons.
+    holds are whole seasons. `explained` is the share of the baseline's noise that expected totals explain, or "season":
+    that much is taken out before the policy.
     """
     base: object = named(policy) if isinstance(policy, str) else policy
     if not isinstance(base, Policy):
         raise BadValue(f"{argument('policy')} must be a Policy or the name of one, got {base!r}")
     if not isinstance(world, World):
         raise BadValue(f"{argument('world')} must be a World, got {world!r}; World.of(rewards, window) makes one")
-    policy = seasonal(base, season)
+    if explained is not None:
+        world = less_expected(world, explained)
+    policy = seasonal(base if explained is None else adjusted_for_lab(base), season)
     steps = whole("horizon", horizon, 1)
     if steps > LONGEST:
         raise BadValue(
@@ -82,6 +88,13 @@ def simulate(
         **results.columns(), checkpoints=marks, curves=results.curves, shares=results.shares, pulls=results.pulls,
         recommended=results.recommended,
     )  # fmt: skip
+
+
+def adjusted_for_lab(policy: Policy[Any, Any]) -> Policy[Any, Any]:
+    """The policy for totals less what is expected; refused if it bounds what came in."""
+    told = Expected(typical=0.0)
+    refuse_unadjustable(policy, told)
+    return adjusted_policy(policy, told)
 
 
 def tier_for(engine: str, policy: Policy[Any, Any], world: World) -> str:

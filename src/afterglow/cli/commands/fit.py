@@ -22,7 +22,9 @@ Window = Annotated[
 ]
 ArmColumn = Annotated[str | None, Option("--arm-column", metavar="NAME", help="The column of the arms.")]
 Arm = Annotated[str | None, Option("--arm", metavar="NAME", hidden=True)]  # as it was called before
-RewardMax = Annotated[str | None, Option(metavar="M", help="Maximum reward of one pull; default: the largest total.")]
+RewardMax = Annotated[
+    str | None, Option(metavar="M", help="Maximum reward of one pull; with --window, for proved bounds.")
+]
 Season = Annotated[
     str | None, Option(metavar="P", help="Length of a cycle in steps, such as 24; its phases are estimated too.")
 ]
@@ -43,6 +45,7 @@ def command(
     column: options.Column = None,
     decimal: options.Decimal = None,
     zone: options.Zone = None,
+    expected: options.Expected = None,
     out: Folder = None,
     json: options.Json = False,
     arm: Arm = None,
@@ -51,14 +54,21 @@ def command(
     if arm is not None:
         raise BadValue("--arm is called --arm-column here: it names the column of the arms", field="arm_column")
     steps = None if window is None else count("window", window)
-    cycle = 1 if season is None else count("season", season)
+    cycle = None if season is None else count("season", season)
     most = None if reward_max is None else number("reward_max", number_of(reward_max), above=0.0)
 
     from afterglow.cli.messages import one_line  # noqa: PLC0415
     from afterglow.cli.option_names import worded  # noqa: PLC0415
     from afterglow.lab.fit.fitting import fit  # noqa: PLC0415
 
-    said = {"step": step, "arm_column": arm_column, "column": column, "decimal": decimal, "zone": zone}
+    said = {
+        "step": step,
+        "arm_column": arm_column,
+        "column": column,
+        "decimal": decimal,
+        "zone": zone,
+        "expected": expected,
+    }
     reading = {name: value for name, value in said.items() if value is not None}
     found = fit(data, steps, most, season=cycle, against=against, reading=reading)
     for note in found.notes:
@@ -82,7 +92,11 @@ def show(found: "Fit") -> None:
     from afterglow.cli.output import console  # noqa: PLC0415
 
     screen = console()
+    screen.print(f"[bold]{escape(found.verdict.sentence)}[/bold]\n")
     screen.print(f"{found.check.sentence}\n")
+    if found.expected is not None:
+        slope = found.expected
+        screen.print(f"totals follow what was expected by {slope.slope:.2f} ({slope.low:.2f} to {slope.high:.2f})\n")
     screen.print(means(found))
     than = escape(found.differences[0].than)
     screen.print(f"\naverage per pull, compared with {than}")

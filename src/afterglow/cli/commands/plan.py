@@ -41,6 +41,7 @@ def command(
     decimal: options.Decimal = None,
     zone: options.Zone = None,
     missing: Missing = None,
+    expected: options.Expected = None,
     reward_max: RewardMax = None,
     spread: options.Spread = None,
     runs: options.Runs = "600",
@@ -69,7 +70,14 @@ def command(
     from afterglow.cli.progress import progress  # noqa: PLC0415
     from afterglow.lab.plan.planner import plan  # noqa: PLC0415  Numba takes a second to load
 
-    reading = {"step": step, "column": column, "decimal": decimal, "zone": zone, "missing": missing}
+    reading = {
+        "step": step,
+        "column": column,
+        "decimal": decimal,
+        "zone": zone,
+        "missing": missing,
+        "expected": expected,
+    }
     said = {name: value for name, value in reading.items() if value is not None}
     with progress() as show_progress:
         found = plan(**given, history=history, reading=said, progress=lambda done, what: show_progress(done, what, ""))

@@ -1,13 +1,20 @@
 """`afterglow simulate`: run one policy in one world many times."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Option
 
 from afterglow.checks import number_of
 from afterglow.cli import options
 from afterglow.cli.values import assignments, count
 from afterglow.errors import BadValue
 from afterglow.policies.registry import DEFAULT
+
+Explained = Annotated[
+    str | None,
+    Option(metavar="SHARE|season", help="Share of the baseline's noise that is expected and taken out, or season."),
+]
 
 if TYPE_CHECKING:
     from afterglow.engine.outcome import Outcome
@@ -24,6 +31,7 @@ def command(
     spread: options.Spread = None,
     baseline: options.Baseline = None,
     season: options.Season = None,
+    explained: Explained = None,
     settings: options.Settings = None,
     runs: options.Runs = "100",
     seed: options.Seed = "1",
@@ -39,6 +47,7 @@ def command(
     given = assignments(chosen, settings or [])
     place = world_of(means, arm, world, window, spread, baseline)
     cycle = 1 if season is None else count("season", season)
+    share = None if explained is None else number_of(explained)
     steps, times = count("horizon", horizon), count("runs", runs)
     numbered = count("seed", seed, 0)
     workers = None if threads is None else count("threads", threads)
@@ -47,7 +56,9 @@ def command(
     from afterglow.engine.simulate import log_marks, simulate  # noqa: PLC0415  Numba takes a second to load
 
     marks = log_marks(steps, points) if points else ()
-    outcome = simulate(chosen, place, steps, times, numbered, given, engine, workers, marks, season=cycle)
+    outcome = simulate(
+        chosen, place, steps, times, numbered, given, engine, workers, marks, season=cycle, explained=share
+    )
     found = outcome.summary() | {"options": given, "rewards": [law.text for law in place.rewards]}
     if points:
         found["curve"] = curve_of(outcome)

@@ -1,11 +1,11 @@
 r"""The profile of a season for steps to come: means of phases, shrunk where cycles are few.
 
-The mean of a phase over $m$ cycles has the variance $s^2$, that of the rest over $m$. Where a shorter cycle lies inside,
-such as the day in the week, a phase is pulled towards the mean of its phase of the shorter cycle, which is known from
-more cycles; else, and there too, towards the level. With $V$ the variance of the deviations, the pull keeps the share
-$k = \max(0, 1 - s^2/V)$ of them (James & Stein 1961 in its empirical Bayes form), and the variance of the true mean
-about the shrunk one is $k s^2$. Trend and level are no part of a profile: the trend was subtracted before, and what is
-expected is compared with its own mean.
+The mean of a phase over $m$ cycles has the variance $s^2$, that of the rest over $m$. Where a shorter cycle lies
+inside, such as the day in the week, a phase is pulled towards the mean of its phase of the shorter cycle, which is
+known from more cycles; else, and there too, towards the level. With $V$ the variance of the deviations, the pull keeps
+the share $k = \max(0, 1 - s^2/V)$ of them (James & Stein 1961 in its empirical Bayes form), and the variance of the
+true mean about the shrunk one is $k s^2$. Trend and level are no part of a profile: the trend was subtracted before,
+and what is expected is compared with its own mean.
 """
 
 import math

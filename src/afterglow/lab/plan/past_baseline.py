@@ -3,9 +3,9 @@ r"""The baseline of a plan with a history: its level, its cycle and its noise.
 *Cycle.* The profile of the history, plus a normal error for each phase, because the profile is itself an estimate: a
 new draw for each start and each place of the best arm. A policy that is told the profile sees the error alone.
 
-*Noise.* The residuals of the history, resampled in blocks. A block begins in the phase in which it was recorded, so busy
-hours keep their noise. Blocks of a short history have too little slow noise. What is missing up to the noise to plan
-with is added: normal noise with the history's correlation from step to step.
+*Noise.* The residuals of the history, resampled in blocks. A block begins in the phase in which it was recorded, so
+busy hours keep their noise. Blocks of a short history have too little slow noise. What is missing up to the noise to
+plan with is added: normal noise with the history's correlation from step to step.
 """
 
 import math
@@ -54,7 +54,7 @@ def noise_of(
     """
     cycles = len(rest) // season
     values = np.array(rest[: cycles * season])
-    values = (values - values.mean()) * (math.sqrt(cycles / (cycles - 1)) if 1 < cycles and season > 1 else 1.0)
+    values = (values - values.mean()) * (math.sqrt(cycles / (cycles - 1)) if cycles > 1 and season > 1 else 1.0)
     around = np.concatenate([[0.0], np.cumsum(np.concatenate([values, values[: length - 1]]))])
     shown = float(np.mean((around[length:] - around[:-length]) ** 2)) / length
     lacking = planned**2 - shown

@@ -74,7 +74,7 @@ def plan(
     One arm is better than the others by `gap`, relative to `mean`. `noise` is the standard deviation of one pull's
     reward; the default is the largest possible. A `season` is a sine of amplitude `swing`, 0.2 by default. `history`
     has past totals, as a list, a CSV file or `Totals`; mean, noise and season are estimated from it. `reading` says how
-    to read a file: `step`, `column`, `decimal`, `zone` and `missing` of `read_totals`.
+    to read a file: `step`, `column`, `decimal`, `zone`, `missing` and `expected` of `read_totals`.
     """
     asked = PlanInputs(
         whole("arms", arms, 2), whole("window", window, 1, "1 = paid at once"), whole("horizon", horizon, 1), gap,
@@ -84,6 +84,8 @@ def plan(
     past = None if history is None else summarised_history(history, season, window, reading or {})
     notes = [] if past is None else list(past.notes)
     scenario = scenario_of(asked, None if past is None else past.history, notes)
+    if past is not None and past.forecast is not None:
+        scenario = replace(scenario, forecast=past.forecast)
     times = fewer(whole("runs", runs, 2), scenario.horizon, notes)
     effort = Effort(times, whole("seed", seed, 0), threads, EstimatedProgress(progress))
     return decided(scenario, effort, past is not None or noise is not None, past, source, notes)
@@ -115,12 +117,14 @@ def decided(
     out = None if past is None else outlier_effect(past, chosen, scenario, effort)
     return Plan(
         verdict=verdict, answer=answer(verdict, scenario, chosen), policy=chosen.candidate.name,
-        settings=chosen.candidate.options, season=scenario.align, profile=profile_of(scenario) if scenario.told else None,
-        forecast=scenario.forecast, agent=agent_of(scenario, chosen.candidate),
+        settings=chosen.candidate.options, season=scenario.align,
+        profile=profile_of(scenario) if scenario.told else None, forecast=scenario.forecast,
+        agent=agent_of(scenario, chosen.candidate),
         live=live_of(scenario, chosen.candidate), first_hold=chosen.first_hold, found=chosen.found,
-        found_interval=chosen.interval(), found_range=promise_range(chosen, scenario, effort), confidence=CONFIDENCE, proved=proof.share, proved_runs=proof.runs,
-        proof=what_is_proved(proof, chosen.found), grades=graded.ends, graded_runs=graded.runs,
-        sure_after=graded.sure_after, verdicts=how_graded(graded, seconds), lost=chosen.lost * unit,
+        found_interval=chosen.interval(), found_range=promise_range(chosen, scenario, effort), confidence=CONFIDENCE,
+        proved=proof.share, proved_runs=proof.runs, proof=what_is_proved(proof, chosen.found),
+        grades=graded.ends, graded_runs=graded.runs, sure_after=graded.sure_after,
+        verdicts=how_graded(graded, seconds), lost=chosen.lost * unit,
         lost_share=chosen.lost / (scenario.horizon * (scenario.mean + scenario.gain)),
         lost_by_rotation=scenario.gain * scenario.horizon * (scenario.arms - 1) / scenario.arms * unit,
         switches=chosen.switches, **searched(best, verdict, effort, seconds, outlier_advice(out, chosen.found)),
@@ -203,8 +207,8 @@ class EstimatedProgress:
 def tried(each: Trial, unit: float) -> Tried:
     half = each.lost_half_width
     return Tried(
-        each.candidate.name, each.candidate.options, each.align, each.told, each.found, each.interval(), each.lost * unit,
-        ((each.lost - half) * unit, (each.lost + half) * unit), each.switches, each.first_hold,
+        each.candidate.name, each.candidate.options, each.align, each.told, each.found, each.interval(),
+        each.lost * unit, ((each.lost - half) * unit, (each.lost + half) * unit), each.switches, each.first_hold,
     )  # fmt: skip
 
 

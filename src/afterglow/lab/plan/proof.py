@@ -2,8 +2,8 @@
 
 A policy can find the best arm long before that, because it uses assumptions that it doesn't prove. So a plan reports
 both: how often the recommendation is right, and how often it is proved. The pulls of the simulated runs show whether
-bounds can be disjoint at all, without leakage and with 4 standard deviations of luck. If so, the experiments that agents
-have played step by step (`grades`) show how often they are.
+bounds can be disjoint at all, without leakage and with 4 standard deviations of luck. If so, the experiments that
+agents have played step by step (`grades`) show how often they are.
 """
 
 import math

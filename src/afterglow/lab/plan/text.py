@@ -65,8 +65,9 @@ def why_season(chosen: Trial, others: Sequence[Trial], unit: float, step_seconds
 
     rest = "".join(f"; {named(each)}: {whole_percent(each.found)} and {amount(each.lost * unit)}" for each in others)
     close = any(each.found >= chosen.found and each.lost <= chosen.lost for each in others)
+    way = f"{'taking out' if chosen.told else 'counting'} {named(chosen)}"
     return (
-        f"{'taking out' if chosen.told else 'counting'} {named(chosen)} finds the best arm in {whole_percent(chosen.found)} of runs and loses "
+        f"{way} finds the best arm in {whole_percent(chosen.found)} of runs and loses "
         f"{amount(chosen.lost * unit)}{rest}{'; about as good, and longer cycles are preferred' if close else ''}"
     )
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from afterglow.engine.simulate import simulate
+from afterglow.expected import without_proof
 from afterglow.lab.plan.rotation import rotation
 from afterglow.lab.plan.scenario import Scenario
-from afterglow.expected import without_proof
 from afterglow.policies.policy import Policy
 from afterglow.policies.registry import DEFAULT, named
 from afterglow.policies.season import seasonal
@@ -119,8 +119,8 @@ def trial(candidate: Candidate, scenario: Scenario, effort: Effort) -> Trial:
     right, regrets, pulls, switches = [], [], [], []
     for number, (best, start) in enumerate(groups):
         outcome = simulate(
-            policy_of(candidate, scenario), scenario.world(best, start), scenario.horizon, runs, effort.seed, candidate.options,
-            threads=effort.threads, recommend=True, season=scenario.align, first=number * runs,
+            policy_of(candidate, scenario), scenario.world(best, start), scenario.horizon, runs, effort.seed,
+            candidate.options, threads=effort.threads, recommend=True, season=scenario.align, first=number * runs,
         )  # fmt: skip
         assert outcome.recommended is not None
         right.append(outcome.recommended == best)
