@@ -39,11 +39,11 @@ def week() -> Numbers:
     return np.asarray(LEVEL * (cycle - cycle.mean()))
 
 
-def world(window: int, parts: list[Part], cut: bool) -> World:
+def world(window: int, parts: list[Part], signed: bool) -> World:
     """Three arms that pay two fifths of the level, the second better than the others."""
     mean, noise = 0.4 * LEVEL, 0.1 * LEVEL
     laws = [f"normal:{mean + (LEAD if arm == 1 else 0.0)},{noise}" for arm in range(3)]
-    return World.of(laws, window, "uniform", Baseline((Constant(0.6 * LEVEL), *parts), cut))
+    return World.of(laws, window, "uniform", Baseline((Constant(0.6 * LEVEL), *parts), signed))
 
 
 def played(
@@ -73,7 +73,7 @@ def weekly(policy: str, horizon: int, window: int, way: str, runs: int, seed: in
         cycle = np.roll(week(), -int(random.integers(168)))
         profile = cycle + random.normal(0, total_noise / math.sqrt(WEEKS), 168)
         shown = cycle - profile + profile.mean() if way == "profile" else cycle
-        place = world(window, [Seasonal(tuple(shown.tolist())), Noise(0.04 * LEVEL)], cut=way != "profile")
+        place = world(window, [Seasonal(tuple(shown.tolist())), Noise(0.04 * LEVEL)], signed=way == "profile")
         season = int(way.partition("=")[2] or 1)
         found.append(played(policy, place, horizon, runs // GROUPS, seed, group * runs, season, way == "profile"))
     return summed_up(found, horizon)
@@ -81,7 +81,7 @@ def weekly(policy: str, horizon: int, window: int, way: str, runs: int, seed: in
 
 def shocked(policy: str, share: float, runs: int, seed: int) -> str:
     """Shocks that linger, of which a share is expected."""
-    place = world(24, [Noise(0.08 * LEVEL * math.sqrt(1 - share), 0.9)], cut=share == 0.0)
+    place = world(24, [Noise(0.08 * LEVEL * math.sqrt(1 - share), 0.9)], signed=share > 0.0)
     return summed_up([played(policy, place, 1000, runs, seed, 0, 1, share > 0)], 1000)
 
 

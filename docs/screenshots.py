@@ -59,7 +59,7 @@ def create(database: Path, clock: Clock) -> None:
     with live.open(database, clock=clock) as experiments:
         made = experiments.create(
             "delivery-fee", list(FEES), window=WINDOW, horizon=1000, reward_max=400.0, policy="lean-ucb",
-            step_seconds=HOUR,
+            step_seconds=HOUR, unit="EUR",
         )  # fmt: skip
         play(made, clock, 210, random, served)
         made.pin("0.99", "Free-delivery campaign until the evening")

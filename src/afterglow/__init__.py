@@ -18,15 +18,18 @@ if TYPE_CHECKING:
     from afterglow.lab.plan.planner import plan
     from afterglow.lab.study.results import Results
     from afterglow.lab.study.study import Study
+    from afterglow.worlds.units_world import UnitsWorld
     from afterglow.worlds.world import World
 
 __all__ = [
     "AfterglowError", "Agent", "Difference", "Estimate", "Estimates", "PanelEstimate", "PanelEstimates", "Policy",
-    "Results", "RoundPolicy", "Study", "Units", "UnitsTest", "World", "__version__", "fit", "plan", "simulate",
+    "Results", "RoundPolicy", "Study", "Units", "UnitsTest", "UnitsWorld", "World", "__version__", "fit", "plan",
+    "simulate",
 ]  # fmt: skip
 
 LATER = {
-    "Results": "afterglow.lab.study.results", "Study": "afterglow.lab.study.study", "World": "afterglow.worlds.world",
+    "Results": "afterglow.lab.study.results", "Study": "afterglow.lab.study.study",
+    "UnitsWorld": "afterglow.worlds.units_world", "World": "afterglow.worlds.world",
     "fit": "afterglow.lab.fit.fitting", "plan": "afterglow.lab.plan.planner", "simulate": "afterglow.engine.simulate",
 }  # fmt: skip  # imported when first used
 

@@ -60,9 +60,10 @@ class Agent:
     """One experiment: a policy, its state, and estimates of every arm.
 
     `arms` are names (strings or numbers), or how many there are. `window` is the number of steps over which one
-    pull pays, including its own. `reward_max` is the maximum reward of one pull: totals are divided by
-    it. `confidence` is that of `estimates()`. `policy` is a name or a Policy of your own. `options` are its settings,
-    which may also be given by name: `Agent(..., options={"C": 0.5})` is `Agent(..., C=0.5)`.
+    pull pays, including its own. `reward_max` is the maximum reward of one pull, plus the maximum income of a step
+    that no arm causes, if there is any: totals are divided by it. `confidence` is that of `estimates()`. `policy` is a
+    name or a Policy of your own. `options` are its settings, which may also be given by name:
+    `Agent(..., options={"C": 0.5})` is `Agent(..., C=0.5)`.
     With a `season`, the length of a cycle in steps, the counted parts of holds are whole cycles.
     Randomised policies draw from the stream of (`seed`, `run`), like run number `run` of a simulation.
     """

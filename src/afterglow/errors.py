@@ -15,7 +15,7 @@
     ├── Disagreement (also RuntimeError)  a policy acts differently in plain Python and compiled
     └── MissingExtra (also ImportError)   a part that needs an extra, `pip install ".[lab]"`
 
-    AfterglowWarning (a UserWarning)      a call that works but doesn't give what it promises
+    AfterglowWarning (a UserWarning)      a call that works, but whose guarantee doesn't hold
 
 Messages are one lower-case sentence: the name, the rule, the value, the way out. Programs read `kind`, a slug, and
 `field`, the argument at fault, never the sentence. A sentence that names arguments marks them with `argument`, so that
@@ -183,4 +183,4 @@ class MissingExtra(AfterglowError, ImportError):
 
 
 class AfterglowWarning(UserWarning):
-    """A call that works but doesn't give what it promises."""
+    """A call that works, but whose guarantee doesn't hold."""

@@ -101,4 +101,4 @@ def adjusted_policy(policy: Policy[Any, Any], expected: Expected) -> Policy[Any,
 @cache
 def without_proof(policy: Policy[Any, Any]) -> Policy[Any, Any]:
     make: Any = policy.configure or policy.Settings
-    return replace(policy, configure=partial(make, proof="never"))
+    return replace(policy, configure=partial(make, proof="never"), bounded=False)

@@ -9,6 +9,7 @@ import pytest
 
 import afterglow
 from afterglow.errors import BadValue, OutOfTurn
+from afterglow.live.domain.log import Place
 from afterglow.live.store import access, open_store
 from afterglow.live.store.access import Access, HookRow, TokenRow
 from support.service.live_fixtures import ASKED
@@ -70,15 +71,14 @@ def test_text_that_not_every_database_keeps_is_refused_or_unknown(desk: Access, 
 def test_a_webhook_knows_how_far_it_was_delivered_until_it_is_dropped(desk: Access) -> None:
     desk.put_hook(HOOK)
     assert desk.hooks() == [HOOK]
-    assert desk.hook_place("h1", "shipping") == -1
+    assert desk.hook_places() == {}
     for seq in (3, 9):
-        desk.put_hook_place("h1", "shipping", seq)
-    desk.put_hook_place("h1", "banner", 1)
-    assert (desk.hook_place("h1", "shipping"), desk.hook_place("h1", "banner")) == (9, 1)
+        desk.put_hook_places({("h1", "shipping"): Place(seq, 10 * seq, b"mark"), ("h1", "banner"): Place(1, 2, b"m")})
+    assert desk.hook_places() == {("h1", "shipping"): (9, 90, b"mark"), ("h1", "banner"): (1, 2, b"m")}
     assert desk.drop_hook("h1")
     assert not desk.drop_hook("h1")
-    desk.put_hook_place("h1", "shipping", 10)  # a delivery that was on its way
-    assert (desk.hooks(), desk.hook_place("h1", "shipping")) == ([], -1)
+    desk.put_hook_places({("h1", "shipping"): Place(10, 0, b"")})  # a delivery that was on its way
+    assert (desk.hooks(), desk.hook_places()) == ([], {})
 
 
 def test_another_process_manages_tokens_while_the_experiments_are_written(address: str) -> None:

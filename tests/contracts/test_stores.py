@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from afterglow.errors import Conflict, UnknownName
-from afterglow.live.domain.log import NOTHING, Record, chained
+from afterglow.live.domain.log import BEGINNING, NOTHING, Record, chained
 from afterglow.live.domain.step_rows import StepRow
 from afterglow.live.store import open_store
 from afterglow.live.store.contract import Raced, Snapshot, Store, Writing
@@ -61,9 +61,9 @@ def test_a_name_is_taken_once(store: Store) -> None:
 def test_records_come_back_in_order_as_they_were(store: Store) -> None:
     records = chain(5)
     with store.creating("one") as log:
-        assert log.head() == -1
+        assert log.head() == BEGINNING
         log.append(records)
-        assert log.head() == 4
+        assert log.head() == (4, 40, records[4].hash)
     with store.reading("one") as log:
         assert list(log.records()) == records
         assert list(log.records(after=2)) == records[3:]
@@ -99,7 +99,7 @@ def test_what_fails_leaves_nothing_behind(store: Store) -> None:
     with pytest.raises(ZeroDivisionError), store.writing("one") as log:
         spoil(log)
     with store.reading("one") as log:
-        assert (log.head(), list(log.steps()), log.salts(), log.reported(0)) == (-1, [], {}, (0, 0))
+        assert (log.head().seq, list(log.steps()), log.salts(), log.reported(0)) == (-1, [], {}, (0, 0))
 
 
 def test_what_was_written_is_there_for_the_next_process(opener: Opener) -> None:

@@ -9,7 +9,19 @@ from typing import Any
 
 import pytest
 
-from afterglow import Agent, Difference, Estimate, Estimates, PanelEstimate, Policy, Units, UnitsTest, errors, theory
+from afterglow import (
+    Agent,
+    Difference,
+    Estimate,
+    Estimates,
+    PanelEstimate,
+    Policy,
+    Units,
+    UnitsTest,
+    UnitsWorld,
+    errors,
+    theory,
+)
 from afterglow.cli.app import commands
 from afterglow.engine.outcome import Outcome
 from afterglow.engine.simulate import TIERS, simulate
@@ -149,8 +161,15 @@ def test_every_engine_is_documented() -> None:
 
 @pytest.mark.parametrize(
     ("page", "function"),
-    [("agent", Agent), ("units", Units), ("simulate", simulate), ("worlds", World.of), ("worlds", spread)],
-    ids=["Agent", "Units", "simulate", "World.of", "spread"],
+    [
+        ("agent", Agent),
+        ("units", Units),
+        ("simulate", simulate),
+        ("worlds", World.of),
+        ("worlds", UnitsWorld.of),
+        ("worlds", spread),
+    ],
+    ids=["Agent", "Units", "simulate", "World.of", "UnitsWorld.of", "spread"],
 )
 def test_every_argument_is_in_the_reference(page: str, function: Any) -> None:
     arguments = set(inspect.signature(function).parameters) - {"self", "what"}

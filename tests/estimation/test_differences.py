@@ -80,7 +80,7 @@ def test_reading_says_which_arm_is_ahead_and_what_kind_of_interval_it_is() -> No
     lines = str(noisy(900, 50).estimates()).splitlines()
     assert len(lines) == 5
     assert lines[3].startswith("C over A")
-    assert lines[4].endswith("ordinary, for one look")
+    assert lines[4].endswith("ordinary, valid for one look at the end")
 
 
 @pytest.mark.parametrize(

@@ -100,20 +100,17 @@ def test_a_total_that_contradicts_the_rewards_of_its_step_is_refused(experiment:
     experiment.close_step(1.5)
 
 
-def test_a_clear_difference_is_leading_then_decided_then_finished(experiments: Experiments) -> None:
-    experiment = experiments.create("clear", ["49", "59"], 2, 4000, policy="trim-ucb")
-    seen = [experiment.status().status]
-    for _ in range(4000):
+def test_a_large_difference_is_explored_then_proven_and_stays_so_after_a_stop(experiments: Experiments) -> None:
+    experiment = experiments.create("clear", ["49", "59"], 2, 400, policy="trim-ucb", unit="EUR")
+    assert (experiment.status().status, experiment.status().leader) == ("exploring", None)
+    while experiment.status().step < 200:
         experiment.close_step(1.0 if experiment.current() == "59" else 0.0)
-        now = experiment.status().status if experiment.decision().step % 20 == 0 else seen[-1]
-        if now != seen[-1]:
-            seen.append(now)
-        if now == "decided":
-            break
-    assert seen == ["exploring", "leading", "decided"]
-    assert experiment.status().leader == "59"
-    experiment.stop("decided", keep="59")
-    assert (experiment.status().status, experiment.status().leader) == ("finished", "59")
+    assert (experiment.status().status, experiment.status().leader) == ("proven", "59")
+    experiment.stop("it is proven", keep="59")
+    found = experiment.verdict()
+    assert (found.grade, found.over, found.stopped) == ("proven", True, True)
+    assert experiment.summary().startswith("clear, ")
+    assert " 200 of 400 steps, over: The experiment was stopped before its end. 59 is proven" in experiment.summary()
 
 
 def test_totals_above_what_was_said_are_counted_as_the_most_and_raise_the_alarm(experiments: Experiments) -> None:

@@ -249,16 +249,24 @@ class Machine(RuleBasedStateMachine):
         counted = [one for one in model.closed if one.counts and not one.void]
         assert (now.learned, now.excluded) == (len(counted), len(model.closed) - len(counted))
         assert now.phase == ("over" if model.over else "paused" if model.paused else "running")
-        assert now.status in ({"finished", "inconclusive"} if model.over else {"exploring", "leading", "decided"})
 
     def teardown(self) -> None:
         if not hasattr(self, "experiments"):
             return
         try:
+            self.the_verdict_fits_the_model()
             self.the_log_replays_to_the_same_state()
         finally:
             self.experiments.close()
             self.tear_down_room()
+
+    def the_verdict_fits_the_model(self) -> None:
+        """Once for each run: it takes longer than a step."""
+        model, now = self.model, self.experiment.status()
+        none = {"inconclusive", "stopped"} if model.over else {"exploring"}
+        assert now.status in {"leading", "clear", "proven"} | none
+        assert (now.verdict.over, now.verdict.recommended) == (model.over, now.recommended)
+        assert now.recommended not in now.disabled
 
     def the_log_replays_to_the_same_state(self) -> None:
         verdict = self.experiment.verify()

@@ -2,13 +2,15 @@
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from afterglow.engine.episode import Episode
 from afterglow.engine.simulate import simulate
-from afterglow.errors import BadValue
+from afterglow.errors import AfterglowWarning, BadValue
+from afterglow.lab.study.study import Study
 from afterglow.worlds.baseline import Baseline, Blocks, Constant, Noise, Seasonal, baseline
 from afterglow.worlds.files import read_world
 from afterglow.worlds.world import World
@@ -145,3 +147,28 @@ def test_what_can_not_be_income_is_refused_with_a_sentence(text: str, sentence: 
     with pytest.raises(BadValue) as refusal:
         World.of(ARMS, 3, baseline=text)
     assert sentence in str(refusal.value)
+
+
+@pytest.mark.parametrize("what", [lambda t: 1.0, [0.1, 0.2], object()])
+def test_what_is_no_baseline_is_refused_and_never_ignored(what: Any) -> None:
+    with pytest.raises(BadValue, match="baseline must be a number, a text") as refused:
+        World.of([0.5, 0.7], 9, baseline=what)
+    assert refused.value.field == "baseline"
+
+
+def test_income_beyond_what_rewards_allow_is_told_and_a_divided_world_cures_it() -> None:
+    world = World.of([0.5, 0.7, 0.6], 9, baseline=0.5)
+    with pytest.warns(AfterglowWarning, match=r"up to 1\.5 a step together.*world\.divided\(1\.5\)"):
+        misled = simulate("trim-ucb", world, 10**5, 20, seed=3)
+    place = {"rewards": [0.5, 0.7], "window": 9, "baseline": "constant:0.5"}
+    (warned,) = Study(policies=["trim-ucb"], worlds=[place], horizon=1000).warned
+    assert "trim-ucb relies on at most 1" in warned
+    told = simulate("trim-ucb", world.divided(1.5), 10**5, 20, seed=3)
+    assert misled.regret.mean > 1000  # 0.1 or 0.2 a step, for good, in most runs
+    assert 1.5 * told.regret.mean < 600
+    assert isinstance(told.world, World)
+    assert (told.world.means[1], told.world.most) == (0.7 / 1.5, 1.0)
+
+
+def test_policies_that_rely_on_no_bound_are_not_warned() -> None:
+    simulate("washout-ucb", World.of([0.5, 0.7], 9, baseline=0.5), 1000, 2)

@@ -1,5 +1,6 @@
 import math
 import sys
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from afterglow.errors import BadValue, MissingExtra, UnknownName
-from afterglow.worlds.cells import Cells
+from afterglow.worlds.cells import Cells, atoms
 from afterglow.worlds.rewards import (
     FORMS,
     Bernoulli,
@@ -20,6 +21,7 @@ from afterglow.worlds.rewards import (
     Uniform,
     parse_reward,
 )
+from afterglow.worlds.world import World
 
 SHAPES = [(2, 3), (1, 1), (0.5, 0.5), (0.1, 0.2), (5, 0.3), (30, 2), (1000, 1000), (1e6, 1e6), (1, 0.001), (0.01, 100)]
 BELLS = [(0.5, 0.1, 0, 1), (-3, 0.1, 0, 1), (0.2, 1, 0.1, 0.6), (0.5, 1e-4, 0, 1), (2, 0.5, 0.2, 0.9), (9, 1e3, 0, 1)]
@@ -230,3 +232,35 @@ def test_beta_rewards_say_what_to_install_when_scipy_is_missing(monkeypatch: pyt
     with pytest.raises(MissingExtra, match=r"a Beta reward needs the 'lab' extra: in a clone"):
         Beta(2, 3).cells()
     assert Beta(2, 3).mean == 0.4
+
+
+@dataclass(frozen=True)
+class OwnLaw:
+    """A user's law: 0 or `value`, alike often; `said` is the mean that it says it has."""
+
+    value: float
+    said: float
+
+    @property
+    def mean(self) -> float:
+        return self.said
+
+    @property
+    def variance(self) -> float:
+        return self.value**2 / 4
+
+    @property
+    def text(self) -> str:
+        return f"own:{self.value}"
+
+    def cells(self) -> Cells:
+        return atoms(np.array([0.0, self.value]), np.array([0.5, 0.5]))
+
+
+def test_an_own_law_is_played_by_its_cells_and_refused_if_its_mean_contradicts_them() -> None:
+    assert World.of([OwnLaw(0.8, 0.4), 0.3], 2).gaps == [0.0, 0.1]
+    with pytest.raises(BadValue, match="mean of a reward law must be that of its cells") as refused:
+        World.of([OwnLaw(0.8, 0.5), 0.3], 2)
+    assert refused.value.field == "rewards"
+    with pytest.raises(BadValue, match="rewards must lie between 0 and 1"):
+        World.of([OwnLaw(1.6, 0.8), 0.3], 2)

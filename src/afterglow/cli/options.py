@@ -35,6 +35,15 @@ Baseline = Annotated[
     str | None,
     Option(metavar="TEXT", help="Income not caused by arms, such as seasonal:0.1,0.3 or constant:0.2."),
 ]
+Units = Annotated[str | None, Option(metavar="M", help="Several units at once, each with its own total: 2 to 200.")]
+Common = Annotated[
+    str | None, Option(metavar="TEXT", help="Income that all units share, such as noise:0.04,0.9; with --units.")
+]
+Own = Annotated[str | None, Option(metavar="TEXT", help="Income of each unit alone, such as noise:0.04; with --units.")]
+Interaction = Annotated[
+    str | None,
+    Option(metavar="SHARE", help="How much an arm's effect differs between units, of its mean; with --units."),
+]
 Season = Annotated[
     str | None, Option(metavar="P", help="Length of a cycle in steps; arms are compared over whole cycles.")
 ]

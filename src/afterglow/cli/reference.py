@@ -27,6 +27,8 @@ EXAMPLES = {
     "run": "afterglow run small.toml --out small --threads 2",
     "report": "afterglow report small --out small-report",
     "plan": "afterglow plan --arms 3 --window 24 --horizon 2000 --gap 0.05 --mean 0.4 --noise 0.1 --season 24",
+    "schedule": "afterglow schedule --variants 49,59,69 --window 24 --horizon 1000 --season 24 --seed 7 "
+    "\\\n    --starts 2027-01-04T00:00 --step 1h --out schedule.csv",
     "fit": "afterglow fit steps.csv --window 2 --reward-max 9",
     "verify": "afterglow verify experiments.db",
     "backup": "afterglow backup experiments.db copy.db",
@@ -73,6 +75,10 @@ NOTES = {
     "`found_interval` and `lost_interval`), the inputs, `cycle`, `swing`, `history`, what was `read` of it, "
     "`step_seconds`, `stands_out`, its `source` and `notes`. With `--out` it writes "
     "`index.html`, a page that needs no network, and `plan.json`.",
+    "schedule": "The file has a row for each step: `step` (and `time`), `variant`, `block`, `turn`, `counted`, and an "
+    "empty `total` to be filled in. An existing file is not changed. It is what the policy `switchback` serves with "
+    "the same seed; after it, the best variant is kept. Times without an offset are written as they count, without "
+    "summer time. See the guide [Switchback](../guides/switchback.md).",
     "fit": "Columns can have other names with the same meaning, any order, or no header; see the guide [Look into "
     "recorded steps](../guides/fit.md). With `--out` it writes `index.html`, a page that needs no network, "
     "`fit.json`, and the figures `differences`, `kernels`, `means` and `timeline` as SVG and PNG. The JSON object has "
@@ -80,14 +86,17 @@ NOTES = {
     "`high`, `proved_low` and `proved_high`, `pulls`, `runs`), `differences` (of each `arm` to the arm `than`, "
     "`difference` with `low` and `high`; simultaneous), `kernels` (by arm and lags the `excess` over the "
     "average arm at each lag), `check` (`verdict`, `p`, `most`, `suggested`, `sentence`, `tests`, `alarm`), "
-    "`steps` and `notes`.",
+    "`steps` and `notes`. With `--design` and `--turns` there is a `test`: `p`, `pairs` (each `difference` with an "
+    "exact interval, `p`, and `holm`, corrected for all pairs), `blocks` and `orders`, with the `turns` it used; a "
+    "table that can't come from the design is refused, with the first turn at fault.",
     "verify": "Exits 1 if anything differs. The database can be in use. The JSON list has for each experiment "
     "`records`, `steps`, `snapshots`, `faults` and `ok`.",
     "backup": "The copy is consistent, and a database like any other. An existing file is not overwritten; a "
     "PostgreSQL database must be empty. Either side can be PostgreSQL: to store a copy in a file, to restore it, or "
     "to move.",
     "export": "Steps have `step`, `variant`, `planned`, `role`, `total`, `void` and `reason`; events have `seq`, `at`, "
-    "`kind`, `body` and `hash`. A step that is open, was missed, or is void without a report has no `total`: empty in "
+    "`kind`, `body` and `hash`; the [verdict](live.md#verdict) is one row, in CSV with a column for each number. A "
+    "step that is open, was missed, or is void without a report has no `total`: empty in "
     "CSV, `null` in JSON. A total above 0 that was reported and then voided is kept, with `void`. `afterglow fit` and "
     "`plan --history` treat all of these as unknown. See the [reference of live experiments](live.md).",
     "migrate": "The copy of a file is in the same folder, with the old version in its name. PostgreSQL is changed in "

@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from afterglow.checks import between, number_of, whole
 from afterglow.errors import BadValue, argument
-from afterglow.policies.policy import PLACE, Policy
+from afterglow.policies.registry import AnyPolicy
 
 THOUSANDS = re.compile(r"[1-9]\d{0,2}([.,']\d{3})+")
 
@@ -26,7 +26,7 @@ def numbers(name: str, text: str) -> list[float]:
     return [between(name, number_of(part.strip()), 0, 1, "each of them") for part in text.split(",")]
 
 
-def assignments(policy: Policy[Any, Any], texts: Sequence[str]) -> dict[str, Any]:
+def assignments(policy: AnyPolicy, texts: Sequence[str]) -> dict[str, Any]:
     """The options of a policy from `key=value` texts, read as `configure` annotates them."""
     known = policy.options()
     found: dict[str, Any] = {}
@@ -34,7 +34,7 @@ def assignments(policy: Policy[Any, Any], texts: Sequence[str]) -> dict[str, Any
         name, equals, value = (part.strip() for part in text.partition("="))
         if not equals:
             raise BadValue(f"--set must be key=value, got {text!r}; {policy.name}: {policy.takes()}", field="set")
-        if name in PLACE:
+        if name in policy.place:
             sentence = f"--set is for a policy's own settings, got {text!r}; give --{name} instead"
             raise BadValue(sentence, field="set")
         if name not in known:
@@ -45,7 +45,7 @@ def assignments(policy: Policy[Any, Any], texts: Sequence[str]) -> dict[str, Any
     return found
 
 
-def maker(policy: Policy[Any, Any]) -> Any:
+def maker(policy: AnyPolicy) -> Any:
     """The function that makes a policy's settings."""
     return policy.configure or policy.Settings
 

@@ -131,6 +131,10 @@ class ExperimentMethods(CommandMethods[Given]):
     def status(self) -> Given:
         return self._ask(Call("GET", of(self.name), pick="status"))
 
+    def verdict(self) -> Given:
+        """Which variant to keep, by how much it is better, how sure that is, what it assumes; and a `summary`."""
+        return self._ask(Call("GET", of(self.name, "verdict")))
+
     def estimates(self) -> Given:
         """Mean and interval of every variant."""
         return self._ask(Call("GET", of(self.name, "estimates")))

@@ -19,24 +19,12 @@ from afterglow.worlds.baseline import Baseline, Blocks, Noise
 Numbers = NDArray[np.float64]
 
 # A table is these numbers, the cycle's values, the history's values.
-KIND, PERIOD, CYCLE, DEVIATION, CORRELATION, BEFORE, LENGTH, SEASON, SIZE, FLOOR, VALUES = (
-    0,
-    1,
-    2,
-    3,
-    4,
-    5,
-    6,
-    7,
-    8,
-    9,
-    10,
-)
-NONE, CLOSED, RANDOM = 0.0, 1.0, 2.0  # kinds
+KIND, PERIOD, CYCLE, DEVIATION, CORRELATION, BEFORE, LENGTH, SEASON, SIZE, VALUES = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
+NONE, CLOSED, RANDOM, SIGNED = 0.0, 1.0, 2.0, 3.0  # kinds; signed is random and not cut at 0
 
 
 def income(table: Numbers, key: Any, t0: int, n: int) -> float:
-    if table[KIND] != RANDOM:
+    if table[KIND] < RANDOM:
         return closed(table, t0, n)
     period = int(table[PERIOD])
     noise_key = child(key, 0)
@@ -48,7 +36,7 @@ def income(table: Numbers, key: Any, t0: int, n: int) -> float:
             value += noise(table, noise_key, t)
         if table[SIZE] > 0.0:
             value += from_history(table, VALUES + period, block_key, t)
-        total += max(table[FLOOR], value)
+        total += max(0.0, value) if table[KIND] == RANDOM else value
     return total
 
 
@@ -85,8 +73,8 @@ def table_of(baseline: Baseline) -> Numbers:
         return head
     cycle = np.array(baseline.profile)
     history = np.zeros(0)
-    head[FLOOR] = 0.0 if baseline.cut else -math.inf
-    head[KIND], head[PERIOD], head[CYCLE] = RANDOM if baseline.random else CLOSED, cycle.size, math.fsum(cycle)
+    random = SIGNED if baseline.signed else RANDOM
+    head[KIND], head[PERIOD], head[CYCLE] = random if baseline.random else CLOSED, cycle.size, math.fsum(cycle)
     for part in baseline.parts:
         if isinstance(part, Noise):
             head[DEVIATION], head[CORRELATION] = part.deviation, part.correlation

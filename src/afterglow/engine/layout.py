@@ -27,7 +27,16 @@ class Layout:
 
 
 def layout(kind: type) -> Layout:
-    """The layout of a dataclass of int, float, list[int] and list[float]."""
+    """The layout of a dataclass of int, float, list[int] and list[float]; found once for each."""
+    if kind not in known:
+        known[kind] = layout_of(kind)
+    return known[kind]
+
+
+known: dict[type, Layout] = {}
+
+
+def layout_of(kind: type) -> Layout:
     hints = typing.get_type_hints(kind)
     scalars, lists = [], []
     for field in fields(kind):

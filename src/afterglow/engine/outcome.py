@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from afterglow.worlds.units_world import UnitsWorld
 from afterglow.worlds.world import World
 
 Numbers = NDArray[np.float64]
@@ -36,7 +37,7 @@ class Outcome:
     policy: str
     settings: dict[str, Any]  # resolved: what the policy worked with
     options: dict[str, Any]  # as given
-    world: World
+    world: World | UnitsWorld
     horizon: int
     runs: int
     seed: int
@@ -62,8 +63,13 @@ class Outcome:
         return Mean.of(self.regrets)
 
     @property
+    def units(self) -> int:
+        """How many units it has; a world without units is one."""
+        return self.world.units if isinstance(self.world, UnitsWorld) else 1
+
+    @property
     def best_arm_share(self) -> float:
-        return float(self.pulls[:, self.world.best].mean() / self.horizon)
+        return float(self.pulls[:, self.world.best].mean() / (self.horizon * self.units))
 
     def summary(self) -> dict[str, Any]:
         """The main figures as plain data."""
@@ -75,7 +81,7 @@ class Outcome:
             "horizon": self.horizon,
             "window": self.world.window,
             "spread": self.world.spread.text,
-            **({"baseline": self.world.baseline.text} if self.world.baseline.parts else {}),
+            **units_of(self.world),
             "runs": self.runs,
             "seed": self.seed,
             "engine": self.engine,
@@ -86,3 +92,11 @@ class Outcome:
             "switches": float(self.switches.mean()),
             "seconds": self.seconds,
         }
+
+
+def units_of(world: World | UnitsWorld) -> dict[str, Any]:
+    """Baseline, or units and what they share, as plain data."""
+    if isinstance(world, World):
+        return {"baseline": world.baseline.text} if world.baseline.parts else {}
+    texts = {"common": world.common.text, "own": world.own.text}
+    return {"units": world.units} | {name: text for name, text in texts.items() if text}

@@ -1,6 +1,7 @@
 """`simulate`: many runs of a policy in a world."""
 
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
@@ -14,23 +15,26 @@ from afterglow.engine.agreement import check_own
 from afterglow.engine.job import Job, JobResults
 from afterglow.engine.machinery import machinery
 from afterglow.engine.outcome import Outcome
+from afterglow.engine.rounds.simulate import simulate_units
 from afterglow.engine.tiers import HOLD, SKIP, STEP
 from afterglow.engine.work import share_out
-from afterglow.errors import BadValue, argument
+from afterglow.errors import AfterglowWarning, BadValue, argument
 from afterglow.expected import Expected, adjusted_policy, refuse_unadjustable
 from afterglow.policies.policy import Policy
-from afterglow.policies.registry import DEFAULT, is_ours, merged_options, named
+from afterglow.policies.registry import DEFAULT, AnyPolicy, is_ours, merged_options, named, round_policy
 from afterglow.policies.season import seasonal
 from afterglow.worlds.explained import explained as less_expected
+from afterglow.worlds.units_world import UnitsWorld
 from afterglow.worlds.world import World
 
 TIERS = {"step": STEP, "hold": HOLD, "skip": SKIP}
+ROUNDING = 1e-9
 LONGEST = 10**15  # beyond this float sums no longer count single rewards
 
 
 def simulate(
-    policy: str | Policy[Any, Any] = DEFAULT,
-    world: World | None = None,
+    policy: str | AnyPolicy = DEFAULT,
+    world: World | UnitsWorld | None = None,
     horizon: float | None = None,
     runs: int = 100,
     seed: int = 1,
@@ -57,14 +61,6 @@ def simulate(
     holds are whole seasons. `explained` is the share of the baseline's noise that expected totals explain, or "season":
     that much is taken out before the policy.
     """
-    base: object = named(policy) if isinstance(policy, str) else policy
-    if not isinstance(base, Policy):
-        raise BadValue(f"{argument('policy')} must be a Policy or the name of one, got {base!r}")
-    if not isinstance(world, World):
-        raise BadValue(f"{argument('world')} must be a World, got {world!r}; World.of(rewards, window) makes one")
-    if explained is not None:
-        world = less_expected(world, explained)
-    policy = seasonal(base if explained is None else adjusted_for_lab(base), season)
     steps = whole("horizon", horizon, 1)
     if steps > LONGEST:
         raise BadValue(
@@ -72,11 +68,28 @@ def simulate(
         )
     runs, first, seed = whole("runs", runs, 1), whole("first", first, 0), any_seed(seed)
     marks = checked_marks(checkpoints, steps)
+    if isinstance(world, UnitsWorld):
+        if explained is not None:
+            raise BadValue(f"{argument('explained')} is for one total a step, got a world with units; leave it out")
+        for_units = round_policy(policy)
+        tier = tier_for(engine, for_units, world.pulls)
+        return simulate_units(
+            for_units, world, steps, runs, seed, options, (tier, TIERS[tier]), threads, marks.tolist(), first,
+            recommend, told_window, season, progress,
+        )  # fmt: skip
+    base: object = named(policy) if isinstance(policy, str) else policy
+    if not isinstance(base, Policy):
+        raise BadValue(f"{argument('policy')} must be a Policy or the name of one, got {base!r}")
+    if not isinstance(world, World):
+        raise BadValue(f"{argument('world')} must be a World, got {world!r}; World.of(rewards, window) makes one")
+    if explained is not None:
+        world, base = less_expected(world, explained), adjusted_for_lab(base)
+    policy = seasonal(base, season)
     window = world.window if told_window is None else told_window
     given = merged_options(options, {})
     settings = policy.settings(world.arms, window, steps if told_horizon else None, given)
     tier = tier_for(engine, policy, world)
-    if not is_ours(base):
+    if explained is None and not is_ours(base):
         check_own(policy, settings, world.arms)
     job = Job(policy, settings, machinery(world, policy.privileged), steps, seed, TIERS[tier], first).compiled()
     results = JobResults.empty(runs, world.arms, marks, recommend)
@@ -97,9 +110,10 @@ def adjusted_for_lab(policy: Policy[Any, Any]) -> Policy[Any, Any]:
     return adjusted_policy(policy, told)
 
 
-def tier_for(engine: str, policy: Policy[Any, Any], world: World) -> str:
+def tier_for(engine: str, policy: AnyPolicy, world: World) -> str:
     """The tier to use; asking for one that can't be used is refused with the reason."""
     choice("engine", engine, ["auto", *TIERS])
+    warn_of_income(policy, world)
     if world.spread.memory and engine not in ("auto", "step"):
         raise BadValue(
             f"{argument('engine')} {engine} can't run spread {world.spread.text}: it keeps memory between pulls, so it "
@@ -108,6 +122,19 @@ def tier_for(engine: str, policy: Policy[Any, Any], world: World) -> str:
     if engine != "auto":
         return engine
     return "step" if policy.every_step or world.spread.memory else "skip"
+
+
+def warn_of_income(policy: AnyPolicy, world: World) -> None:
+    """Warn where a baseline makes totals that rewards of at most 1 can't explain, to a policy that relies on them."""
+    if policy.bounded and world.baseline.parts and world.most > 1 + ROUNDING:
+        most = f"{world.most:.4g}"
+        warnings.warn(
+            f"a pull and the baseline bring up to {most} a step together, but {policy.name} relies on at most 1: its "
+            "guarantee is void and its regret may grow in proportion to the horizon; simulate "
+            f"world.divided({most}), which is what reward_max={most} does in an agent",
+            AfterglowWarning,
+            stacklevel=3,
+        )
 
 
 def checked_marks(checkpoints: Sequence[int], horizon: int) -> NDArray[np.int64]:

@@ -168,6 +168,7 @@ def all_swaps(blocks: int) -> list[list[int]]:
             for number in range(1 << (blocks - 1))]  # fmt: skip
 
 
+@lru_cache(maxsize=4)
 def drawn_swaps(blocks: int, stream: int) -> list[list[int]]:
     """The schedule as it was played, and 9,999 choices drawn at random: bytes of bits, one for each block."""
     words = -(-blocks // 64)

@@ -1,25 +1,35 @@
 """The current state of an experiment in memory, kept up to date with its log and its schedule.
 
-Every change is a record that is durable before the call returns; if that fails, the copy is read again.
+Every change is a record that is durable before the call returns; if that fails, the copy is read again. It is also read
+again, with an error in the log, if the database has lost or replaced records that this process has seen: a standby was
+promoted, or a backup restored. That is checked by sequence and hash inside every transaction, so nothing is appended to
+a log that this process does not know.
 """
 
+import logging
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from math import inf
 from threading import Condition, RLock
 from time import monotonic
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
+from afterglow.errors import Unavailable
 from afterglow.live.domain import commands
 from afterglow.live.domain.commands import Event, Reported
 from afterglow.live.domain.decision import Decision, decided
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import ExperimentState
-from afterglow.live.follower import Follower
+from afterglow.live.follower import Diverged, Follower
 from afterglow.live.store.contract import Reading, Store, Writing
 
+LOG = logging.getLogger("afterglow.live")
 NEVER = -1
+TRIES = 3  # of a transaction whose log is not the one that was followed
 REREAD = 1.0  # seconds for which a decision is used without a read, where other processes may change it
+
+
+Begun = TypeVar("Begun", bound=Reading)
 
 
 class ChangeSignal:
@@ -28,6 +38,7 @@ class ChangeSignal:
     def __init__(self) -> None:
         self.count = 0
         self.changed = Condition()
+        self.rewound: list[Callable[[str], None]] = []  # called when a log has lost records, with its experiment
 
     def notify(self) -> None:
         with self.changed:
@@ -59,6 +70,7 @@ class CachedState:
         self.lock = RLock()
         self.copy = Follower(name)
         self.untidy = False
+        self.since = 0.0  # when the last transaction began
         self.shown: Shown | None = None
         self.ends: float | None = None  # when the current step ends on its schedule, if known
         with self.reading():
@@ -67,6 +79,11 @@ class CachedState:
     @property
     def spec(self) -> Spec:
         return self.copy.spec
+
+    @property
+    def mark(self) -> tuple[int, bytes]:
+        """Seq and hash of the last record that the state has."""
+        return self.copy.seq, self.copy.hash
 
     def glance(self) -> Decision | None:
         """The decision from memory, without the database and without waiting; None if it is not known."""
@@ -124,10 +141,40 @@ class CachedState:
     def reading(self) -> Iterator[Reading]:
         with self.lock:
             since = monotonic()  # before the read begins
-            with self.store.reading(self.name) as log:
-                self.copy.follow(log)
+            with ExitStack() as stack:
+                log = self.enter(stack, self.store.reading)
                 self.show(since)
                 yield log
+
+    def enter(self, stack: ExitStack, begin: Callable[[str], AbstractContextManager[Begun]]) -> Begun:
+        """Begin a transaction and follow the log; begin again if it is not the log that was followed before."""
+        for _ in range(TRIES):
+            with ExitStack() as attempt:
+                log = attempt.enter_context(begin(self.name))
+                self.since = monotonic()  # others wait from now on
+                try:
+                    self.copy.follow(log)
+                except Diverged as diverged:
+                    self.start_again(diverged)
+                    continue
+                stack.enter_context(attempt.pop_all())
+                return log
+        raise Unavailable(f"the log of {self.name!r} is being replaced; try again")
+
+    def start_again(self, diverged: Diverged) -> None:
+        """Forget what the log no longer has, and say so."""
+        known, head = diverged.known, diverged.head
+        LOG.error(
+            "the log of %r has lost records: this process has seen record %d, the database now ends with record %d or "
+            "has another record in its place; a standby was promoted or a backup restored. Calls acknowledged since "
+            "then are lost. The experiment goes on from what the database has",
+            self.name, known.seq, head.seq,
+        )  # fmt: skip
+        self.shown = self.ends = None
+        self.copy.forget()
+        self.store.forget_numbers()
+        for tell in self.signal.rewound:
+            tell(self.name)
 
     def writing(self) -> AbstractContextManager[Writing]:
         return self.changing(self.store.writing)
@@ -135,11 +182,10 @@ class CachedState:
     @contextmanager
     def changing(self, begin: Callable[[str], AbstractContextManager[Writing]]) -> Iterator[Writing]:
         with self.lock:
-            before, since = NEVER, 0.0
+            before = NEVER
             try:
-                with begin(self.name) as log:
-                    since = monotonic()  # others wait from now on
-                    self.copy.follow(log)
+                with ExitStack() as stack:
+                    log = self.enter(stack, begin)
                     before = self.copy.seq
                     yield log
             except BaseException:
@@ -147,10 +193,10 @@ class CachedState:
                     self.shown = None
                     self.copy.forget()
                 elif before > NEVER:  # what was read is valid
-                    self.show(since)
+                    self.show(self.since)
                 raise
             self.copy.dirty = False
-            self.show(since)
+            self.show(self.since)
             if self.copy.seq != before:
                 self.signal.notify()
             if self.untidy:

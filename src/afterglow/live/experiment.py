@@ -3,8 +3,10 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from uuid import uuid4
 
+from afterglow.checks import whole
 from afterglow.errors import AfterglowError, Conflict, OutOfTurn, Unavailable
 from afterglow.estimation.estimates import Estimates
+from afterglow.estimation.verdict import Verdict, Versus
 from afterglow.live.cached_state import CachedState, ChangeSignal
 from afterglow.live.command_context import CommandContext, ReplayNeeded
 from afterglow.live.command_methods import CommandMethods
@@ -14,12 +16,16 @@ from afterglow.live.domain.command_table import Command, command_named
 from afterglow.live.domain.commands import Reported
 from afterglow.live.domain.decision import Decision, Receipt, decided
 from afterglow.live.domain.spec import Spec
-from afterglow.live.domain.status import Explanation, Status, estimates, status
+from afterglow.live.domain.status import Explanation, Status, status
 from afterglow.live.domain.transitions import recommended
+from afterglow.live.domain.verdict import case_of, estimates
 from afterglow.live.follower import LogEntry, Step, log_entries
 from afterglow.live.late_void import LateVoid
 from afterglow.live.reward_keys import readable, settle
 from afterglow.live.store.contract import Raced, Store, Writing
+from afterglow.live.summary import Progress, progress, summary
+from afterglow.live.verdict_cache import VerdictCache
+from afterglow.live.verdict_history import POINTS, VerdictPoint, history
 from afterglow.live.verify import Verification, verify
 
 
@@ -29,6 +35,7 @@ class Experiment(CommandMethods):
     def __init__(self, store: Store, name: str, clock: Callable[[], float], signal: ChangeSignal) -> None:
         self.name = name
         self._cache = CachedState(store, name, clock, signal)
+        self._verdicts = VerdictCache()
 
     @property
     def spec(self) -> Spec:
@@ -155,9 +162,48 @@ class Experiment(CommandMethods):
 
     # Know
 
-    def status(self) -> Status:
+    def status(self, recent: float = 0.0) -> Status:
+        """How the experiment stands, with its verdict, which may be `recent` seconds old."""
         with self._cache.current() as state:
-            return status(self.spec, state)
+            return status(self.spec, state, self._verdicts.judge(self._cache.mark, recent))
+
+    def verdict(self) -> Verdict:
+        """The graded answer so far: which variant to keep, by how much it is better, how sure that is, what it assumes.
+
+        It is computed once for each step, when somebody asks. Rewards and `current` don't wait for it.
+        """
+        return self.status().verdict
+
+    def verdict_after(self, seq: int, only_known: bool = False) -> Verdict | None:
+        """The verdict, if record `seq` is the last one; `only_known`: if it was computed already."""
+        with self._cache.current() as state:
+            mark = self._cache.mark
+            if mark[0] != seq or (only_known and not self._verdicts.has(mark)):
+                return None
+            now = status(self.spec, state, self._verdicts.judge(mark))
+        return now.verdict
+
+    def summary(self) -> str:
+        """The verdict for somebody who has to decide: a paragraph with numbers, units and dates."""
+        with self._cache.current() as state:
+            now = status(self.spec, state, self._verdicts.judge(self._cache.mark))
+            reached = progress(self.spec, state, self._cache.copy.latest)
+        return summary(self.spec, now.verdict, reached)
+
+    def progress(self) -> Progress:
+        """Phase, step and dates, as `summary` tells them."""
+        with self._cache.current() as state:
+            return progress(self.spec, state, self._cache.copy.latest)
+
+    def lifts(self) -> tuple[Versus, ...]:
+        """The difference of every variant to the control per step; the intervals hold together."""
+        with self._cache.current() as state:
+            mark, case = self._cache.mark, case_of(self.spec, state)
+        return self._verdicts.lifts(mark, case)
+
+    def verdicts(self, count: int = POINTS) -> list[VerdictPoint]:
+        """Verdicts at up to `count` steps of the past, for a picture of how the chances have changed."""
+        return history(self._cache.store, self.name, self.status().step, whole("count", count, 2))
 
     def estimates(self) -> Estimates:
         """Mean and interval of every variant: valid together, at any step, whatever was voided or pinned."""

@@ -7,12 +7,12 @@ from itertools import islice
 from pathlib import Path
 from threading import RLock
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
-from afterglow.errors import Unavailable
-from afterglow.live.cached_state import ChangeSignal
+from afterglow.errors import BadDatabase, Unavailable, UnknownName
+from afterglow.live.cached_state import REREAD, ChangeSignal
 from afterglow.live.domain import commands
-from afterglow.live.domain.log import NOTHING, Record, chained
+from afterglow.live.domain.log import NOTHING, Place, Record, chained
 from afterglow.live.domain.spec import spec_of
 from afterglow.live.experiment import Experiment
 from afterglow.live.follower import Follower, LogEntry, log_entries
@@ -22,6 +22,13 @@ from afterglow.live.verify import Verification, verify
 from afterglow.release import __version__
 
 POLL = 1.0  # seconds between checks for records of other processes
+
+
+class Located(NamedTuple):
+    """Where a reader of a log goes on."""
+
+    seq: int
+    lost: bool  # whether the record that it has seen last is not in the log
 
 
 class Experiments:
@@ -98,9 +105,37 @@ class Experiments:
         """Seconds since 1970, by the clock of the experiments."""
         return self._clock()
 
+    def delay(self) -> float:
+        """Seconds for which a decision in memory may be older than a command that another process was given."""
+        return 0.0 if self._store.alone else REREAD
+
     def heads(self) -> dict[str, int]:
         """The seq of every experiment's last record, from which `changes` continues."""
+        return {name: place.seq for name, place in self._store.heads().items()}
+
+    def places(self) -> dict[str, Place]:
+        """The place of every experiment's last record."""
         return self._store.heads()
+
+    def on_rewind(self, tell: Callable[[str], None]) -> None:
+        """Call this with the name of an experiment whose log has lost records that this process has seen."""
+        self._signal.rewound.append(tell)
+
+    def locate(self, places: Mapping[str, Place]) -> dict[str, Located]:
+        """Where readers that have seen the records up to these places go on; experiments that are gone are left out.
+
+        A place that the log doesn't have, since a standby was promoted or a backup restored, is lost. The reader goes
+        on behind the last record that is older than the one it has seen: what was appended since then is newer.
+        """
+        found = dict[str, Located]()
+        for name, place in places.items():
+            with suppress(UnknownName), self._store.reading(name) as log:
+                record = next(log.records(place.seq - 1, 1), None)
+                if place.seq < 0 or (record is not None and place.is_of(record)):
+                    found[name] = Located(place.seq, False)
+                else:
+                    found[name] = Located(log.last_before(place.at), True)
+        return found
 
     def tick(self) -> dict[str, Exception]:
         """Close the steps that have ended on their schedule in all experiments; errors, by name of the experiment."""
@@ -129,7 +164,7 @@ class Experiments:
         found = list[list[tuple[str, LogEntry]]]()
         for name, last in self._store.heads().items():
             seen = after.get(name, -1)
-            if last > seen and (only is None or name in only):
+            if last.seq > seen and (only is None or name in only):
                 with suppress(ValueError, TypeError, LookupError), self._store.reading(name) as log:
                     found.append([(name, one) for one in log_entries(log, seen, count)])
         return list(islice(merge(*found, key=lambda one: one[1].at), count))
@@ -160,9 +195,16 @@ class Experiments:
         """Verify all experiments, also those that can't go on."""
         verdicts = list[Verification]()
         for name in self.names() if only is None else only:
-            with self._store.reading(name) as log:
-                verdicts.append(verify(name, log))
+            try:
+                with self._store.reading(name) as log:
+                    verdicts.append(verify(name, log))
+            except BadDatabase as error:
+                verdicts.append(Verification(name, 0, 0, 0, (str(error),)))
         return verdicts
+
+    def damage(self) -> list[str]:
+        """Damaged pages of a SQLite file, by table; none if there are none."""
+        return self._store.damage()
 
     def backup(self, address: str | Path) -> None:
         """Copy the database, while it is in use, to a new file or an empty PostgreSQL database."""

@@ -4,20 +4,23 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from afterglow.errors import BadDatabase, BadFormat, OutOfTurn
+from afterglow.errors import AfterglowError, BadDatabase, BadFormat, OutOfTurn
 from afterglow.live.domain.amounts import units
 from afterglow.live.domain.commands import Event
-from afterglow.live.domain.log import NOTHING, Record, body_of, chained, read_body
+from afterglow.live.domain.log import NOTHING, Place, Record, body_of, chained, read_body
 from afterglow.live.domain.replay import REVISING, range_of
 from afterglow.live.domain.spec import Spec, read_spec
 from afterglow.live.domain.state import VERSION, WAITING, ExperimentState, Role, initial, restored, version_of
 from afterglow.live.domain.status import Explanation, explanation
-from afterglow.live.domain.step_rows import CloseRow, MissedRows, OpenRow, VoidRows, changes
+from afterglow.live.domain.step_rows import CloseRow, MissedRows, OpenRow, SpoiledRow, VoidRows, changes
 from afterglow.live.domain.transitions import apply
 from afterglow.live.store.contract import Reading, Snapshot, Writing
 
 EVERY = 1000  # records between snapshots, more where they are large
 BYTES = 50  # of snapshots for each record
+VOIDING = (*REVISING, "emergency")  # events by which commands make steps void
+
+NO_RECORD = Record(-1, 0, "", "", b"")
 
 
 class Step(NamedTuple):
@@ -36,6 +39,25 @@ class LogEntry(NamedTuple):
     kind: str
     body: dict[str, Any]
     hash: str
+
+    def place(self) -> Place:
+        return Place(self.seq, round(1000 * self.at), bytes.fromhex(self.hash))
+
+
+REWOUND = "rewound"  # kind of the entry that tells a reader that the log has lost records which it has seen
+
+
+def rewound(seen: int, goes_on: int, now: float) -> LogEntry:
+    """For a reader that has seen the records up to `seen`, and goes on behind record `goes_on`; not in any log."""
+    return LogEntry(goes_on, now, REWOUND, {"seen": seen, "continues_after": goes_on}, "")
+
+
+class Diverged(Exception):
+    """The log has lost or replaced records that this process has seen: it is to be read again from its beginning."""
+
+    def __init__(self, known: Place, head: Place) -> None:
+        self.known = known
+        self.head = head
 
 
 class Follower:
@@ -57,13 +79,32 @@ class Follower:
         self.looked = -1  # the last record that was searched for them
 
     def follow(self, log: Reading) -> None:
-        """Apply records that others, or an earlier process, have added."""
-        if log.head() == self.seq:
+        try:
+            self.read_on(log)
+        except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            if isinstance(error, AfterglowError):
+                raise
+            raise BadDatabase(f"the log of {self.name!r} can't be read: {error!r}; go back to a backup") from error
+
+    def read_on(self, log: Reading) -> None:
+        """Apply records that others, or an earlier process, have added; `Diverged` if the log is not the one followed.
+
+        The last record that this copy has must still be in the log, with the same hash.
+        """
+        head = log.head()
+        if (head.seq, head.hash) == (self.seq, self.hash):
             return
+        records = log.records(max(self.seq - 1, -1))
         if self.seq < 0:
             self.begin(log)
-        for record in log.records(self.seq):
+            records = log.records(self.seq)
+        elif not self.place().is_of(next(records, NO_RECORD)):
+            raise Diverged(self.place(), head)
+        for record in records:
             self.take(record)
+
+    def place(self) -> Place:
+        return Place(self.seq, self.latest, self.hash)
 
     def begin(self, log: Reading, step: int | None = None) -> None:
         """Read the spec and the last snapshot; the last one of at most a step.
@@ -74,6 +115,8 @@ class Follower:
         if first is None or first.kind != "create":
             raise BadDatabase(f"the log of {self.name!r} doesn't begin with its creation; go back to a backup")
         self.spec = read_spec(first.body)
+        if self.spec.name != self.name:
+            raise BadDatabase(f"the log of {self.name!r} is that of {self.spec.name!r}; go back to a backup")
         snapshot = log.snapshot(step)
         if snapshot is None:
             self.state = initial(self.spec)
@@ -155,9 +198,10 @@ class Follower:
     def reason(self, log: Reading, step: int) -> str | None:
         """The reason of the command that made a step void, if there was one."""
         if self.looked < self.seq:
-            new = [one for kind in REVISING for one in log.records(self.looked, kind=kind)]
+            new = [one for kind in VOIDING for one in log.records(self.looked, kind=kind)]
             new.sort(key=lambda one: one.seq)
-            self.voided += [(range_of(one), str(read_body(one.body)["reason"])) for one in new]
+            read = [(range_of(one), read_body(one.body)) for one in new]
+            self.voided += [(steps, str(body["reason"])) for steps, body in read if body.get("void", True)]
             self.looked = self.seq
         return next((why for steps, why in self.voided if step in steps), None)
 
@@ -174,7 +218,7 @@ class Follower:
         ]  # fmt: skip
 
 
-def write(log: Writing, made: list[OpenRow | CloseRow | MissedRows | VoidRows]) -> None:
+def write(log: Writing, made: list[OpenRow | CloseRow | MissedRows | SpoiledRow | VoidRows]) -> None:
     """Change the rows of steps."""
     for one in made:
         if isinstance(one, OpenRow):
@@ -183,6 +227,8 @@ def write(log: Writing, made: list[OpenRow | CloseRow | MissedRows | VoidRows]) 
             log.repeat_step(*one)
         elif isinstance(one, VoidRows):
             log.void_steps(*one)
+        elif isinstance(one, SpoiledRow):
+            log.spoil_step(*one, str(Role.EMERGENCY))
         else:
             log.end_step(*one)
 

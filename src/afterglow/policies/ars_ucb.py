@@ -3,7 +3,7 @@ r"""ARS-UCB (Wang, Wang & Huang 2021): holds that grow, so the window need not b
 A pull pays within an unknown window and only pooled totals are seen. Each time an arm is chosen it is held
 longer than the time before: the $j$-th hold of an arm lasts $j^2$ steps (`growth="square"`) or $2^{j-1}$
 (`growth="double"`). An arm with $n$ pulls then has had about $(3n)^{1/3}$ or $\log_2 n$ holds, and since each
-gains or loses less than the window at its edges, the bias of its mean dies out faster than the radius shrinks.
+gains or loses less than the window at its edges, the bias of its mean decays faster than the radius shrinks.
 
 The arm held is that of largest $S_i/n_i + \sqrt{\alpha \log t / n_i}$, infinite for an arm never played;
 everything seen in a hold is credited to its arm.

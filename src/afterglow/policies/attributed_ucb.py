@@ -2,7 +2,7 @@ r"""UCB1 with attributed, delayed rewards: the privileged reference that measure
 
 It sees each pull's whole reward *and* which pull it belongs to as soon as the window of that pull has
 closed, $d - 1$ steps later; in the real setting neither is ever known. So it is delayed, but neither composite
-nor anonymous, and the gap between it and an honest policy is the price of pooling.
+nor anonymous, and the gap between it and a policy that sees totals only is the cost of pooling.
 
 Play each arm once, then the arm of largest $S_i/n_i + \sqrt{2 \log t / n_i}$, where $n_i$ counts the pulls of arm
 $i$ whose window has closed and $S_i$ adds up their rewards; the index is infinite while none has closed. For

@@ -1,4 +1,4 @@
-r"""Improved UCB (Auer & Ortner 2010), blind to delay: the elimination algorithm that the others refine.
+r"""Improved UCB (Auer & Ortner 2010), which ignores delay: the elimination algorithm that the others refine.
 
 Round $m = 0, 1, \dots, \lfloor \frac12 \log_2(T/e) \rfloor$ resolves gaps of $\tilde\Delta = 2^{-m}$: every
 active arm is played until it has $n_m = \lceil 2 \log(T \tilde\Delta^2) / \tilde\Delta^2 \rceil$ pulls in all,

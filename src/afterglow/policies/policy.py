@@ -43,13 +43,14 @@ class Policy(Configurable, Generic[SettingsT, StateT]):
     draws: int = 0  # how many uniforms in [0, 1) next_hold reads
     every_step: bool = False  # asks for one-step holds
     privileged: bool = False  # sees each pull's whole reward when its window closes; can't run live
+    bounded: bool = False  # relies on rewards of at most 1: totals beyond what they allow mislead it
     adjustable: bool = False  # accepts totals less expected totals, which may be negative
     version: int = 1  # increases when decisions change; stored with experiments
     summary: str = ""
     guarantee: str = ""
     source: str = ""
     evidence: Callable[[SettingsT, StateT], str] | None = None
-    unbroken: bool = False  # a hold that is interrupted by another arm is learned cut short, not continued
+    unbroken: bool = False  # its schedule is fixed: a hold that is interrupted is learned cut short, not continued
     test: Callable[[SettingsT, StateT], BlockMeans] | None = None
 
     def settings(

@@ -10,6 +10,7 @@ from afterglow.policies.configurable import Configurable
 from afterglow.policies.policy import Policy
 from afterglow.policies.rounds import RoundPolicy
 
+AnyPolicy = Policy[Any, Any] | RoundPolicy[Any, Any]
 DEFAULT = "thrift-ucb"  # of agents, live experiments, the form, simulations and plans
 WHERE = {
     "phased-ucb": "phased_ucb:policy",
@@ -20,6 +21,7 @@ WHERE = {
     "leak-ucb": "leak_ucb:policy",
     "washout-ucb": "washout_ucb:policy",
     "switchback": "switchback:policy",
+    "random-turns": "random_turns:policy",
     "lag-ridge-ucb": "lag_ridge_ucb:policy",
     "ucb1": "ucb1:policy",
     "improved-ucb": "improved_ucb:policy",
@@ -40,9 +42,14 @@ def names() -> list[str]:
     return list(WHERE)
 
 
-def is_ours(policy: Policy[Any, Any]) -> bool:
+def is_ours(policy: AnyPolicy) -> bool:
     """Whether it is one of Afterglow's own policies, not one of the same name."""
-    return policy.name in WHERE and named(policy.name) is policy
+    return policy.name in (*WHERE, *ROUNDS) and any_named(policy.name) is policy
+
+
+def any_named(name: str) -> AnyPolicy:
+    """The policy of that name, for one total or for several units."""
+    return round_policy(name) if name in ROUNDS else named(name)
 
 
 def round_names() -> list[str]:

@@ -58,6 +58,9 @@ class RoundPolicy(Configurable, Generic[SettingsT, StateT]):
     difference: Callable[[SettingsT, StateT, int, int, float], PanelDifference]
     statistic: Callable[[SettingsT, StateT], float]
     alarmed: Callable[[SettingsT, StateT], bool]  # whether the window was found too short
+    every_step: bool = False
+    privileged: bool = False
+    bounded: bool = False  # totals may be any numbers
     version: int = 1
     summary: str = ""
     guarantee: str = ""

@@ -276,4 +276,5 @@ policy = Policy(
     summary="upper bounds from what runs must have paid, few switches",
     guarantee="O(sum log T / gap + K d) against every spread, adaptive ones too (proved with a horizon, level strict)",
     source="ours",
+    bounded=True,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-r"""UCB1 (Auer, Cesa-Bianchi & Fischer 2002), blind to delay: the classical baseline.
+r"""UCB1 (Auer, Cesa-Bianchi & Fischer 2002), which ignores delay: the classical baseline.
 
 Play the arm of largest $S_i/n_i + \sqrt{2 \log t / n_i}$, each arm once first, one step at a time, and
 credit whatever arrives in a step to the arm played in it. Its logarithmic regret holds for $d = 1$ only:

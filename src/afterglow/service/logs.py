@@ -31,7 +31,8 @@ def write_logs(level: str, stream: IO[str] | None = None) -> None:
     """Write the logs of the service and its server to stderr only."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(JsonFormatter())
-    for name, least in (("afterglow.service", level), ("uvicorn", "warning"), ("uvicorn.error", "warning")):
+    own, others = ("afterglow.service", "afterglow.live"), ("uvicorn", "uvicorn.error")
+    for name, least in [*((name, level) for name in own), *((name, "warning") for name in others)]:
         logger = logging.getLogger(name)
         logger.handlers = [handler]
         logger.propagate = False

@@ -38,6 +38,10 @@ class Metrics:
         self.streams = Gauge("afterglow_streams", "Open event streams.", registry=registry)
         self.away = Gauge("afterglow_database_away", "1 while the database can't be reached.", registry=registry)
         self.losses = Counter("afterglow_database_losses", "Times the database became unavailable.", registry=registry)
+        self.rewinds = Counter(
+            "afterglow_log_rewinds", "Times that the log of an experiment had lost records.", ["experiment"],
+            registry=registry,
+        )  # fmt: skip
         self.counts: dict[str, Callable[[float], None]] = {}
         self.known: dict[tuple[str, int], tuple[Callable[[], None], Callable[[float], None]]] = {}
 

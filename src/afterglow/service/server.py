@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import os
-import re
 import signal
 import socket
 import sys
@@ -16,6 +15,7 @@ import uvicorn
 
 from afterglow import live
 from afterglow.live.store import access
+from afterglow.live.store.address import without_password
 from afterglow.release import __version__
 from afterglow.service.app import application
 from afterglow.service.logs import write_logs
@@ -49,7 +49,7 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self.cutting = asyncio.create_task(self.cut())
-        LOG.info("started", extra={"release": __version__, "database": where(self.service.settings.db)})
+        LOG.info("started", extra={"release": __version__, "database": without_password(self.service.settings.db)})
         self.ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -71,11 +71,6 @@ class Server(uvicorn.Server):
         if self.should_exit and sig == signal.SIGINT:
             self.force_exit = True  # second signal
         self.should_exit = True
-
-
-def where(db: str) -> str:
-    """The address of a database without its password."""
-    return db if "://" not in db else re.sub(r"//[^@/]*@", "//", db).partition("?")[0]
 
 
 @contextmanager

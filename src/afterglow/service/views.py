@@ -1,13 +1,15 @@
 """JSON views of experiments, steps, events, estimates and explanations."""
 
 import math
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from typing import Any
 
 from afterglow import live
 from afterglow.errors import BadValue, argument
 from afterglow.estimation.estimates import Difference, Estimates
+from afterglow.estimation.randomisation import Test
+from afterglow.estimation.verdict import Verdict, Versus
 from afterglow.live.domain.limits import LATEST
 from afterglow.live.domain.status import Explanation, Status
 from afterglow.live.follower import LogEntry, Step
@@ -35,8 +37,32 @@ def seconds_of(text: str) -> float:
 
 
 def status_view(status: Status) -> dict[str, Any]:
-    lead = None if status.lead is None else difference_view(status.lead)
-    return asdict(status) | {"disabled": list(status.disabled), "lead": lead}
+    plain = {one.name: getattr(status, one.name) for one in fields(status) if one.name not in ("judge", "examine")}
+    return (
+        plain
+        | {"status": status.status, "leader": status.leader}
+        | {"disabled": list(status.disabled), "verdict": verdict_view(status.verdict)}
+        | {"test": None if status.test is None else exact_test_view(status.test)}
+    )
+
+
+def exact_test_view(test: Test) -> dict[str, Any]:
+    pairs = [{"variant": made.pop("arm"), "over": made.pop("other")} | made for made in map(asdict, test.pairs)]
+    return test.to_dict() | {"pairs": pairs}
+
+
+def verdict_view(verdict: Verdict) -> dict[str, Any]:
+    made = verdict.to_dict()
+    for name in ("to_control", "to_runner_up"):
+        row = getattr(verdict, name)
+        made[name] = None if row is None else versus_view(row)
+    return made | {"assumes": list(verdict.assumes)}
+
+
+def versus_view(row: Versus) -> dict[str, Any]:
+    made = asdict(row)
+    percent = None if row.percent is None else dict(zip(("mean", "low", "high"), row.percent, strict=True))
+    return {"variant": made.pop("arm"), "over": made.pop("other")} | made | {"percent": percent}
 
 
 def difference_view(one: Difference) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from afterglow.errors import BadValue, UnknownName, argument
 from afterglow.worlds.reward_values import finite, keep, real, short
 
 Numbers = NDArray[np.float64]
+RARE = 4  # deviations that noise seldom exceeds
 LONGEST = 100_000  # steps after which cycles of different lengths must have met
 BLOCK_LENGTH = f"{argument('length')} of a baseline's blocks"
 
@@ -44,6 +45,13 @@ class Constant:
         return self.value
 
     @property
+    def most(self) -> float:
+        return self.value
+
+    def divided(self, unit: float) -> "Constant":
+        return Constant(self.value / unit)
+
+    @property
     def text(self) -> str:
         return f"constant:{short(self.value)}"
 
@@ -60,6 +68,13 @@ class Seasonal:
     @property
     def mean(self) -> float:
         return math.fsum(self.values) / len(self.values)
+
+    @property
+    def most(self) -> float:
+        return max(self.values)
+
+    def divided(self, unit: float) -> "Seasonal":
+        return Seasonal(tuple(value / unit for value in self.values))
 
     @property
     def text(self) -> str:
@@ -81,6 +96,13 @@ class Noise:
     @property
     def mean(self) -> float:
         return 0.0
+
+    @property
+    def most(self) -> float:
+        return RARE * self.deviation
+
+    def divided(self, unit: float) -> "Noise":
+        return Noise(self.deviation / unit, self.correlation)
 
     @property
     def text(self) -> str:
@@ -113,6 +135,13 @@ class Blocks:
         return math.fsum(self.used) / len(self.used)
 
     @property
+    def most(self) -> float:
+        return max(self.used)
+
+    def divided(self, unit: float) -> "Blocks":
+        return Blocks(tuple(value / unit for value in self.values), self.length, self.season)
+
+    @property
     def text(self) -> str:
         length = f"{self.length}/{self.season}" if self.season > 1 else f"{self.length}"
         return f"blocks:{length}:" + ",".join(short(value) for value in self.values)
@@ -123,13 +152,10 @@ Part = Constant | Seasonal | Noise | Blocks
 
 @dataclass(frozen=True)
 class Baseline:
-    """Parts that are added together; with none there is no income but the arms'.
-
-    With `cut` False a step's income may be negative: totals from which something expected was taken out.
-    """
+    """Parts that are added together; with none there is no income but the arms'."""
 
     parts: tuple[Part, ...] = ()
-    cut: bool = True  # at 0 in each step
+    signed: bool = False  # not cut at 0: for totals that may be negative
 
     def __post_init__(self) -> None:
         for kind in (Noise, Blocks):
@@ -137,7 +163,7 @@ class Baseline:
                 raise BadValue(
                     f"a baseline may have one {kind.__name__.lower()} part, got {self.text!r}", field="parts"
                 )
-        if self.cut and not self.random and self.parts and min(self.profile) < 0:
+        if not self.signed and not self.random and self.parts and min(self.profile) < 0:
             sentence = f"a baseline must not be negative in any step, got {self.text!r}; add a constant"
             raise BadValue(sentence, field="parts")
 
@@ -145,6 +171,15 @@ class Baseline:
     def mean(self) -> float:
         """Mean income of a step, if it is never cut at 0."""
         return math.fsum(part.mean for part in self.parts)
+
+    @property
+    def most(self) -> float:
+        """About the largest income of a step; noise counts up to 4 deviations."""
+        return max(0.0, math.fsum(part.most for part in self.parts))
+
+    def divided(self, unit: float) -> "Baseline":
+        """The same income in another unit."""
+        return Baseline(tuple(part.divided(unit) for part in self.parts))
 
     @property
     def text(self) -> str:
@@ -189,7 +224,21 @@ def baseline(what: "str | float | Part | Baseline | None") -> Baseline:
         return Baseline(tuple(parse_part(text.strip()) for text in what.split(" + ")))
     if isinstance(what, int | float):
         return Baseline((Constant(what),))
+    if not isinstance(what, Part):
+        raise BadValue(
+            f"{argument('baseline')} must be a number, a text such as 'seasonal:0.1,0.3 + noise:0.02', a part or a "
+            f"Baseline, got {what!r}; income that follows a function of the step is seasonal:… or blocks:…"
+        )
     return Baseline((what,))
+
+
+def signed_baseline(what: "str | float | Part | Baseline | None") -> Baseline:
+    """The same for totals that may be negative: it is not cut at 0."""
+    if isinstance(what, str) and what:
+        return Baseline(tuple(parse_part(text.strip()) for text in what.split(" + ")), signed=True)
+    if isinstance(what, int | float) and not isinstance(what, bool):
+        return Baseline((Constant(what),), signed=True)
+    return Baseline(baseline(what).parts, signed=True)
 
 
 def parse_part(text: str) -> Part:

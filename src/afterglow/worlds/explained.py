@@ -28,7 +28,7 @@ def explained(world: World, share: float | str) -> World:
     if not world.baseline.parts:
         raise BadValue(f"{argument('explained')} takes out part of a baseline, and this world has none; give it one")
     parts = tuple(left_of(part, share) for part in world.baseline.parts)
-    return replace(world, baseline=Baseline(parts, cut=False))
+    return replace(world, baseline=Baseline(parts, signed=True))
 
 
 def left_of(part: Part, share: float | str) -> Part:

@@ -233,6 +233,33 @@ class TruncatedNormal:
         return truncated_normal(self.centre, self.deviation, self.low, self.high)[2]
 
 
+@dataclass(frozen=True)
+class Divided:
+    """Another law in a larger unit: each reward divided by `unit`."""
+
+    law: Reward
+    unit: float
+
+    def __post_init__(self) -> None:
+        keep(self, unit=real(f"{argument('unit')} of divided rewards", self.unit, "a number from 1 to 1e9", 1.0, 1e9))
+
+    @property
+    def mean(self) -> float:
+        return self.law.mean / self.unit
+
+    @property
+    def variance(self) -> float:
+        return self.law.variance / self.unit**2
+
+    @property
+    def text(self) -> str:
+        return f"{self.law.text} divided by {short(self.unit)}"
+
+    def cells(self) -> Cells:
+        cells = self.law.cells()
+        return Cells(cells.probability, cells.low / self.unit, cells.width / self.unit)
+
+
 FORMS: dict[str, tuple[str, type[Any], tuple[int, ...]]] = {  # name: (how to write it, law, how many numbers)
     "bernoulli": ("bernoulli:p", Bernoulli, (1,)),
     "beta": ("beta:a,b", Beta, (2,)),

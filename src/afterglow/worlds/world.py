@@ -8,9 +8,12 @@ from afterglow.checks import about, is_number, whole
 from afterglow.errors import BadValue
 from afterglow.worlds.baseline import NOTHING, Baseline, Part
 from afterglow.worlds.baseline import baseline as parse_baseline
-from afterglow.worlds.rewards import Bernoulli, Reward, parse_reward
+from afterglow.worlds.cells import Cells
+from afterglow.worlds.rewards import Bernoulli, Divided, Reward, parse_reward
 from afterglow.worlds.spreads import Spread, SpreadPlan
 from afterglow.worlds.spreads import spread as parse_spread
+
+ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,21 @@ class World:
         """How far each arm's mean is below the best, without the noise of the last digit."""
         return [round(max(self.means) - mean, 15) for mean in self.means]
 
+    @property
+    def most(self) -> float:
+        """About the most that one step's pull and baseline bring together."""
+        cells = [reward.cells() for reward in self.rewards]
+        return max(float((each.low + each.width).max()) for each in cells) + self.baseline.most
+
+    def divided(self, unit: float) -> "World":
+        """The same world in a larger unit, as an agent with `reward_max=unit` sees it; regret is in that unit too.
+
+        >>> World.of([0.5, 0.7], window=9, baseline=0.5).divided(1.5).most
+        1.0
+        """
+        laws = tuple(Divided(reward, unit) for reward in self.rewards)
+        return World(laws, self.spread, self.window, self.baseline.divided(unit))
+
     def plan(self) -> SpreadPlan:
         """The spread as the engine reads it."""
         return self.spread.plan(self.arms, self.best, self.window)
@@ -80,4 +98,19 @@ def law_of(reward: Any) -> Reward:
     if not hasattr(reward, "cells"):
         raise BadValue(f"an arm needs a mean, a reward law or its text, got {reward!r}; for instance 0.4 or 'beta:2,3'")
     law: Reward = reward
+    check_law(law)
     return law
+
+
+def check_law(law: Reward) -> None:
+    """Refuse a law that would not be simulated as it says: its cells must lie in [0, 1] and have its mean."""
+    cells = law.cells()
+    if not isinstance(cells, Cells):
+        raise BadValue(f"cells() of a reward law must return Cells, that of {law!r} returned {cells!r}")
+    if not (cells.low.min() >= 0 and (cells.low + cells.width).max() <= 1 + ROUNDING):
+        raise BadValue(f"rewards must lie between 0 and 1, the cells of {law!r} do not; divide by the largest reward")
+    if not abs(cells.mean - law.mean) <= ROUNDING:
+        raise BadValue(
+            f"the mean of a reward law must be that of its cells, {law!r} has mean {law.mean!r} and cells of mean "
+            f"{cells.mean!r}; regret is counted from the one, rewards are drawn from the other"
+        )

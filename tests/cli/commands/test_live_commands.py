@@ -91,6 +91,16 @@ def test_the_log_is_exported_with_bodies_that_can_be_read(database: Path, capsys
     assert json.loads(rows[-1]["body"]) == {"variant": 1, "reason": 'said "stop", twice'}
 
 
+def test_the_verdict_is_exported_as_one_row(database: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["export", str(database), "shipping", "--what", "verdict"]) == 0
+    (row,) = csv.DictReader(capsys.readouterr().out.splitlines())
+    assert run(["export", str(database), "shipping", "--what", "verdict", "--format", "jsonl"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert row["experiment"] == found["experiment"] == "shipping"
+    assert (row["grade"], row["sentence"], row["summary"]) == (found["grade"], found["sentence"], found["summary"])
+    assert {"to_control_low", "to_runner_up_percent_high", "gained_mean", "chances"} <= set(row)
+
+
 def test_long_experiments_are_exported_page_by_page(
     database: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -56,7 +56,7 @@ def test_blocks_of_a_history_keep_their_phase_and_its_noise() -> None:
     day = [100 + (float(random.normal(0, 30)) if t % 6 == 2 else 0.0) + 20 * (t % 6 == 5) for t in range(600)]
     history = estimate(day, season=6)
     for start in (0, 1, 4):
-        base = past_baseline(history, 1.0, 100.0, 25, start, 0, told=False, strength=1.0, cut=True)
+        base = past_baseline(history, 1.0, 100.0, 25, start, 0, told=False, strength=1.0, signed=False)
         blocks = next(part for part in base.parts if isinstance(part, Blocks))
         spread = [float(np.std(blocks.used[(2 - start + phase) % 6 :: 6])) for phase in range(6)]
         assert blocks.season == 6

@@ -12,8 +12,9 @@ from afterglow.live.domain import commands
 from afterglow.live.domain.commands import Event, Reported
 from afterglow.live.domain.spec import Spec, read_spec, specify
 from afterglow.live.domain.state import ExperimentState, Phase, Role, initial, restored
-from afterglow.live.domain.status import estimates, explanation, status
+from afterglow.live.domain.status import explanation, status
 from afterglow.live.domain.transitions import apply
+from afterglow.live.domain.verdict import estimates
 from afterglow.policies.registry import named, names
 from support.worlds.pooled import SPREADS, PooledWorld
 
@@ -156,18 +157,17 @@ def test_a_policy_that_can_say_what_a_decision_rests_on_does_so_in_explanations(
 def test_what_is_over_and_not_proved_says_how_far_the_recommended_variant_is_ahead() -> None:
     spec, state = make(window=4, horizon=600, policy="lean-ucb", reward_max=100.0)
     random, world = Random(3), {"A": 20.0, "B": 26.0, "C": 20.0}
-    known = [status(spec, state)]
+    assert status(spec, state).recommended is None
+    assert status(spec, state).verdict.to_runner_up is None
     while state.phase is not Phase.OVER:
         close(spec, state, world[spec.variants[state.served]] + random.gauss(0, 4))
-        known.append(status(spec, state))
-    assert known[0].recommended is None
-    assert known[0].lead is None
-    end = known[-1]
-    assert (end.status, end.recommended) == ("inconclusive", "B")
-    assert end.lead is not None
-    assert end.lead.arm == "B"
-    assert end.lead == min(estimates(spec, state).against("B"), key=lambda one: one.mean or 0.0)
-    assert 0 < (end.lead.low or 0) < 6 < (end.lead.high or 0) < 12
+    end = status(spec, state)
+    assert end.recommended == "B"
+    row = end.verdict.to_runner_up
+    assert row is not None
+    assert row.arm == "B"
+    assert (row.low or 0.0) < 6 < (row.high or 0.0)
+    assert row.valid == "one look at the fixed end"
 
 
 def test_a_disabled_variant_is_not_the_runner_up() -> None:
@@ -179,5 +179,6 @@ def test_a_disabled_variant_is_not_the_runner_up() -> None:
         close(spec, state, world[spec.variants[state.served]] + random.uniform(0, 0.1))
     end = status(spec, state)
     assert end.recommended == "A"
-    assert end.lead is not None
-    assert end.lead.other == "C"
+    assert end.verdict.to_runner_up is not None
+    assert end.verdict.to_runner_up.other == "C"
+    assert "B" not in end.verdict.chances

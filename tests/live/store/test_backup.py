@@ -12,6 +12,7 @@ import pytest
 import afterglow
 from afterglow.cli import run
 from afterglow.errors import Conflict
+from afterglow.live.domain.log import Place
 from afterglow.live.store import access, migrate
 from afterglow.live.store.access import HookRow, TokenRow
 from afterglow.live.store.address import is_postgres
@@ -42,7 +43,7 @@ def fill(address: str) -> None:
             experiment.reward(1.5, "not closed yet")
         experiments._store.put_token(TokenRow("t", "shop", b"\x00\xff", "read", None, 1, expires=2))
         experiments._store.put_hook(HookRow("h", "https://example.org", "secret", "pin", None, 3))
-        experiments._store.put_hook_place("h", "shipping", 7)
+        experiments._store.put_hook_places({("h", "shipping"): Place(7, 8, b"mark")})
 
 
 def test_a_copy_goes_on_where_the_original_was(
@@ -66,7 +67,7 @@ def test_a_copy_goes_on_where_the_original_was(
             assert [each[2:4] for each in one.events()] == [each[2:4] for each in other.events()]
         assert ones._store.tokens() == others._store.tokens()
         assert ones._store.hooks() == others._store.hooks()
-        assert others._store.hook_place("h", "shipping") == 7
+        assert others._store.hook_places() == {("h", "shipping"): Place(7, 8, b"mark")}
         others.create("a-new-one", **ASKED).close_step(1.0)
 
 

@@ -15,7 +15,7 @@ from afterglow.live import Experiments
 from afterglow.live.store import migrate, migrations, open_store
 from afterglow.live.store.address import is_postgres
 from support.service.live_fixtures import ASKED
-from support.service.next_layout import release
+from support.service.next_layout import NEXT, NOW, release
 from testbed.postgres import server
 
 NOTE = "ALTER TABLE hooks ADD COLUMN note TEXT"
@@ -118,7 +118,9 @@ def test_an_older_layout_is_refused_with_the_command_to_run(
     with pytest.raises(BadDatabase) as said:
         afterglow.live.open(played, read_only=read_only)
     shown = played.replace("postgres:@", "postgres@")
-    assert str(said.value) == (f"{shown} has schema version 1, this release needs 2; run `afterglow migrate {shown}`")
+    assert str(said.value) == (
+        f"{shown} has schema version {NOW}, this release needs {NEXT}; run `afterglow migrate {shown}`"
+    )
 
 
 @pytest.mark.parametrize("read_only", [False, True])
@@ -139,15 +141,15 @@ def test_an_older_database_is_changed_and_a_file_is_copied_first(
     assert "run `afterglow migrate " in capsys.readouterr().err
     assert run(["migrate", played]) == 0
     said = capsys.readouterr().err
-    assert version(played) == "2"
+    assert version(played) == NEXT
     assert layout(played) != before
     assert run(["verify", played]) == 0
     if is_postgres(played):
         assert said.endswith(" is ready\n")
         return
-    copy = f"{played}.schema-1"
+    copy = f"{played}.schema-{NOW}"
     assert f"as it was before, it is in {copy}" in said
-    assert (version(copy), layout(copy)) == ("1", before)
+    assert (version(copy), layout(copy)) == (NOW, before)
     monkeypatch.undo()
     with afterglow.live.open(copy) as experiments:
         assert experiments["shipping"].verify().ok
@@ -160,7 +162,7 @@ def test_a_change_that_fails_leaves_the_database_as_it_was(
     release(monkeypatch, tmp_path, [NOTE, "DELETE FROM steps", "no statement"])
     with pytest.raises(Exception, match="syntax error"):
         run(["migrate", played])
-    assert (layout(played), version(played)) == (before, "1")
+    assert (layout(played), version(played)) == (before, NOW)
     monkeypatch.undo()
     with afterglow.live.open(played) as experiments:
         assert experiments["shipping"].verify().ok
@@ -174,7 +176,7 @@ def test_a_database_in_use_is_not_changed(
     assert run(["migrate", address]) == 1
     said = capsys.readouterr().err
     assert "is being written by process" in said or "in use by 1 connections of Afterglow; stop all replicas" in said
-    assert version(address) == "1"
+    assert version(address) == NOW
 
 
 def test_a_copy_of_an_earlier_try_is_not_replaced(
@@ -183,10 +185,10 @@ def test_a_copy_of_an_earlier_try_is_not_replaced(
     path = tmp_path / "experiments.db"
     open_store(path).close()
     release(monkeypatch, tmp_path, [NOTE])
-    Path(f"{path}.schema-1").write_text("mine", encoding="utf-8")
+    Path(f"{path}.schema-{NOW}").write_text("mine", encoding="utf-8")
     assert run(["migrate", str(path)]) == 2
     assert "exists, perhaps from an earlier try; move it away" in capsys.readouterr().err
-    assert version(str(path)) == "1"
+    assert version(str(path)) == NOW
 
 
 def test_a_database_without_experiments_has_nothing_to_change(

@@ -71,7 +71,7 @@ def test_the_variant_says_how_long_it_lasts(client: httpx.Client) -> None:
     assert answer.json() == answer.json() | {"experiment": "hourly", "variant": "49", "step": 0, "role": "plan"}
     kind, _, age = answer.headers["cache-control"].partition(", max-age=")
     assert kind == "private"
-    assert 3500 < int(age) <= 3600
+    assert int(age) == 60
     tag = answer.headers["etag"]
     assert tag.startswith('"0-0-')
     same = client.get(f"{hourly}/current", headers={"If-None-Match": tag})
@@ -148,6 +148,16 @@ def test_estimates_and_explanations_name_the_variants(client: httpx.Client) -> N
     assert [(one["variant"], one["mean"], one["pulls"]) for one in estimates["items"]] == [
         ("49", 2.5, 1), ("59", None, 0), ("69", None, 0),
     ]  # fmt: skip
+    verdict = client.get(f"{path}/verdict").json()
+    assert (verdict["grade"], verdict["recommended"], verdict["control"], verdict["unit"]) == (
+        "exploring",
+        "49",
+        "49",
+        "",
+    )
+    assert (verdict["to_runner_up"]["variant"], verdict["to_runner_up"]["over"]) == ("49", "59")
+    assert verdict.pop("summary").startswith("known, ")
+    assert client.get(path).json()["status"]["verdict"] == verdict
     explained = client.get(f"{path}/explain/0").json()
     assert (explained["variant"], explained["why"], explained["hold"]) == ("49", "as planned", [0, 1])
     assert set(explained["figures"]["pulls"]) == {"49", "59", "69"}

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
-from threading import Event, Semaphore
+from threading import Event, Semaphore, current_thread
 from time import monotonic
 from typing import Any
 
@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from afterglow.live import Experiments
+from afterglow.live.domain.log import Place
 from testbed.service import START, Serving, events, in_thread, slug
 
 ASKED: dict[str, Any] = {"variants": ["49", "59"], "window": 3, "reward_max": 10.0, "policy": "ucb1"}
@@ -43,7 +44,10 @@ def test_a_stream_begins_with_what_happens_next(client: httpx.Client) -> None:
         close(client, "shipping", range(3, 5))
         close(client, "banner", range(1))
         client.post("/v1/experiments", json={"name": "third", **ASKED}).raise_for_status()
-        seen = [(one["experiment"], one["seq"], one["kind"]) for _, one in islice(events(lines), 5)]
+        found = [one for _, one in islice(events(lines), 5)]
+    seen = [(one["experiment"], one["seq"], one["kind"]) for one in found]
+    assert all((one["verdict"] or {"grade": "exploring"})["grade"] == "exploring" for one in found)
+    assert {one["verdict"] for one in found if one["experiment"] == "third"} == {None}  # nothing to judge yet
     assert [one for one in seen if one[0] == "shipping"] == [("shipping", 5, "close"), ("shipping", 6, "close")]
     assert sorted(seen) == [
         ("banner", 2, "close"), ("shipping", 5, "close"), ("shipping", 6, "close"), ("third", 0, "create"),
@@ -98,16 +102,17 @@ def test_streams_that_come_at_the_same_time_are_no_more_than_the_limit(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each asks the database where to begin, and holds its place meanwhile."""
-    waiting, go_on, heads = Semaphore(0), Event(), Experiments.heads
+    waiting, go_on, places = Semaphore(0), Event(), Experiments.places
 
-    def wait_together(experiments: Experiments) -> dict[str, int]:
-        waiting.release()
-        assert go_on.wait(START)
-        return heads(experiments)
+    def wait_together(experiments: Experiments) -> dict[str, Place]:
+        if current_thread().name.startswith("afterglow-worker"):  # not the thread that looks for new records
+            waiting.release()
+            assert go_on.wait(START)
+        return places(experiments)
 
     with in_thread(address, streams=3) as client, ThreadPoolExecutor(3) as pool:
         asked = "/v1/events?seconds=0.01"
-        monkeypatch.setattr(Experiments, "heads", wait_together)
+        monkeypatch.setattr(Experiments, "places", wait_together)
         first = [pool.submit(client.get, asked) for _ in range(3)]
         assert all(waiting.acquire(timeout=START) for _ in first)
         late = client.get(asked, headers={"Last-Event-ID": "e30="})

@@ -19,7 +19,6 @@ from afterglow.service.auth.tokens import SCOPES, TokenCache
 from afterglow.service.background.ticker import Ticker
 from afterglow.service.metrics import Metrics
 from afterglow.service.problems import KINDS, TABLE
-from afterglow.service.server import where
 from support.service.live_fixtures import Clock
 from testbed.postgres import server
 from testbed.quick_disk import quick_folder
@@ -187,11 +186,6 @@ def test_every_example_of_the_document_fits_its_shape(client: httpx.Client) -> N
         whole = {"$ref": f"#/components/schemas/{name}", "components": document["components"]}
         for example in schema.get("examples", []):
             jsonschema_rs.validate(whole, example)
-
-
-def test_the_password_of_a_database_is_not_logged() -> None:
-    assert where("postgresql://me:secret@host:5432/base?sslmode=require") == "postgresql://host:5432/base"
-    assert where("experiments.db") == "experiments.db"
 
 
 def test_headers_without_end_are_cut_off(client: httpx.Client) -> None:

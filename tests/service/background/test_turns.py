@@ -10,6 +10,8 @@ import pytest
 
 from afterglow import live
 from afterglow.errors import Unavailable
+from afterglow.live.domain.log import Place
+from afterglow.live.experiments import Located
 from afterglow.live.follower import LogEntry
 from afterglow.live.store.access import Access, HookRow
 from afterglow.service.background import webhook_delivery as module
@@ -50,14 +52,17 @@ class Log(Turns):
     def hooks(self) -> list[HookRow]:
         return [] if self.gone else [HOOK]
 
-    def hook_place(self, hook: str, experiment: str) -> int:
-        return self.place
+    def hook_places(self) -> dict[tuple[str, str], Place]:
+        return {}
 
-    def put_hook_place(self, hook: str, experiment: str, seq: int) -> None:
-        self.place = seq
+    def put_hook_places(self, places: dict[tuple[str, str], Place]) -> None:
+        self.place = places[HOOK.id, "shipping"].seq
 
-    def heads(self) -> dict[str, int]:
-        return {"shipping": 2}
+    def places(self) -> dict[str, Place]:
+        return {"shipping": Place(2, 1000, b"")}
+
+    def locate(self, places: dict[str, Place]) -> dict[str, Located]:
+        return {name: Located(place.seq, False) for name, place in places.items()}
 
     def changes(self, after: dict[str, int], count: int, only: list[str]) -> list[tuple[str, LogEntry]]:
         return [("shipping", LogEntry(seq, 1.0, "pin", {}, "")) for seq in range(after["shipping"] + 1, 3)]
@@ -103,10 +108,10 @@ class Slow(Deliveries):
     def __init__(self, log: Log) -> None:
         super().__init__(cast(live.Experiments, log), cast(Access, log), "any")
         self.begun, self.may = asyncio.Event(), asyncio.Event()
-        self.sent = list[int]()
+        self.seqs = list[int]()
 
     async def deliver(self, http: Any, hook: HookRow, name: str, event: LogEntry) -> None:
-        self.sent.append(event.seq)
+        self.seqs.append(event.seq)
         self.begun.set()
         await self.may.wait()
 
@@ -119,14 +124,15 @@ def test_a_turn_is_kept_until_the_delivery_that_is_under_way_is_over(monkeypatch
     async def lead() -> tuple[bool, list[int]]:
         one = Slow(log)
         one.leading = True
-        one.under_way["hook"] = asyncio.create_task(one.see_to(cast(Any, None), HOOK, log.heads()))
+        one.note({HOOK.id: HOOK}, log.places())
+        one.under_way["hook"] = asyncio.create_task(one.see_to(cast(Any, None), HOOK))
         await one.begun.wait()
         turn = asyncio.create_task(one.lead(cast(Any, None)))
         over, _ = await asyncio.wait([turn], timeout=0.3)  # time enough to give it up too early
         one.may.set()
         await asyncio.gather(turn, *one.under_way.values())
         await asyncio.to_thread(one.pool.shutdown)
-        return not over, one.sent
+        return not over, one.seqs
 
     log = Log()
     assert asyncio.run(lead()) == (True, [0])  # the next in turn goes on behind it
@@ -139,10 +145,11 @@ def test_what_happens_after_a_webhook_is_deleted_is_not_delivered() -> None:
     async def serve() -> list[int]:
         one = Slow(log)
         one.leading = True
+        one.note({HOOK.id: HOOK}, log.places())
         one.may.set()
-        await one.serve(cast(Any, None), HOOK, log.heads())
+        await one.serve(cast(Any, None), HOOK)
         await asyncio.to_thread(one.pool.shutdown)
-        return one.sent
+        return one.seqs
 
     log = Log()
     assert asyncio.run(serve()) == [0, 1, 2]

@@ -3,10 +3,11 @@
 import asyncio
 import json
 import socket
+import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Condition, Thread
@@ -53,7 +54,8 @@ class Receiver:
     def take(self, call: BaseHTTPRequestHandler) -> int:
         body = call.rfile.read(int(call.headers["Content-Length"]))
         event = json.loads(body)
-        assert call.headers["Afterglow-Delivery"] == f"{event['experiment']}/{event['seq']}"
+        lost = "-rewound" if event["kind"] == "rewound" else ""
+        assert call.headers["Afterglow-Delivery"] == f"{event['experiment']}/{event['seq']}{lost}"
         with self.news:
             status = self.answers.pop(0) if self.answers else 204
             self.paths.append(call.path)
@@ -122,6 +124,7 @@ def test_events_are_delivered_signed_in_order_and_again_until_they_are_taken(
     assert set(receiver.paths) == {"/hook"}  # redirects are not followed
     assert receiver.taken[0]["kind"] == "close"
     assert receiver.taken[0]["body"]["total"] == 500_000
+    assert receiver.taken[2]["verdict"]["grade"] == "exploring"  # the newest event has the verdict
     for body, header in receiver.signed:
         check_signature(hook["secret"], body, header)
     assert listed | {"secret": hook["secret"], "waiting": {}} == hook
@@ -265,3 +268,32 @@ def test_a_delivery_takes_no_longer_than_its_limit_however_slowly_it_is_answered
         deliveries.pool.shutdown()
         keys.close()
         slow.cancel()
+
+
+REWIND = (
+    "DELETE FROM events WHERE seq > 3",
+    "DELETE FROM steps WHERE step > 2",
+    "UPDATE steps SET total = NULL WHERE step = 2",
+)
+
+
+def test_a_webhook_is_told_that_the_log_has_lost_what_it_received_and_then_what_is_new(
+    tmp_path: Path, receiver: Receiver
+) -> None:
+    path = tmp_path / "experiments.db"
+    with Serving(path, webhooks="any") as serving, serving.client() as client:
+        create(client, url=receiver.url, kinds=["close"])
+        client.post("/v1/experiments", json=MANUAL).raise_for_status()
+        close(client, *range(5))
+        receiver.wait(lambda: receiver.seqs() == [2, 3, 4, 5, 6])
+        assert serving.stop() == 0
+        with closing(sqlite3.connect(path)) as base:
+            for statement in REWIND:
+                base.execute(statement)
+            base.commit()
+        time.sleep(0.01)  # so that what follows is newer, by the millisecond
+        serving.start()
+        close(client, 2)
+        receiver.wait(lambda: [event["kind"] for event in receiver.taken[5:]] == ["rewound", "close"])
+        told, new = receiver.taken[5:]
+        assert (told["body"], new["seq"]) == ({"seen": 6, "continues_after": 3}, 4)

@@ -6,13 +6,16 @@ from shutil import copytree
 
 import pytest
 
-from afterglow.live.store import migrate
+from afterglow.live.store import migrate, migrations
+
+NOW = migrations.VERSIONS[-1]
+NEXT = str(int(NOW) + 1)
 
 REVISION = """
 from afterglow.live.store.migrations import alter
 
-revision = "2"
-down_revision = "1"
+revision = {revision!r}
+down_revision = {before!r}
 
 
 def upgrade() -> None:
@@ -21,9 +24,9 @@ def upgrade() -> None:
 
 
 def release(patch: pytest.MonkeyPatch, folder: Path, statements: Iterable[str]) -> None:
-    """Let this be a release whose layout is version 2, which those statements lead to."""
+    """Let this be a release whose layout is version `NEXT`, which those statements lead to."""
     copytree(migrate.HERE, folder / "migrations")
-    text = REVISION.format(statements=tuple(statements))
-    (folder / "migrations" / "versions" / "v2.py").write_text(text, encoding="utf-8")
+    text = REVISION.format(statements=tuple(statements), revision=NEXT, before=NOW)
+    (folder / "migrations" / "versions" / f"v{NEXT}.py").write_text(text, encoding="utf-8")
     patch.setattr(migrate, "HERE", folder / "migrations")
-    patch.setattr("afterglow.live.store.migrations.VERSIONS", ("1", "2"))
+    patch.setattr("afterglow.live.store.migrations.VERSIONS", (*migrations.VERSIONS, NEXT))

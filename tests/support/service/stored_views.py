@@ -2,14 +2,17 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from itertools import groupby
 from typing import Any
 
 from afterglow import Agent, Estimates, Results
 from afterglow.live import Experiment, Experiments
+from afterglow.live.domain.status import Status
 
 WORDED = {"alarm", "missing"}  # sentences: whether there is one is compared, not its words
+RENAMED = ("/status/status", "/status/leader", "/status/lead")  # the verdict has what they said, with other grades
+PROVEN = ("decided", "finished")  # what `proven` was called
 Turn = Callable[[float], None]  # sets the clock forward by so many hours
 
 
@@ -26,7 +29,9 @@ def differences(stored: Any, found: Any, place: str = "") -> Iterator[str]:
     """Where a value isn't what was stored. A mapping may have new keys; floats may differ by rounding."""
     if isinstance(stored, Mapping) and isinstance(found, Mapping):
         for key, value in stored.items():
-            if key not in found:
+            if f"{place}/{key}".endswith(RENAMED):
+                yield from other_grade(found, place) if key == "status" and value in PROVEN else ()
+            elif key not in found:
                 yield f"{place}/{key}: missing"
             elif key not in WORDED or value is None or found[key] is None:
                 yield from differences(value, found[key], f"{place}/{key}")
@@ -38,6 +43,17 @@ def differences(stored: Any, found: Any, place: str = "") -> Iterator[str]:
             yield f"{place}: was {stored!r}, is {found!r}"
     elif stored != found or isinstance(stored, bool) != isinstance(found, bool):
         yield f"{place}: was {stored!r}, is {found!r}"
+
+
+def other_grade(found: Mapping[str, Any], place: str) -> Iterator[str]:
+    """What was proven stays so."""
+    if found["grade"] != "proven":
+        yield f"{place}/grade: was proven, is {found['grade']}"
+
+
+def status_view(status: Status) -> Any:
+    shown = {one.name: getattr(status, one.name) for one in fields(status) if one.name != "judge"}
+    return shown | {"grade": status.status, "sentence": status.verdict.sentence}
 
 
 def estimates_view(estimates: Estimates) -> Any:
@@ -79,7 +95,7 @@ def experiment_view(experiment: Experiment, step: int = 0) -> Any:
     return plain(
         {
             "decision": experiment.decision()._asdict(),
-            "status": asdict(status),
+            "status": status_view(status),
             "estimates": estimates_view(experiment.estimates()),
             "recommended": experiment.recommend() if status.learned else None,
             "explanation": explanation_view(experiment, status.step) if open_step else None,

@@ -1,9 +1,10 @@
-"""`afterglow export`: an experiment's steps or its log as CSV or JSON lines."""
+"""`afterglow export`: an experiment's steps, its log or its verdict as CSV or JSON lines."""
 
 import csv
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from typer import Option
@@ -11,6 +12,7 @@ from typer import Option
 from afterglow import live
 from afterglow.checks import choice
 from afterglow.cli import options
+from afterglow.estimation.verdict import Gained, Versus
 from afterglow.live.follower import Step
 
 PAGE = 10_000  # rows at a time
@@ -19,14 +21,15 @@ PAGE = 10_000  # rows at a time
 def command(
     database: options.Database,
     experiment: options.One,
-    what: Annotated[str, Option(metavar="WHAT", help="steps or events.")] = "steps",
+    what: Annotated[str, Option(metavar="WHAT", help="steps, events or verdict.")] = "steps",
     form: Annotated[str, Option("--format", metavar="FORMAT", help="csv, or jsonl: one JSON object per line.")] = "csv",
 ) -> None:
-    """Print the steps or the log of an experiment, as CSV or JSON lines."""
-    choice("what", what, ("steps", "events"))
+    """Print the steps, the log or the verdict of an experiment, as CSV or JSON lines."""
+    choice("what", what, ("steps", "events", "verdict"))
     choice("format", form, ("csv", "jsonl"))
     with live.open(database, read_only=True) as experiments:
-        rows = pages(experiments.get(experiment), what)
+        found = experiments.get(experiment)
+        rows = pages(found, what) if what != "verdict" else iter([verdict_row(found, form == "csv")])
         if form == "jsonl":
             for row in rows:
                 print(json.dumps(row, ensure_ascii=False))
@@ -47,6 +50,25 @@ def pages(experiment: live.Experiment, what: str) -> Iterator[dict[str, Any]]:
         done += len(page)
         if len(page) < PAGE:
             return
+
+
+def verdict_row(experiment: live.Experiment, flat: bool) -> dict[str, Any]:
+    """The verdict with its summary; `flat`, each number has a column of its own, such as to_control_low."""
+    verdict = experiment.verdict()
+    made = verdict.to_dict() | {"summary": experiment.summary()}
+    if not flat:
+        return {"experiment": experiment.name} | made
+    for name, row in (("to_control", verdict.to_control), ("to_runner_up", verdict.to_runner_up)):
+        made[name] = dict.fromkeys(Versus.__slots__) if row is None else asdict(row)
+        percent = made[name].pop("percent") or (None, None, None)
+        made[name] |= dict(zip(("percent", "percent_low", "percent_high"), percent, strict=True))
+    made["gained"] = dict.fromkeys(Gained.__slots__) if verdict.gained is None else asdict(verdict.gained)
+    made["assumes"] = "; ".join(verdict.assumes)
+    flattened: dict[str, Any] = {"experiment": experiment.name}
+    for name, value in made.items():
+        nested = isinstance(value, dict) and name != "chances"
+        flattened |= {f"{name}_{key}": one for key, one in value.items()} if nested else {name: value}
+    return flattened
 
 
 def with_known_total(step: Step) -> Step:

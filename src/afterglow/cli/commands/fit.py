@@ -32,6 +32,14 @@ Against = Annotated[str | None, Option(metavar="ARM", help="The arm to compare t
 Folder = Annotated[
     Path | None, Option("--out", metavar="DIR", help="Also write a report page, fit.json and figures to this folder.")
 ]
+Design = Annotated[
+    str | None,
+    Option(metavar="blocks|coin", help="Test the schedule: each arm once in every K turns, or each turn drawn alone."),
+]
+Turns = Annotated[str | None, Option(metavar="N", help="Steps of a turn of the schedule, with --design.")]
+Expected = Annotated[
+    str | None, Option(metavar="NAME", help="A column of expected totals, by which those of the test are adjusted.")
+]
 
 
 def command(
@@ -45,7 +53,9 @@ def command(
     column: options.Column = None,
     decimal: options.Decimal = None,
     zone: options.Zone = None,
-    expected: options.Expected = None,
+    design: Design = None,
+    turns: Turns = None,
+    expected: Expected = None,
     out: Folder = None,
     json: options.Json = False,
     arm: Arm = None,
@@ -55,22 +65,18 @@ def command(
         raise BadValue("--arm is called --arm-column here: it names the column of the arms", field="arm_column")
     steps = None if window is None else count("window", window)
     cycle = None if season is None else count("season", season)
+    long = None if turns is None else count("turns", turns)
     most = None if reward_max is None else number("reward_max", number_of(reward_max), above=0.0)
 
     from afterglow.cli.messages import one_line  # noqa: PLC0415
     from afterglow.cli.option_names import worded  # noqa: PLC0415
     from afterglow.lab.fit.fitting import fit  # noqa: PLC0415
 
-    said = {
-        "step": step,
-        "arm_column": arm_column,
-        "column": column,
-        "decimal": decimal,
-        "zone": zone,
-        "expected": expected,
-    }
+    said = {"step": step, "arm_column": arm_column, "column": column, "decimal": decimal, "zone": zone}
     reading = {name: value for name, value in said.items() if value is not None}
-    found = fit(data, steps, most, season=cycle, against=against, reading=reading)
+    found = fit(
+        data, steps, most, season=cycle, against=against, reading=reading, design=design, turns=long, expected=expected
+    )
     for note in found.notes:
         one_line(f"note: {worded(note)}")
     if json:
@@ -93,6 +99,10 @@ def show(found: "Fit") -> None:
 
     screen = console()
     screen.print(f"[bold]{escape(found.verdict.sentence)}[/bold]\n")
+    if found.test is not None:
+        from afterglow.cli.design_output import show_test  # noqa: PLC0415
+
+        show_test(screen, found.test)
     screen.print(f"{found.check.sentence}\n")
     if found.expected is not None:
         slope = found.expected

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from afterglow.checks import number_of
+from afterglow.checks import between, number_of
 from afterglow.cli import options
 from afterglow.cli.values import assignments, count
 from afterglow.errors import BadValue
@@ -18,6 +18,7 @@ Explained = Annotated[
 
 if TYPE_CHECKING:
     from afterglow.engine.outcome import Outcome
+    from afterglow.worlds.units_world import UnitsWorld
     from afterglow.worlds.world import World
 
 
@@ -32,6 +33,10 @@ def command(
     baseline: options.Baseline = None,
     season: options.Season = None,
     explained: Explained = None,
+    units: options.Units = None,
+    common: options.Common = None,
+    own: options.Own = None,
+    interaction: options.Interaction = None,
     settings: options.Settings = None,
     runs: options.Runs = "100",
     seed: options.Seed = "1",
@@ -46,6 +51,7 @@ def command(
     chosen = policy_from(policy)
     given = assignments(chosen, settings or [])
     place = world_of(means, arm, world, window, spread, baseline)
+    field = with_units(place, units, common, own, interaction)
     cycle = 1 if season is None else count("season", season)
     share = None if explained is None else number_of(explained)
     steps, times = count("horizon", horizon), count("runs", runs)
@@ -57,7 +63,7 @@ def command(
 
     marks = log_marks(steps, points) if points else ()
     outcome = simulate(
-        chosen, place, steps, times, numbered, given, engine, workers, marks, season=cycle, explained=share
+        chosen, field, steps, times, numbered, given, engine, workers, marks, season=cycle, explained=share
     )
     found = outcome.summary() | {"options": given, "rewards": [law.text for law in place.rewards]}
     if points:
@@ -93,6 +99,23 @@ def world_of(
     from afterglow.worlds.world import World  # noqa: PLC0415
 
     return World.of(arm or bernoulli(means or ""), steps, spread or "uniform", baseline)
+
+
+def with_units(
+    world: "World", units: str | None, common: str | None, own: str | None, interaction: str | None
+) -> "World | UnitsWorld":  # fmt: skip
+    """The world of one total, or of several units with the same arms."""
+    given = [name for name, value in (("--common", common), ("--own", own), ("--interaction", interaction)) if value]
+    if units is None:
+        if given:
+            raise BadValue(f"{given[0]} describes units; give --units too", field=given[0].removeprefix("--"))
+        return world
+    if world.baseline.parts:
+        raise BadValue("--baseline is income of one total; with --units give --common and --own", field="baseline")
+    from afterglow.worlds.units_world import UnitsWorld  # noqa: PLC0415
+
+    differ = 0.0 if interaction is None else between("interaction", number_of(interaction), 0, 10)
+    return UnitsWorld.of(world.rewards, world.window, count("units", units), world.spread, common, own, differ)
 
 
 def with_baseline(world: "World", text: str | None) -> "World":
@@ -139,11 +162,13 @@ def show(found: dict[str, Any]) -> None:
         ("policy", " ".join([found["policy"], *(f"{name}={value}" for name, value in found["options"].items())])),
         ("rewards", "  ".join(found["rewards"])),
         ("spread", f"{found['spread']}, window {found['window']:,}"),
+        *([("units", f"{found['units']:,}")] if "units" in found else []),
+        *((name, found[name]) for name in ("common", "own") if name in found),
         *([("baseline", found["baseline"])] if "baseline" in found else []),
         ("steps", f"{found['horizon']:,}, {found['runs']:,} runs, seed {found['seed']}"),
         ("engine", f"{found['engine']}, {found['threads']} threads, {found['seconds']:.3g} s"),
         ("regret", f"[bold]{plus_minus(found['regret']['mean'], found['regret']['se'])}[/bold]"),
-        ("best arm", f"{found['best_arm_share']:.2%} of the steps"),
+        ("best arm", f"{found['best_arm_share']:.2%} of the {'unit-' * ('units' in found)}steps"),
         ("holds", f"{amount(found['holds'])} per run, {amount(found['switches'])} changes of arm"),
     ):
         table.add_row(f"[dim]{label}[/dim]", text)

@@ -16,6 +16,7 @@ import numpy as np
 from afterglow.checks import choice, number, whole
 from afterglow.errors import BadValue, Sentence, UnknownName, argument
 from afterglow.lab.fit.aliasing import refuse_aliased
+from afterglow.lab.fit.design_test import DesignTest, design_test
 from afterglow.lab.fit.proved import most_of_a_pull, proved
 from afterglow.lab.fit.recorded import Recorded
 from afterglow.lab.fit.regression import LagExcess, Regressed, differs_by_arm, levelled, regression
@@ -29,7 +30,7 @@ RUNS = 3  # of an arm, below which the jackknife can't be used
 FEW_CHANGES = 8  # of arm
 CYCLES = 3  # minimum number of seasons
 LOOKED_AT = 20_000  # steps that are searched for a season
-READING = ("step", "arm_column", "column", "decimal", "zone", "expected")  # how to read a file
+READING = ("step", "arm_column", "column", "decimal", "zone")  # how to read a file
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,7 @@ class Fit:
     steps: int
     notes: list[str]
     recorded: Recorded = field(repr=False)
+    test: DesignTest | None = None  # exact, of a randomised schedule
 
     def to_json(self) -> str:
         """The same as JSON."""
@@ -91,7 +93,7 @@ class Fit:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, without the steps themselves."""
-        parts = ("recorded", "means", "differences", "kernels", "check", "verdict", "expected")
+        parts = ("recorded", "means", "differences", "kernels", "check", "verdict", "expected", "test")
         plain = {name: value for name, value in vars(self).items() if name not in parts}
         return plain | {
             "means": [asdict(one) for one in self.means],
@@ -100,6 +102,7 @@ class Fit:
             "check": asdict(self.check),
             "verdict": asdict(self.verdict),
             "expected": self.expected and asdict(self.expected),
+            "test": self.test and self.test.to_dict(),
         }
 
 
@@ -111,17 +114,23 @@ def fit(
     season: int | None = None,
     against: str | None = None,
     reading: Mapping[str, str] | None = None,
+    design: str | None = None,
+    turns: int | None = None,
+    expected: str | None = None,
 ) -> Fit:
     """Fit recorded steps: a CSV file with step, arm and total, its text, or `Steps`.
 
     Without a window, the one that the data suggest is used. `reward_max` is the maximum reward of one pull; there are
     proved bounds only if it and the window are given. `season` is the length of a cycle in steps, 1 says that there is
     none. Arms are compared with the arm `against`, by default the best. `reading` says how to read a file: `step`,
-    `arm_column`, `column`, `decimal`, `zone` and `expected` of `read_steps`.
+    `arm_column`, `column`, `decimal` and `zone` of `read_steps`. `expected` names a column of expected totals, one more
+    regressor. With a `design`, `blocks` or `coin`, and the number of steps of its `turns`, the schedule is tested too.
     """
     for name in reading or {}:
         choice("reading", name, READING)
-    steps = source if isinstance(source, Steps) else read_steps(source, **(reading or {}))
+    if expected is not None and isinstance(source, Steps):
+        raise BadValue(f"{argument('expected')} names a column of a file, got steps that are read already")
+    steps = source if isinstance(source, Steps) else read_steps(source, **(reading or {}), expected=expected)
     confidence = number("confidence", confidence, 0.5, 1.0)
     given = None if window is None else whole("window", window, 1, "1 = paid at once")
     recorded = Recorded.of(steps, 1 if season is None else whole("season", season, 1, "1 = none"))
@@ -136,6 +145,7 @@ def fit(
     ceiling = most_of_a_pull(recorded, used, reward_max)
     alarm, bounds = proved(recorded, given, None if reward_max is None else ceiling, confidence, notes)
     check = check.with_alarm(alarm)
+    test = schedule_test(recorded, used, confidence, design, turns)
     found = regression(recorded, used, confidence)
     means = means_of(recorded, found, bounds)
     notes += doubts(recorded, found, means)
@@ -144,7 +154,7 @@ def fit(
     return Fit(
         used, recorded.season, ceiling, confidence, means, differences_of(means, found, against),
         {name: found.kernel(arm) for arm, name in enumerate(recorded.names)}, check, verdict,
-        expected_effect(recorded, found, used, notes), len(recorded), notes, recorded,
+        expected_effect(recorded, found, used, notes), len(recorded), notes, recorded, test,
     )  # fmt: skip
 
 
@@ -159,6 +169,19 @@ def expected_effect(recorded: Recorded, found: Regressed, window: int, notes: li
             "depend on the arm, which is forbidden, or effects scale with demand"
         )
     return ExpectedEffect(*found.expectation(), p)
+
+
+def schedule_test(
+    recorded: Recorded, window: int, confidence: float, design: str | None, turns: int | None
+) -> DesignTest | None:  # fmt: skip
+    """The exact test of the schedule, if its design is given."""
+    if design is None or turns is None:
+        for name, value in (("design", design), ("turns", turns)):
+            if value is not None:
+                needs = argument("design" if design is None else "turns")
+                raise BadValue(f"{argument(name)} is for the test of a schedule, which needs {needs} too")
+        return None
+    return design_test(recorded, window, turns, design, confidence, recorded.expected)
 
 
 def check_size(recorded: Recorded, against: str | None) -> None:

@@ -21,7 +21,7 @@ SEEDED = 20_260_101  # of the errors of profiles; they are the same in all plans
 
 def past_baseline(
     history: History, top: float, level: float, length: int, start: int, draw: int, told: bool, strength: float,
-    cut: bool,
+    signed: bool,
 ) -> Baseline:  # fmt: skip
     """The baseline whose step 0 has the phase `start`, amounts divided by `top`."""
     parts: list[Part] = [Constant(level)]
@@ -35,7 +35,7 @@ def past_baseline(
     if slow > 0.0:
         sticky = history.pull.correlation
         parts.append(Noise(slow * math.sqrt((1 - sticky) / (1 + sticky)) / top, sticky))
-    return Baseline(tuple(parts), cut)
+    return Baseline(tuple(parts), signed)
 
 
 def error_of(history: History, start: int, draw: int) -> np.typing.NDArray[np.float64]:

@@ -106,7 +106,7 @@ def baseline_of(scenario: Scenario, best: int, start: int = 0) -> Baseline:
         return past_baseline(
             scenario.history, scenario.reward_max, (1 - ARMS_SHARE) * scenario.mean,
             block_length(scenario, scenario.history), start, best, scenario.told, scenario.strength,
-            cut=not scenario.adjusted,
+            signed=scenario.adjusted,
         )  # fmt: skip
     if scenario.season > 1 and scenario.swing > 0:
         half = scenario.swing * scenario.mean

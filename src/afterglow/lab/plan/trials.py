@@ -1,6 +1,7 @@
 """Simulations of candidate policies in a scenario, with each arm as the best in turn."""
 
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from afterglow.engine.simulate import simulate
+from afterglow.errors import AfterglowWarning
 from afterglow.expected import without_proof
 from afterglow.lab.plan.rotation import rotation
 from afterglow.lab.plan.scenario import Scenario
@@ -118,10 +120,12 @@ def trial(candidate: Candidate, scenario: Scenario, effort: Effort) -> Trial:
     runs = -(-effort.runs // len(groups))
     right, regrets, pulls, switches = [], [], [], []
     for number, (best, start) in enumerate(groups):
-        outcome = simulate(
-            policy_of(candidate, scenario), scenario.world(best, start), scenario.horizon, runs, effort.seed,
-            candidate.options, threads=effort.threads, recommend=True, season=scenario.align, first=number * runs,
-        )  # fmt: skip
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AfterglowWarning)  # a history's totals may exceed reward_max
+            outcome = simulate(
+                policy_of(candidate, scenario), scenario.world(best, start), scenario.horizon, runs, effort.seed,
+                candidate.options, threads=effort.threads, recommend=True, season=scenario.align, first=number * runs,
+            )  # fmt: skip
         assert outcome.recommended is not None
         right.append(outcome.recommended == best)
         regrets.append(outcome.regrets)
@@ -158,7 +162,7 @@ def first_hold(candidate: Candidate, scenario: Scenario) -> int:
     settings = policy.settings(scenario.arms, scenario.window, scenario.horizon, candidate.options)
     state, clock = policy.start(settings), 0
     while clock < scenario.horizon:
-        arm, steps, split = policy.next_hold(settings, state, [])
+        arm, steps, split = policy.next_hold(settings, state, [0.0] * policy.draws)
         if arm != 0:
             break
         steps = min(steps, scenario.horizon - clock)

@@ -18,7 +18,8 @@ from afterglow.lab.study.grid import Cell
 from afterglow.lab.study.play import Piece, Played, play_on_worker
 from afterglow.lab.versions import versions
 from afterglow.policies.policy import Policy
-from afterglow.policies.registry import is_ours
+from afterglow.policies.registry import AnyPolicy, is_ours
+from afterglow.worlds.units_world import UnitsWorld
 from afterglow.worlds.world import World
 
 try:
@@ -91,12 +92,12 @@ def packed_cell(cell: Cell) -> Cell:
 
 
 @cache
-def packed_policy(policy: Policy[Any, Any]) -> Any:
-    return packed(policy, policy.next_hold)
+def packed_policy(policy: AnyPolicy) -> Any:
+    return packed(policy, policy.next_hold if isinstance(policy, Policy) else policy.next_round)
 
 
 @cache
-def packed_world(world: World) -> Any:
+def packed_world(world: World | UnitsWorld) -> Any:
     return packed(world, world.spread.function)
 
 

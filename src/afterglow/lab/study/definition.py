@@ -9,8 +9,9 @@ from typing import Any, Self
 from afterglow.errors import BadValue
 from afterglow.lab.study import fields as check
 from afterglow.lab.study.grid import Cell, Grid, grid_of
-from afterglow.policies.policy import Policy
+from afterglow.policies.registry import AnyPolicy
 from afterglow.worlds.files import only, read_toml
+from afterglow.worlds.units_world import UnitsWorld
 from afterglow.worlds.world import World
 
 
@@ -18,8 +19,8 @@ from afterglow.worlds.world import World
 class StudyDefinition:
     """The fields of a study; see `Study`."""
 
-    policies: Sequence[str | Policy[Any, Any] | Mapping[str, Any]]
-    worlds: Sequence[World | Mapping[str, Any]]
+    policies: Sequence[str | AnyPolicy | Mapping[str, Any]]
+    worlds: Sequence[World | UnitsWorld | Mapping[str, Any]]
     horizon: Any
     runs: Any = 100
     seed: Any = 1

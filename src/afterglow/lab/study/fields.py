@@ -13,12 +13,16 @@ from afterglow.errors import BadValue, UnknownName, argument
 from afterglow.lab.study.grid import Entry, expanded
 from afterglow.lab.study.policy_files import policy_from
 from afterglow.policies.policy import Policy
+from afterglow.policies.registry import AnyPolicy
+from afterglow.policies.rounds import RoundPolicy
 from afterglow.worlds.baseline import baseline as parse_baseline
 from afterglow.worlds.rewards import Reward
 from afterglow.worlds.spreads import Spread
+from afterglow.worlds.units_world import UnitsWorld
 from afterglow.worlds.world import World, law_of
 
-WORLD_KEYS = ("rewards", "arms", "window", "spread", "baseline")
+UNIT_KEYS = ("units", "common", "own", "interaction", "sizes", "loadings", "shift", "told")
+WORLD_KEYS = ("rewards", "arms", "window", "spread", "baseline", *UNIT_KEYS)
 
 
 @contextmanager
@@ -180,9 +184,9 @@ def entry_of(one: dict[str, Any], table: Mapping[str, Any], source: str, runs: i
     return Entry(" ".join([str(one.get("label", policy.name)), *shown]), policy, options, runs)
 
 
-def policy_of(value: Any, source: str) -> Policy[Any, Any]:
+def policy_of(value: Any, source: str) -> AnyPolicy:
     """A policy by name, by file relative to the study's, or itself."""
-    if isinstance(value, Policy):
+    if isinstance(value, Policy | RoundPolicy):
         return value
     if not isinstance(value, str):
         raise BadValue("a policy must be a name or the path of a Python file")
@@ -190,11 +194,11 @@ def policy_of(value: Any, source: str) -> Policy[Any, Any]:
     return policy_from(str(beside) if value.endswith(".py") and source else value)
 
 
-def worlds(given: Any) -> list[World]:
+def worlds(given: Any) -> list[World | UnitsWorld]:
     """The worlds, with lists in tables expanded."""
-    found: list[World] = []
+    found: list[World | UnitsWorld] = []
     for number, one in enumerate(listed("worlds", given)):
-        if isinstance(one, World):
+        if isinstance(one, World | UnitsWorld):
             found.append(one)
             continue
         with naming(f"worlds[{number}]", "worlds"):
@@ -206,7 +210,7 @@ def worlds(given: Any) -> list[World]:
     return found
 
 
-def worlds_in(table: Any) -> list[World]:
+def worlds_in(table: Any) -> list[World | UnitsWorld]:
     if not isinstance(table, Mapping):
         raise BadValue(f"a world must be a table with rewards and a window, got {table!r}")
     for key in table:
@@ -219,11 +223,12 @@ def worlds_in(table: Any) -> list[World]:
     if not isinstance(rewards, list | tuple) or not rewards:
         raise BadValue(f"rewards = {plain(rewards)!r}: rewards must be a list, one for each arm")
     sets = rewards if isinstance(rewards[0], list | tuple) else [rewards]
-    rest = {key: value for key, value in table.items() if key != "rewards"}
-    return [world_of(laws, one) for laws in sets for one in expanded(rest)]
+    rest = {key: value for key, value in table.items() if key not in ("rewards", "loadings")}
+    range_ = {"loadings": table["loadings"]} if "loadings" in table else {}
+    return [world_of(laws, one | range_) for laws in sets for one in expanded(rest)]
 
 
-def world_of(laws: Sequence[Any], one: Mapping[str, Any]) -> World:
+def world_of(laws: Sequence[Any], one: Mapping[str, Any]) -> World | UnitsWorld:
     with at("rewards", laws):
         made = [law(value) for value in laws]
     if "arms" in one:
@@ -235,11 +240,28 @@ def world_of(laws: Sequence[Any], one: Mapping[str, Any]) -> World:
     shape = one.get("spread", "uniform")
     if not isinstance(shape, str | Spread) and not callable(shape):
         raise BadValue(f'spread = {shape!r}: a spread must be a text such as "uniform"')
+    if "units" in one:
+        return units_world(made, window, shape, one)
+    for key in UNIT_KEYS:
+        if key in one:
+            raise BadValue(f"{key} = {plain(one[key])!r}: it describes units; write units = 8 too")
     income = one.get("baseline")
     with at("baseline", income):
         parse_baseline(income)
     with at("spread", shape):
         return World.of(made, window, shape, income)
+
+
+def units_world(laws: Sequence[Reward], window: int, shape: Any, one: Mapping[str, Any]) -> UnitsWorld:
+    """A world of several units."""
+    if "baseline" in one:
+        raise BadValue(f"baseline = {plain(one['baseline'])!r}: units have common and own income in its place")
+    given = {key: one[key] for key in UNIT_KEYS if key in one}
+    if given.get("told") == "none":
+        given["told"] = None
+    if "loadings" in given and (not isinstance(given["loadings"], list | tuple) or len(given["loadings"]) != 2):
+        raise BadValue(f"loadings = {plain(given['loadings'])!r}: loadings must be the least and the greatest")
+    return UnitsWorld.of(laws, window, spread=shape, **given)
 
 
 def law(value: Any) -> Reward:
@@ -248,12 +270,19 @@ def law(value: Any) -> Reward:
     return law_of(value)
 
 
-def world_text(world: World) -> str:
-    income = f", baseline {world.baseline.text}" if world.baseline.text else ""
+def income_text(world: World | UnitsWorld) -> str:
+    """The baseline; of units what each has, in the same column."""
+    return world.baseline.text if isinstance(world, World) else world.text
+
+
+def world_text(world: World | UnitsWorld) -> str:
+    income = f", {world.text}" if isinstance(world, UnitsWorld) else ""
+    if isinstance(world, World) and world.baseline.text:
+        income = f", baseline {world.baseline.text}"
     return f"{rewards_text(world)}, {world.spread.text}, window {world.window:,}{income}"
 
 
-def rewards_text(world: World) -> str:
+def rewards_text(world: World | UnitsWorld) -> str:
     """The reward laws of the arms, a bare number for a Bernoulli mean; repeated laws with their count.
 
     >>> rewards_text(World.of([0.9, "beta:2,3", "beta:2,3"], window=4))
@@ -279,7 +308,10 @@ def plain(value: Any) -> Any:
     if isinstance(value, World):
         given = {"rewards": [law.text for law in value.rewards], "window": value.window, "spread": value.spread.text}
         return given | ({"baseline": value.baseline.text} if value.baseline.text else {})
-    if isinstance(value, Policy):
+    if isinstance(value, UnitsWorld):
+        given = {"rewards": [law.text for law in value.rewards], "window": value.window, "spread": value.spread.text}
+        return given | {"units": value.text}
+    if isinstance(value, Policy | RoundPolicy):
         return value.name
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return int(value)

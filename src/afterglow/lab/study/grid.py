@@ -7,11 +7,14 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
+from afterglow.engine.rounds.simulate import first_settings
 from afterglow.engine.simulate import log_marks, tier_for
 from afterglow.errors import AfterglowWarning, BadValue
 from afterglow.lab.study.mean_delay import with_lags
-from afterglow.policies.policy import Policy
+from afterglow.policies.registry import AnyPolicy, round_policy
+from afterglow.policies.rounds import RoundPolicy
 from afterglow.policies.season import seasonal
+from afterglow.worlds.units_world import UnitsWorld
 from afterglow.worlds.world import World
 
 
@@ -20,7 +23,7 @@ class Entry:
     """A policy with its options and its label in tables and figures."""
 
     label: str
-    policy: Policy[Any, Any]
+    policy: AnyPolicy
     options: Mapping[str, Any]
     runs: int | None = None  # in place of the study's
 
@@ -31,9 +34,9 @@ class Cell:
 
     index: int
     label: str
-    policy: Policy[Any, Any] = field(repr=False)
+    policy: AnyPolicy = field(repr=False)
     options: dict[str, Any]
-    world: World
+    world: World | UnitsWorld
     horizon: int
     told_window: int
     told_horizon: bool
@@ -50,6 +53,14 @@ class Cell:
 
     def settings(self) -> dict[str, Any]:
         """The policy's settings; raises if it refuses them."""
+        if isinstance(self.world, UnitsWorld):
+            tier_for(self.engine, round_policy(self.policy), self.world.pulls)
+            return first_settings(
+                self.policy, self.world, self.horizon, self.seed, self.options, self.told_window, self.season
+            )  # fmt: skip
+        if isinstance(self.policy, RoundPolicy):
+            sentence = f"{self.policy.name} decides for several units, this world has one; write units = 8 in the world"
+            raise BadValue(sentence, kind="needs-units", field="worlds")
         horizon = self.horizon if self.told_horizon else None
         tier_for(self.engine, self.policy, self.world)
         policy = seasonal(self.policy, self.season)
@@ -115,7 +126,7 @@ class Grid:
 
 def grid_of(
     entries: list[Entry],
-    worlds: list[World],
+    worlds: list[World | UnitsWorld],
     axes: Mapping[str, Any],
     checkpoints: int | tuple[int, ...],
     leave_out: bool = False,

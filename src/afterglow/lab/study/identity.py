@@ -10,8 +10,7 @@ from afterglow.errors import AfterglowWarning, BadValue, argument
 from afterglow.lab.study.code_digest import Unknown, content
 from afterglow.lab.study.definition import StudyDefinition
 from afterglow.lab.versions import versions
-from afterglow.policies.policy import Policy
-from afterglow.policies.registry import is_ours
+from afterglow.policies.registry import AnyPolicy, is_ours
 
 WORDS = ("summary", "guarantee", "source")  # descriptions, which don't affect results
 NO_DIGEST = "unknown: "
@@ -29,7 +28,7 @@ def identity(study: StudyDefinition) -> dict[str, Any]:
     return {"study": played, "code": code | own, "settings": settings(study), "versions": versions()}
 
 
-def mark(policy: Policy[Any, Any]) -> str:
+def mark(policy: AnyPolicy) -> str:
     """A policy's code: the version of ours, a digest of a user's."""
     if is_ours(policy):
         return f"{policy.name} {policy.version}"

@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 
 from afterglow.errors import BadValue, argument
-from afterglow.policies.policy import Policy
+from afterglow.policies.registry import AnyPolicy
 from afterglow.worlds.spreads import Numbers, fixed_rows
 from afterglow.worlds.spreads import lag_law as random_lag
+from afterglow.worlds.units_world import UnitsWorld
 from afterglow.worlds.world import World
 
 KNOWN = ("mean_delay", "delay_variance")  # options that follow from the spread
@@ -50,10 +51,10 @@ def lag_law(world: World) -> Numbers | None:
     return None if (rows != rows[0]).any() else rows[0]
 
 
-def with_lags(policy: Policy[Any, Any], options: dict[str, Any], world: World) -> dict[str, Any]:
+def with_lags(policy: AnyPolicy, options: dict[str, Any], world: World | UnitsWorld) -> dict[str, Any]:
     """The options, with "auto" and missing delays taken from the spread."""
     asked = [name for name in KNOWN if options.get(name) == "auto" or (name in policy.needs() and name not in options)]
-    if not asked:
+    if not asked or isinstance(world, UnitsWorld):
         return options
     known = dict(zip(KNOWN, lag_moments(world), strict=True))
     return options | {name: known[name] for name in asked}

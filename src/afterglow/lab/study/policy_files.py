@@ -8,28 +8,30 @@ from typing import Any
 
 from afterglow.errors import AfterglowError, BadFormat, BadValue
 from afterglow.policies.policy import Policy
-from afterglow.policies.registry import is_ours, named
+from afterglow.policies.registry import AnyPolicy, any_named, is_ours
+from afterglow.policies.rounds import RoundPolicy
 
 
-def policy_from(text: str) -> Policy[Any, Any]:
+def policy_from(text: str) -> AnyPolicy:
     """A policy by name, or from a file if the text ends in `.py`."""
-    return policy_in(Path(text)) if text.endswith(".py") else named(text)
+    return policy_in(Path(text)) if text.endswith(".py") else any_named(text)
 
 
-def policy_in(path: Path) -> Policy[Any, Any]:
+def policy_in(path: Path) -> AnyPolicy:
     """The policy that a file calls `policy`."""
     found = getattr(load(path), "policy", None)
-    if not isinstance(found, Policy):
+    if not isinstance(found, Policy | RoundPolicy):
         said = "nothing is called that" if found is None else f"it is {found!r}"
         raise BadValue(f"{path} must name an afterglow.Policy `policy`, {said}", kind="bad-file", field="policy")
     return found
 
 
-def file_of(policy: Policy[Any, Any]) -> str:
+def file_of(policy: AnyPolicy) -> str:
     """The file name of a user's policy, made up if it has no file; empty for built-in policies."""
     if is_ours(policy):
         return ""
-    code = getattr(getattr(policy.next_hold, "py_func", policy.next_hold), "__code__", None)
+    decides: Any = policy.next_hold if isinstance(policy, Policy) else policy.next_round
+    code = getattr(getattr(decides, "py_func", decides), "__code__", None)
     path = Path(code.co_filename if code is not None else "")
     return path.name if path.suffix == ".py" and path.is_file() else f"{policy.name}.py"
 

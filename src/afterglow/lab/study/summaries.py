@@ -48,7 +48,7 @@ def summary(results: "Results", cells: list[Row], level: float) -> ResultTable:
             | spelled(mean_interval(runs["regret"], level), "regret")
             | {
                 "median": float(np.median(runs["regret"])),
-                "best_arm": float(runs["pulls"][:, best].sum(axis=1).mean() / cell["horizon"]),
+                "best_arm": float((runs["pulls"][:, best].sum(axis=1) / runs["pulls"].sum(axis=1)).mean()),
                 "found": float(np.isin(runs["recommended"], best).mean()),
                 "switches": float(runs["switches"].mean()),
             }

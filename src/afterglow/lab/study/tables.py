@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from afterglow.engine.outcome import Outcome
-from afterglow.lab.study.fields import rewards_text
+from afterglow.lab.study.fields import income_text, rewards_text
 from afterglow.lab.study.grid import Cell
 from afterglow.lab.study.journal import KEY, SCHEMA, Stretch, batches_at
 from afterglow.lab.study.policy_files import file_of
@@ -65,7 +65,7 @@ def cells_table(cells: Iterable[Cell]) -> Any:
             "arms": world.arms, "rewards": rewards_text(world), "laws": [law.text for law in world.rewards],
             "means": world.means,
             "best": world.best, "window": world.window, "spread": world.spread.text,
-            "baseline": world.baseline.text, "horizon": cell.horizon,
+            "baseline": income_text(world), "horizon": cell.horizon,
             "told_window": cell.told_window, "told_horizon": cell.told_horizon, "runs": cell.runs,
             "seed": cell.seed, "engine": cell.engine, "season": cell.season,
             "checkpoints": list(cell.marks), "needs": ", ".join(cell.policy.needs()),

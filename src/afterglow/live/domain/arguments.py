@@ -122,9 +122,10 @@ def read_flag(one: Argument, value: object) -> bool:
 
 
 def read_text(one: Argument, value: object) -> str:
-    """A sentence, without spaces around it."""
-    if not isinstance(value, str) or not value.strip() or len(value) > LONGEST_TEXT or not limits.writable(value):
-        raise BadValue(f"{argument(one.name)} must be a sentence of at most {LONGEST_TEXT:,} characters, got {value!r}")
+    """A sentence or a word, without spaces around it."""
+    what, most = ("a sentence", LONGEST_TEXT) if one.most is None else ("a text", int(one.most))
+    if not isinstance(value, str) or not value.strip() or len(value) > most or not limits.writable(value):
+        raise BadValue(f"{argument(one.name)} must be {what} of at most {most:,} characters, got {value!r}")
     return value.strip()
 
 

@@ -33,12 +33,16 @@ class ExperimentBounds(BoundsWithGaps):
     def leave_out(self) -> None:
         self.fresh.append(None)
 
-    def evidence(self) -> Evidence:
+    def counted(self) -> Batches:
+        """Batches of all washed totals, those included that can still be voided."""
         if not self.fresh:
-            return super().evidence()
+            return self.batches
         batches = self.batches.forked(self.current)
         batches.add_all(self.current, self.fresh)
-        return evidence(batches)
+        return batches
+
+    def evidence(self) -> Evidence:
+        return evidence(self.counted())
 
     def begin(self, arm: int, tally: Tally) -> None:
         self.finish()

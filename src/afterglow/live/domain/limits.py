@@ -8,6 +8,7 @@ WINDOW = 1_000_000  # steps
 HORIZON = 10**12  # steps
 SEASON = 1_000_000  # steps
 REMEMBER = 1000  # steps
+UNIT = 20  # characters
 SHORTEST, LONGEST = 0.001, 366 * 86400  # seconds of a step
 LATEST = 7_258_118_400.0  # start, in seconds since 1970: the year 2200
 

@@ -20,6 +20,21 @@ class Record(NamedTuple):
     hash: bytes
 
 
+class Place(NamedTuple):
+    """The place of a record in a log: two logs that have the same place have the same records up to it."""
+
+    seq: int  # -1 before the first
+    at: int
+    hash: bytes
+
+    def is_of(self, record: Record) -> bool:
+        """Whether a record is the one at this place; of its hash a beginning is enough."""
+        return record.seq == self.seq and record.hash.startswith(self.hash)
+
+
+BEGINNING = Place(-1, 0, NOTHING)
+
+
 DECODE = json.JSONDecoder().raw_decode
 
 

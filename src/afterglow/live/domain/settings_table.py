@@ -51,6 +51,10 @@ SETTINGS = (
         "small raises an alarm, too large makes intervals wide.",
     ),
     Argument(
+        "unit", Kind.TEXT, "Unit of totals, such as `EUR`, for sentences and pages.", None, most=limits.UNIT,
+        example="EUR", label="Unit of totals", hint="For example EUR, orders or minutes. Empty for none.",
+    ),
+    Argument(
         "policy", Kind.POLICY, "Name of the policy, one that can run on totals.", DEFAULT,
         label="Policy", advanced=True,
         hint="Chooses which variant to serve and for how long. thrift-ucb suits experiments of every length. Run "

@@ -44,6 +44,7 @@ class Spec:
     shadow: bool  # decide and log, serve the control
     remember: int  # steps for which keys are kept after theirs has closed
     release: str  # that created it
+    unit: str = ""  # of totals, for sentences; experiments of release 0.1.0 have none
 
     @property
     def mode(self) -> str:
@@ -55,7 +56,7 @@ class Spec:
         return round(self.window * self.reward_max * MICRO)
 
     @cached_property
-    def unit(self) -> float:
+    def scale(self) -> float:
         """Micro-units that make a reward of 1 for the policy."""
         return self.reward_max * MICRO
 
@@ -85,7 +86,7 @@ def spec_of(given: Mapping[str, Any], release: str = "") -> Spec:
         values["options"], records.plain(resolved, f"settings of {values['policy']}:"), values["seed"],
         values["confidence"], season, 0 if control is None else names.index(known_variant("control", control, names)),
         milliseconds(values["step_seconds"]), milliseconds(values["starts"]), values["heartbeat"], values["shadow"],
-        values["remember"], release,
+        values["remember"], release, values["unit"] or "",
     )  # fmt: skip
 
 

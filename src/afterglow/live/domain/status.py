@@ -1,13 +1,18 @@
-"""Status, estimates and explanations of an experiment."""
+"""Status and explanations of an experiment."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cache
 from typing import Any
 
-from afterglow.estimation.estimates import Difference, Estimate, Estimates, read
+from afterglow.estimation.estimates import Estimates
+from afterglow.estimation.randomisation import Test
+from afterglow.estimation.verdict import Verdict
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import ExperimentState, Phase, Role
-from afterglow.live.domain.transitions import recommended
+from afterglow.live.domain.verdict import LiveCase, case_of, decided_by, estimates
+
+STANDS_OUT = ("leading", "clear", "tested", "proven")  # grades
 
 REASONS = {
     Role.PLAN: "as planned",
@@ -19,15 +24,12 @@ REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """`status` is one of exploring, leading, decided (bounds are apart), finished (over and decided), inconclusive
-    (over, and the bounds that hold whatever effects do overlap; `lead` is what ordinary statistics say)."""
+    """How an experiment stands. Its verdict is computed when it is first asked for."""
 
-    status: str
     phase: str  # draft, scheduled, running, paused, over
     step: int
     horizon: int | None
     variant: str  # live now
-    leader: str | None
     pinned: str | None
     disabled: tuple[str, ...]
     shadow: bool
@@ -36,7 +38,29 @@ class Status:
     excluded: int  # steps
     alarm: str | None
     recommended: str | None  # the variant to keep, by what is known now; None while nothing is learned
-    lead: Difference | None  # of that variant over the next best, by ordinary statistics, valid for one look at the end
+    judge: Callable[[], Verdict] = field(repr=False, compare=False)
+    examine: Callable[[], Test | None] = field(repr=False, compare=False)
+
+    @property
+    def verdict(self) -> Verdict:
+        """The graded answer."""
+        return self.judge()
+
+    @property
+    def test(self) -> Test | None:
+        """The exact test of a randomised schedule; None before it has ended, and for other policies."""
+        return self.examine()
+
+    @property
+    def status(self) -> str:
+        """The grade of the verdict: exploring, leading, clear, tested or proven; after the end, if none of these holds,
+        inconclusive or stopped."""
+        return self.verdict.grade
+
+    @property
+    def leader(self) -> str | None:
+        """The recommended variant, if the grade is leading or higher."""
+        return self.recommended if self.status in STANDS_OUT else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,60 +78,14 @@ class Explanation:
     estimates: Estimates  # when the step began
 
 
-def estimates(spec: Spec, state: ExperimentState) -> Estimates:
-    """Mean and interval of every variant, in the unit of rewards."""
-    return read(state.bounds, spec.variants, spec.window, spec.reward_max, spec.confidence)
-
-
-def status(spec: Spec, state: ExperimentState) -> Status:
-    known = estimates(spec, state)
-    allowed = [one for arm, one in enumerate(known) if arm not in state.disabled]
-    leader = separated(allowed, halfway=False) or None
-    over = state.phase is Phase.OVER
-    word = ("finished" if leader else "inconclusive") if over else "decided" if leader else "exploring"
-    if not over and leader is None:
-        leader = separated(allowed, halfway=True)
-        word = "leading" if leader else word
-    best = spec.variants[recommended(state)] if state.learned else None
-    if over and leader is None and best is not None:
-        leader = known[best]
+def status(spec: Spec, state: ExperimentState, judge: Callable[[LiveCase], Verdict] = decided_by) -> Status:
+    """The status now; `judge` makes the verdict on what is known now, if it is asked for."""
+    case = case_of(spec, state)
     return Status(
-        word, str(state.phase), state.step, spec.horizon, spec.variants[state.served],
-        str(leader.arm) if leader else None, spec.variants[state.pinned] if state.pinned >= 0 else None,
-        tuple(spec.variants[arm] for arm in state.disabled), state.shadow, state.washout, state.learned,
-        state.excluded, alarm(spec, state, known), best, None if best is None else lead(known, best, allowed),
+        str(state.phase), state.step, spec.horizon, spec.variants[state.served],
+        spec.variants[state.pinned] if state.pinned >= 0 else None, case.disabled, state.shadow, state.washout,
+        state.learned, state.excluded, case.alarm, case.recommended, cache(lambda: judge(case)), case.test,
     )  # fmt: skip
-
-
-def lead(known: Estimates, best: str, allowed: list[Estimate]) -> Difference | None:
-    """How far the best is ahead of the next among those that are allowed; of one with a number, if there is any."""
-    names = {one.arm for one in allowed}
-    others = [one for one in known.against(best) if one.other in names]
-    known_means = [(one.mean, place) for place, one in enumerate(others) if one.mean is not None]
-    if known_means:
-        return others[min(known_means)[1]]
-    return others[0] if others else None
-
-
-def separated(allowed: list[Estimate], halfway: bool) -> Estimate | None:
-    """The variant whose lower bound is above all others' upper bounds; `halfway`, above their means."""
-    for one in allowed:
-        others = [other for other in allowed if other is not one]
-        if one.contradiction or not one.pulls:
-            continue
-        if all(one.low > (other.mean if halfway and other.pulls else other.high) for other in others):
-            return one
-    return None
-
-
-def alarm(spec: Spec, state: ExperimentState, known: Estimates) -> str | None:
-    """What contradicts the experiment's settings."""
-    if state.capped:
-        return (
-            f"{state.capped:,} step{'' if state.capped == 1 else 's'} had a total above window x reward_max = "
-            f"{spec.window * spec.reward_max:,g}, counted as that: reward_max or the window is too small"
-        )
-    return known.alarm
 
 
 def explanation(spec: Spec, state: ExperimentState) -> Explanation:

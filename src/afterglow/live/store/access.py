@@ -1,10 +1,12 @@
 """Tokens and webhooks of the service, stored in the database of the experiments."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
 from afterglow.errors import BadValue, argument
+from afterglow.live.domain.log import Place
 from afterglow.live.store.names import storable
 from afterglow.live.store.session import Session
 
@@ -56,11 +58,11 @@ class Access(Protocol):
     def drop_hook(self, hook: str) -> bool:
         """Forget a webhook and how far it was delivered; False if there is none of that id."""
 
-    def hook_place(self, hook: str, experiment: str) -> int:
-        """Seq of the last record delivered; -1 before the first."""
+    def hook_places(self) -> dict[tuple[str, str], Place]:
+        """How far the records of experiments were delivered, by webhook and experiment, where any were."""
 
-    def put_hook_place(self, hook: str, experiment: str, seq: int) -> None:
-        """Records up to seq are delivered."""
+    def put_hook_places(self, places: Mapping[tuple[str, str], Place]) -> None:
+        """Records up to these places are delivered; webhooks that were deleted are left out."""
 
     def lead(self, purpose: str) -> AbstractContextManager[bool]:
         """Whether this process is the one to do it, out of all that use the database; it is until the context ends."""
@@ -112,18 +114,18 @@ class TableAccess(ABC):
             session.run("DELETE FROM hook_places WHERE hook = ?", hook)
             return session.run("DELETE FROM hooks WHERE id = ?", hook) > 0
 
-    def hook_place(self, hook: str, experiment: str) -> int:
+    def hook_places(self) -> dict[tuple[str, str], Place]:
         with self.session(change=False) as session:
-            found = session.row("SELECT seq FROM hook_places WHERE hook = ? AND experiment = ?", hook, experiment)
-            return int(found[0]) if found else -1
+            found = session.rows("SELECT hook, experiment, seq, at, hash FROM hook_places")
+            return {(hook, name): Place(seq, at or 0, bytes(mark or b"")) for hook, name, seq, at, mark in found}
 
-    def put_hook_place(self, hook: str, experiment: str, seq: int) -> None:
+    def put_hook_places(self, places: Mapping[tuple[str, str], Place]) -> None:
         statement = (
-            "INSERT INTO hook_places (hook, experiment, seq) SELECT id, ?, ? FROM hooks WHERE id = ? "
-            "ON CONFLICT (hook, experiment) DO UPDATE SET seq = excluded.seq"
+            "INSERT INTO hook_places (hook, experiment, seq, at, hash) SELECT id, ?, ?, ?, ? FROM hooks WHERE id = ? "
+            "ON CONFLICT (hook, experiment) DO UPDATE SET seq = excluded.seq, at = excluded.at, hash = excluded.hash"
         )
         with self.session(change=True) as session:
-            session.run(statement, experiment, seq, hook)
+            session.run_many(statement, [(name, *place, hook) for (hook, name), place in sorted(places.items())])
 
 
 def kept_whole(what: str, row: NamedTuple) -> None:

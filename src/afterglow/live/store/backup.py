@@ -13,7 +13,7 @@ from afterglow.live.store import access
 from afterglow.live.store.address import is_postgres, without_password
 from afterglow.live.store.contract import Store
 from afterglow.live.store.session import Session
-from afterglow.live.store.sqlite import SqliteAccess, SqliteStore
+from afterglow.live.store.sqlite import SqliteAccess, SqliteStore, remove_files
 
 TABLES = (
     "experiments", "events", "steps", "snapshots", "salts", "rewards", "tokens", "hooks", "hook_places",
@@ -44,7 +44,7 @@ def back_up(source: Store, address: str | Path) -> None:
     except BaseException:
         target.close()
         if not is_postgres(address):
-            Path(address).unlink()
+            remove_files(Path(address))
         raise
     target.close()
 

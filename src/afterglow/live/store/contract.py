@@ -7,6 +7,8 @@ needed the digests by which a repeated reward is recognised. It knows nothing of
   appends to that experiment. Several `reporting` may be open at once, each of which adds salts and rewards only; no
   `writing` begins before they have ended. Changes are durable when they end, and undone if an exception ends them.
 - Records are only ever appended, with seq 0, 1, 2, …; a step has one row, inserted when its variant is decided.
+- A database may still lose records: a standby is promoted, a backup restored. `head` therefore has the hash of the last
+  record, which identifies all records up to it. Inside `writing` and `reporting` it is final.
 - After `forget` and the end of its transaction, `tidy` leaves no byte of the forgotten digests and salts, as far as
   the database allows.
 - A database that can't be reached, is locked for too long or full is `Unavailable`. Nothing was acknowledged then, and
@@ -17,7 +19,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
-from afterglow.live.domain.log import Record
+from afterglow.live.domain.log import Place, Record
 from afterglow.live.domain.step_rows import StepRow
 from afterglow.live.store.access import Access
 
@@ -36,8 +38,11 @@ class Snapshot(NamedTuple):
 class Reading(Protocol):
     """One experiment at one moment."""
 
-    def head(self) -> int:
-        """Seq of the last record; -1 before the first."""
+    def head(self) -> Place:
+        """The place of the last record."""
+
+    def last_before(self, at: int) -> int:
+        """Seq of the last record that is older than a time in milliseconds; -1 if there is none."""
 
     def records(self, after: int = -1, count: int | None = None, kind: str | None = None) -> Iterator[Record]:
         """Records with seq > after, in order; of one kind if it is named."""
@@ -79,6 +84,9 @@ class Writing(Reading, Protocol):
     def void_steps(self, first: int, last: int) -> None:
         """Mark the rows of steps as void."""
 
+    def spoil_step(self, step: int, served: int, role: str) -> None:
+        """Give the row of the current step another variant, and mark it as void."""
+
     def put_snapshot(self, snapshot: Snapshot) -> None:
         """Keep a snapshot."""
 
@@ -105,8 +113,11 @@ class Store(Access, Protocol):
     def names(self) -> list[str]:
         """The experiments, oldest first."""
 
-    def heads(self) -> dict[str, int]:
-        """The seq of every experiment's last record."""
+    def heads(self) -> dict[str, Place]:
+        """The place of every experiment's last record."""
+
+    def forget_numbers(self) -> None:
+        """Look experiments up again: the database is another one than before."""
 
     def creating(self, name: str) -> AbstractContextManager[Writing]:
         """A new experiment; Conflict if there is one of that name."""
@@ -119,6 +130,9 @@ class Store(Access, Protocol):
 
     def reporting(self, name: str) -> AbstractContextManager[Writing]:
         """UnknownName if there is none."""
+
+    def damage(self) -> list[str]:
+        """Damaged pages by table, as far as this process can tell; none if there are none."""
 
     def tidy(self) -> bool:
         """Remove all traces of what was forgotten; False if that has to wait for a reader."""

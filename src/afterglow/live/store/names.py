@@ -1,23 +1,31 @@
 """Names in tables, and the table of experiments."""
 
 from afterglow.errors import Conflict, UnknownName
+from afterglow.live.domain.log import BEGINNING, Place
 from afterglow.live.store.session import Session
 
 
-def listed(session: Session) -> dict[str, int]:
-    """Every experiment, oldest first, with the seq of its last record."""
+def listed(session: Session) -> dict[str, Place]:
+    """Every experiment, oldest first, with the place of its last record."""
     query = (
-        "SELECT name, coalesce((SELECT max(seq) FROM events WHERE experiment = experiments.id), -1) "
-        "FROM experiments ORDER BY id"
+        "SELECT name, seq, at, hash FROM experiments LEFT JOIN events ON experiment = id "
+        "AND seq = (SELECT max(seq) FROM events WHERE experiment = id) ORDER BY id"
     )
-    return dict(session.rows(query))
+    return {
+        name: BEGINNING if seq is None else Place(seq, at, bytes(mark)) for name, seq, at, mark in session.rows(query)
+    }
+
+
+def named(session: Session) -> list[str]:
+    """Every experiment, oldest first."""
+    return [name for (name,) in session.rows("SELECT name FROM experiments ORDER BY id")]
 
 
 def number_of(session: Session, name: str) -> int:
     """The number of an experiment; it never changes."""
     found = session.row("SELECT id FROM experiments WHERE name = ?", name) if storable(name) else None
     if found is None:
-        known = list(listed(session))
+        known = named(session)
         raise UnknownName("experiment", name, known, f"available: {', '.join(known)}" if known else "there is none")
     return int(found[0])
 

@@ -16,10 +16,11 @@ from weakref import finalize
 from psycopg import Cursor
 
 from afterglow.errors import BadDatabase, OutOfTurn, Unavailable
+from afterglow.live.domain.log import Place
 from afterglow.live.store import schema
 from afterglow.live.store.access import TableAccess
 from afterglow.live.store.migrations import TABLE, creation
-from afterglow.live.store.names import listed, name_taken, number_of
+from afterglow.live.store.names import listed, name_taken, named, number_of
 from afterglow.live.store.pool import Pool
 from afterglow.live.store.postgres_session import PostgresSession
 from afterglow.live.store.session import Row
@@ -79,7 +80,7 @@ class PostgresStore(TableAccess):
         with self.begun(change, "; ".join(first).replace("?", str(number))) as opened:
             self.take_time(opened)
             opened.nextset()
-            head = opened.fetchone()
+            head = opened.fetchall()
             known = opened.fetchall() if opened.nextset() else None
             yield TableLog(PostgresSession(opened.connection), number, head, known)
 
@@ -116,11 +117,15 @@ class PostgresStore(TableAccess):
         self.offset = time - monotonic()
 
     def names(self) -> list[str]:
-        return list(self.heads())
+        with self.session(change=False) as session:
+            return named(session)
 
-    def heads(self) -> dict[str, int]:
+    def heads(self) -> dict[str, Place]:
         with self.session(change=False) as session:
             return listed(session)
+
+    def forget_numbers(self) -> None:
+        self.numbers = {}
 
     @contextmanager
     def lead(self, purpose: str) -> Iterator[bool]:
@@ -132,6 +137,10 @@ class PostgresStore(TableAccess):
             finally:
                 if leads and not opened.connection.closed:
                     opened.connection.execute(f"SELECT pg_advisory_unlock({lock})")
+
+    def damage(self) -> list[str]:
+        """PostgreSQL checks its pages itself."""
+        return []
 
     def tidy(self) -> bool:
         """PostgreSQL's own VACUUM does it."""

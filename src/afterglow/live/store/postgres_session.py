@@ -1,4 +1,4 @@
-"""A connection to PostgreSQL within a transaction, and what is done with it."""
+"""Statements on a PostgreSQL connection within a transaction."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache

@@ -4,26 +4,32 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
 from weakref import finalize
 
 from afterglow.errors import BadDatabase, BadValue, OutOfTurn
+from afterglow.live.domain.log import Place
 from afterglow.live.store import schema
 from afterglow.live.store.access import TableAccess
+from afterglow.live.store.damaged_pages import DamagedPages, damage
 from afterglow.live.store.file_mode import make_private
+from afterglow.live.store.file_watch import FileWatch, abandon, refuse_leftover
 from afterglow.live.store.migrations import TABLE, creation
-from afterglow.live.store.names import listed, name_taken, number_of
+from afterglow.live.store.names import listed, name_taken, named, number_of
 from afterglow.live.store.sqlite_session import PATIENCE, SqliteSession, connect, sorry, transaction
 from afterglow.live.store.tables import TableLog
 from afterglow.live.store.writer_lock import Writer, refuse_other_names
 
+BEGIN = ("BEGIN", "BEGIN IMMEDIATE")
 GLANCE = 0.05  # seconds to wait for a lock where it can be done later
 
 
 class SqliteAccess(TableAccess):
     """Tokens and webhooks of a file that another process may be writing."""
+
+    alone = False
 
     def __init__(self, path: str | Path, read_only: bool = False) -> None:
         self.path = Path(path)
@@ -39,6 +45,7 @@ class SqliteAccess(TableAccess):
                 way_out="open it without read_only to create it",
             )
         refuse_other_names(self.path)
+        refuse_leftover(self.path)
         self.base = connect(self.path, read_only)
         try:
             with sorry(self.path):
@@ -46,7 +53,10 @@ class SqliteAccess(TableAccess):
         except BaseException:
             self.base.close()
             raise
-        self.closing = finalize(self, close_own, self.base, self.process)  # also without a call of close
+        self.watch = FileWatch(self.path, sizes=self.alone)
+        if not read_only:
+            self.watch.check()
+        self.closing = finalize(self, close_own, self.base, self.process, self.watch)  # also without a call of close
 
     @contextmanager
     def session(self, change: bool) -> Iterator[SqliteSession]:
@@ -58,8 +68,27 @@ class SqliteAccess(TableAccess):
                 raise OutOfTurn(
                     f"{self.path} was opened by process {self.process}, which forked; open it in each process"
                 )
-            with transaction(self.base, self.path, "BEGIN IMMEDIATE" if change else "BEGIN") as session:
+            if not self.read_only:
+                self.watch.check()
+            with self.naming_damage(), transaction(self.base, self.path, BEGIN[change]) as session:
                 yield session
+            if change:
+                self.watch.check()  # what was committed must be in the file that will be found
+
+    @contextmanager
+    def naming_damage(self) -> Iterator[None]:
+        """Say which table is damaged, where there is time to look."""
+        try:
+            yield
+        except DamagedPages as error:
+            if not self.read_only:
+                raise
+            raise DamagedPages(f"{error}: {'; '.join(self.damage()[:3])}") from error
+
+    def damage(self) -> list[str]:
+        """Damaged pages by table; none if the file is sound."""
+        with self.turn:
+            return damage(self.base)
 
     @contextmanager
     def lead(self, purpose: str) -> Iterator[bool]:
@@ -96,11 +125,26 @@ class SqliteStore(SqliteAccess):
         return time.time()
 
     def names(self) -> list[str]:
-        return list(self.heads())
-
-    def heads(self) -> dict[str, int]:
         with self.session(change=False) as session:
-            return listed(session)
+            return named(session)
+
+    def heads(self) -> dict[str, Place]:
+        try:
+            with self.session(change=False) as session:
+                return listed(session)
+        except DamagedPages:
+            return self.heads_one_by_one()
+
+    def heads_one_by_one(self) -> dict[str, Place]:
+        """Leaves out experiments whose records can't be read."""
+        found = dict[str, Place]()
+        for name in self.names():
+            with suppress(DamagedPages), self.reading(name) as log:
+                found[name] = log.head()
+        return found
+
+    def forget_numbers(self) -> None:
+        self.numbers = {}
 
     @contextmanager
     def creating(self, name: str) -> Iterator[TableLog]:
@@ -131,6 +175,8 @@ class SqliteStore(SqliteAccess):
     def tidy(self) -> bool:
         """Empty the write-ahead log, which has copies of what was deleted; a reader at work delays that."""
         with self.turn, sorry(self.path):
+            self.watch.check()
+            self.watch.emptied()
             self.base.execute(f"PRAGMA busy_timeout = {round(1000 * GLANCE)}").fetchall()
             ((busy, _, _),) = self.base.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             self.base.execute(f"PRAGMA busy_timeout = {round(1000 * PATIENCE)}").fetchall()
@@ -144,10 +190,18 @@ class SqliteStore(SqliteAccess):
         target = sqlite3.connect(copy)
         try:
             with self.turn, sorry(copy):
+                if not self.read_only:
+                    self.watch.check()
                 self.base.backup(target)
-            target.execute("PRAGMA journal_mode = DELETE").fetchall()
-        finally:
+                target.execute("PRAGMA journal_mode = DELETE").fetchall()
+                faults = damage(target)
+            if faults:
+                raise DamagedPages(f"{self.path} is damaged, so it was not copied: {'; '.join(faults[:3])}")
+        except BaseException:
             target.close()
+            remove_files(copy)
+            raise
+        target.close()
 
     def close(self) -> None:
         super().close()
@@ -155,9 +209,21 @@ class SqliteStore(SqliteAccess):
             self.releasing()
 
 
-def close_own(base: sqlite3.Connection, process: int) -> None:
-    if process == os.getpid():  # not in a forked process
+def close_own(base: sqlite3.Connection, process: int, watch: FileWatch) -> None:
+    if process != os.getpid():
+        return  # a forked process
+    if watch.known and not watch.spoiled:
+        watch.wrong_with("")
+    if watch.spoiled:
+        abandon(base)
+    else:
         base.close()
+
+
+def remove_files(path: Path) -> None:
+    """Remove a database that was not completed, with what SQLite has put beside it."""
+    for end in ("", "-wal", "-shm", "-journal"):
+        path.with_name(path.name + end).unlink(missing_ok=True)
 
 
 def release(writer: Writer, process: int) -> None:
@@ -175,8 +241,9 @@ def prepare(base: sqlite3.Connection, path: Path, read_only: bool) -> None:
                         session.run(statement)
         tables = tables_of(base)
         version = version_of(base) if TABLE in tables else ""
-    except sqlite3.DatabaseError as error:
-        raise BadDatabase(f"{path} can't be used as a database: {error}") from error
+    except (sqlite3.DatabaseError, DamagedPages) as error:
+        why = error.__cause__ if isinstance(error, DamagedPages) else error
+        raise BadDatabase(f"{path} can't be used as a database: {why}") from error
     if not version:
         raise BadDatabase(f"{path} holds something else than Afterglow's experiments; name another file")
     schema.refuse_other(version, str(path))

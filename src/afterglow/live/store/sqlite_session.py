@@ -1,13 +1,14 @@
-"""A connection to a SQLite file, and what is done with it."""
+"""Statements on a connection to a SQLite file, and its transactions."""
 
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from afterglow.errors import BadDatabase, Unavailable
+from afterglow.live.store.damaged_pages import DamagedPages
 from afterglow.live.store.file_mode import make_private
 from afterglow.live.store.session import Row
 
@@ -83,9 +84,9 @@ def connect(path: Path, read_only: bool) -> sqlite3.Connection:
                 base.execute("PRAGMA synchronous = FULL")
                 base.execute("PRAGMA secure_delete = ON").fetchall()
             base.execute("PRAGMA foreign_keys = ON")
-    except sqlite3.DatabaseError as error:
+    except DamagedPages as error:
         base.close()
-        raise BadDatabase(f"{path} can't be used as a database: {error}") from error
+        raise BadDatabase(f"{path} can't be used as a database: {error.__cause__}") from error
     except Unavailable:
         base.close()
         raise
@@ -94,13 +95,15 @@ def connect(path: Path, read_only: bool) -> sqlite3.Connection:
 
 @contextmanager
 def sorry(path: Path) -> Iterator[None]:
-    """Raise Unavailable if the database can't be reached."""
+    """Raise Unavailable if the database can't be reached, DamagedPages if it can't be read."""
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.NotSupportedError):
+        raise
+    except sqlite3.DatabaseError as error:
         why = UNREACHABLE.get((getattr(error, "sqlite_errorcode", None) or 0) & 0xFF)
         if why is None:
-            raise
+            raise DamagedPages(f"{path} has damaged pages ({error}); go back to a backup") from error
         raise Unavailable(f"{path} can't be used now: {why}; nothing was done, the next call tries again") from error
 
 
@@ -114,5 +117,6 @@ def transaction(base: sqlite3.Connection, path: Path, begin: str) -> Iterator[Sq
             base.execute("COMMIT")
         except BaseException:
             if base.in_transaction:
-                base.execute("ROLLBACK")
+                with suppress(sqlite3.Error):  # the error that led here is the one to raise
+                    base.execute("ROLLBACK")
             raise

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 
-from afterglow.live.domain.log import Record
+from afterglow.live.domain.log import BEGINNING, Place, Record
 from afterglow.live.domain.step_rows import StepRow
 from afterglow.live.store.contract import Raced, Snapshot
 from afterglow.live.store.session import Row, Session
@@ -17,19 +17,24 @@ STEP = partial(tuple.__new__, StepRow)
 class TableLog:
     """`Reading` and `Writing` for both databases."""
 
-    HEAD = "SELECT coalesce(max(seq), -1) FROM events WHERE experiment = ?"
+    HEAD = "SELECT seq, at, hash FROM events WHERE experiment = ? ORDER BY seq DESC LIMIT 1"
     SALTS = "SELECT step, salt FROM salts WHERE experiment = ?"
 
     def __init__(
-        self, session: Session, number: int, head: Row | None = None, salts: Sequence[Row] | None = None
+        self, session: Session, number: int, head: Sequence[Row] | None = None, salts: Sequence[Row] | None = None
     ) -> None:
         self.session = session
         self.number = number
         self.known_head, self.known_salts = head, salts  # if they were read before anything else
 
-    def head(self) -> int:
-        found = self.known_head or self.session.row(self.HEAD, self.number) or (-1,)
-        return int(found[0])
+    def head(self) -> Place:
+        found = self.session.rows(self.HEAD, self.number) if self.known_head is None else self.known_head
+        return next((Place(seq, at, bytes(mark)) for seq, at, mark in found), BEGINNING)
+
+    def last_before(self, at: int) -> int:
+        query = "SELECT coalesce(max(seq), -1) FROM events WHERE experiment = ? AND at < ?"
+        (seq,) = self.session.row(query, self.number, at) or (-1,)
+        return int(seq)
 
     def records(self, after: int = -1, count: int | None = None, kind: str | None = None) -> Iterator[Record]:
         only, values = ("", ()) if kind is None else ("AND kind = ?", (kind,))
@@ -106,6 +111,10 @@ class TableLog:
     def void_steps(self, first: int, last: int) -> None:
         statement = "UPDATE steps SET void = 1 WHERE experiment = ? AND step BETWEEN ? AND ?"
         self.session.run(statement, self.number, first, last)
+
+    def spoil_step(self, step: int, served: int, role: str) -> None:
+        statement = "UPDATE steps SET served = ?, role = ?, void = 1 WHERE experiment = ? AND step = ?"
+        self.session.run(statement, served, role, self.number, step)
 
     def put_snapshot(self, snapshot: Snapshot) -> None:
         statement = 'INSERT INTO snapshots (experiment, seq, step, state, "check") VALUES (?, ?, ?, ?, ?)'

@@ -5,17 +5,39 @@ from typing import Any
 DIFFERENCE: dict[str, Any] = {
     "variant": "59", "over": "49", "mean": 43.1, "low": 12.2, "high": 74.0, "missing": None
 }  # fmt: skip
+PERCENT = {"mean": 10.4, "low": 1.9, "high": 18.9}
+VERSUS: dict[str, Any] = {
+    "variant": "59", "over": "49", "mean": 43.1, "low": 7.9, "high": 78.3, "percent": PERCENT, "valid": "at any time",
+    "missing": None, "more_steps": None,
+}  # fmt: skip
+GAINED = {"mean": 10344.0, "low": 1896.0, "high": 18792.0}
+VERDICT: dict[str, Any] = {
+    "grade": "clear", "recommended": "59", "control": "49", "to_control": VERSUS, "to_runner_up": VERSUS,
+    "chance": 0.998, "chances": {"49": 0.001, "59": 0.998, "69": 0.001}, "expected_loss": 0.02, "gained": GAINED,
+    "assumes": ["effects arrive alike all the time"], "unit": "EUR", "confidence": 0.95, "over": False,
+    "stopped": False, "alarm": None, "lingers": None,
+    "sentence": "59 is clearly the best; over 49, which comes closest, it brings +10 % a step, between +1.9 % and "
+    "+19 %.", "p": None,
+}  # fmt: skip
+PAIR: dict[str, Any] = {
+    "variant": "49", "over": "59", "difference": -43.1, "p": 0.002, "holm": 0.004, "low": -61.0, "high": -25.2,
+    "t_low": -60.8, "t_high": -25.4,
+}  # fmt: skip
+EXACT_TEST: dict[str, Any] = {
+    "p": 0.002, "pairs": [PAIR], "means": {"49": 412.5, "59": 455.6}, "blocks": 10, "left_out": 0, "orders": 1024,
+    "every_order": True, "confidence": 0.95, "void_steps": 0,
+}  # fmt: skip
 STATUS: dict[str, Any] = {
-    "status": "leading", "phase": "running", "step": 412, "horizon": 2000, "variant": "59", "leader": "59",
+    "status": "clear", "phase": "running", "step": 412, "horizon": 2000, "variant": "59", "leader": "59",
     "pinned": None, "disabled": [], "shadow": False, "washout": 0, "learned": 412, "excluded": 0, "alarm": None,
-    "recommended": "59", "lead": DIFFERENCE,
+    "recommended": "59", "verdict": VERDICT, "test": None,
 }  # fmt: skip
 EXPERIMENT: dict[str, Any] = {
     "name": "shipping", "variants": ["49", "59", "69"], "window": 24, "horizon": 2000, "reward_max": 1200.0,
     "policy": "trim-ucb", "policy_version": 1, "options": {}, "settings": {"arms": 3, "window": 24}, "seed": 1,
     "confidence": 0.95, "season": 1, "control": "49", "mode": "clock", "step_seconds": 3600.0,
     "starts": "2026-11-16T01:00:00.000Z", "heartbeat": False, "shadow": False, "remember": 1, "release": "0.1.0",
-    "status": STATUS,
+    "unit": "EUR", "status": STATUS,
 }  # fmt: skip
 CURRENT: dict[str, Any] = {
     "experiment": "shipping", "variant": "59", "step": 412, "role": "plan", "valid_until": "2026-12-03T06:00:00.000Z"
@@ -43,10 +65,18 @@ HOOK: dict[str, Any] = {
 EXAMPLES: dict[str, Any] = {
     "NewExperiment": {
         "name": "shipping", "variants": ["49", "59", "69"], "window": 24, "horizon": 2000, "reward_max": 1200.0,
-        "step_seconds": 3600,
+        "step_seconds": 3600, "unit": "EUR",
     },
     "Total": {"total": 310.0},
     "Difference": DIFFERENCE,
+    "Percent": PERCENT,
+    "Versus": VERSUS,
+    "Gained": GAINED,
+    "Verdict": VERDICT,
+    "VerdictWithSummary": VERDICT | {
+        "summary": f"shipping, 16 Nov 2026 to 3 Dec 2026, 412 of 2,000 steps: {VERDICT['sentence']} You can stop now "
+        "and keep 59.",
+    },
     "Status": STATUS,
     "Experiment": EXPERIMENT,
     "Unusable": {

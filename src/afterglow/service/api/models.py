@@ -20,7 +20,6 @@ NAMES, WORDS = f"^[A-Za-z0-9_-]{{1,{LONGEST_NAME}}}$", r"\S"
 RULES = {NAMES: f"must be 1 to {LONGEST_NAME} letters, digits, '-' or '_'", WORDS: "must not be blank"}
 Name = Annotated[str, Field(pattern=NAMES, examples=["shipping"], description="Letters, digits, `-` and `_`.")]
 Variant = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, examples=["59"])]
-Text = Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT, pattern=WORDS)]
 Moment = Annotated[str, Field(json_schema_extra={"format": "date-time"}, examples=["2026-11-16T01:30:00.000Z"])]
 POLICIES = tuple(sorted(names()))
 
@@ -36,6 +35,7 @@ class Answered(BaseModel):
 def annotation(one: Argument) -> Any:
     """The type of a field with its limits and description."""
     limited = Field(ge=one.least, le=one.most, gt=one.above, lt=one.below)
+    short = Field(min_length=1, max_length=int(one.most or LONGEST_TEXT), pattern=WORDS)
     base: Any = {
         Kind.NAME: Name,
         Kind.VARIANTS: Annotated[
@@ -46,7 +46,7 @@ def annotation(one: Argument) -> Any:
         Kind.WHOLE: Annotated[int, limited],
         Kind.NUMBER: Annotated[float, limited],
         Kind.FLAG: bool,
-        Kind.TEXT: Text,
+        Kind.TEXT: Annotated[str, short],
         Kind.TIME: Moment,
         Kind.POLICY: Annotated[str, Field(json_schema_extra={"enum": list(POLICIES)})],
         Kind.OPTIONS: dict[str, Any],
@@ -102,13 +102,103 @@ class Difference(Answered):
     missing: Annotated[str | None, Field(description="Why there are no numbers.")]
 
 
+Grade = Literal["exploring", "leading", "clear", "tested", "proven", "inconclusive", "stopped"]
+
+
+class Percent(Answered):
+    """A difference with its interval, in percent of the other variant's mean."""
+
+    mean: float
+    low: float
+    high: float
+
+
+class Versus(Answered):
+    """What a step with one variant brings more than a step with another, in the unit of totals and in percent."""
+
+    variant: str
+    over: str
+    mean: Annotated[float | None, Field(description="Null if `missing` says why.")]
+    low: float | None
+    high: float | None
+    percent: Annotated[Percent | None, Field(description="Null where the other's mean is not above 0.")]
+    valid: Annotated[str, Field(description="`at any time`, or `one look at the fixed end`.")]
+    missing: Annotated[str | None, Field(description="Why there are no numbers.")]
+    more_steps: Annotated[int | None, Field(description="About how many more steps would give numbers.")]
+
+
+class Gained(Answered):
+    """What the variants served have brought more than the control would have in the same steps."""
+
+    mean: float | None
+    low: float | None
+    high: float | None
+
+
+class Verdict(Answered):
+    """The graded answer: which variant to keep, by how much it is better, how sure that is, and what it assumes."""
+
+    grade: Grade
+    recommended: Annotated[str | None, Field(description="The variant to keep; null while nothing is learned.")]
+    control: str
+    to_control: Annotated[Versus | None, Field(description="Null if the control is recommended.")]
+    to_runner_up: Versus | None
+    chance: Annotated[float | None, Field(description="Probability that the recommended variant is the best.")]
+    chances: Annotated[dict[str, float], Field(description="The same for every variant; empty while it is unknown.")]
+    expected_loss: Annotated[float | None, Field(description="Per step, on average, of keeping the recommended one.")]
+    gained: Gained | None
+    assumes: list[str]
+    unit: Annotated[str, Field(description="Unit of totals; empty for none.")]
+    confidence: float
+    over: bool
+    stopped: Annotated[bool, Field(description="Whether it ended before its horizon.")]
+    alarm: str | None
+    lingers: Annotated[int | None, Field(description="About how many steps noise lasts, if it does.")]
+    sentence: str
+    p: Annotated[float | None, Field(description="P-value of the exact test, if the grade is `tested`.")]
+
+
+class VerdictWithSummary(Verdict):
+    """The verdict, and a paragraph about it with numbers, units and dates."""
+
+    summary: str
+
+
+class PairTest(Answered):
+    """One variant against another, by the exact test. `low` and `high` are null if there are too few blocks."""
+
+    variant: str
+    over: str
+    difference: Annotated[float, Field(description="Per step, mean over blocks.")]
+    p: float
+    holm: Annotated[float, Field(description="The p-value corrected for all pairs.")]
+    low: Annotated[float | None, Field(description="Exact interval, if the difference is the same in every block.")]
+    high: float | None
+    t_low: Annotated[float | None, Field(description="Student's interval of the differences in blocks.")]
+    t_high: float | None
+
+
+class ExactTest(Answered):
+    """The exact test of a randomised schedule: one look, when it has ended."""
+
+    p: Annotated[float, Field(description="For `all variants are alike`.")]
+    pairs: list[PairTest]
+    means: Annotated[dict[str, float], Field(description="Per step, over the blocks that count.")]
+    blocks: Annotated[int, Field(description="Blocks that count.")]
+    left_out: Annotated[int, Field(description="Blocks that were interrupted or are not whole.")]
+    orders: Annotated[int, Field(description="Orders of the schedule that were compared.")]
+    every_order: Annotated[bool, Field(description="Whether these are all orders.")]
+    confidence: Annotated[float, Field(description="Of each interval.")]
+    void_steps: Annotated[int, Field(description="Void steps within the schedule.")]
+
+
 class Status(Answered):
-    status: Literal["exploring", "leading", "decided", "finished", "inconclusive"]
+    status: Annotated[Grade, Field(description="Grade of the verdict.")]
     phase: Literal["draft", "scheduled", "running", "paused", "over"]
     step: int
     horizon: int | None
     variant: Annotated[str, Field(description="The current variant.")]
-    leader: str | None
+    leader: Annotated[str | None, Field(description="The recommended variant, if the grade is `leading` or higher.")]
     pinned: str | None
     disabled: list[str]
     shadow: bool
@@ -119,7 +209,10 @@ class Status(Answered):
     recommended: Annotated[
         str | None, Field(description="The variant to keep, by what is known now; null while nothing is learned.")
     ]
-    lead: Annotated[Difference | None, Field(description="Lead of that variant over the next best.")]
+    verdict: Verdict
+    test: Annotated[
+        ExactTest | None, Field(description="Of a randomised schedule that has ended (policy `switchback`); else null.")
+    ]
 
 
 class Experiment(Answered):
@@ -143,6 +236,7 @@ class Experiment(Answered):
     shadow: bool
     remember: int
     release: str
+    unit: Annotated[str, Field(description="Unit of totals; empty for none.")]
     status: Status
 
 
@@ -165,7 +259,7 @@ class Current(Answered):
     experiment: str
     variant: str
     step: int
-    role: Literal["waiting", "plan", "washout", "outside", "shadow", "missed", "last", "over"]
+    role: Literal["waiting", "plan", "washout", "outside", "shadow", "missed", "last", "emergency", "over"]
     valid_until: Annotated[
         Moment | None,
         Field(description="When the step ends, if it ends on a schedule; before a scheduled start, the start time."),

@@ -93,7 +93,7 @@ def scopes_of(routers: Iterable[APIRouter]) -> dict[tuple[str, str], str]:
 
 
 def document(
-    api: FastAPI, hot: dict[str, Any], public: Iterable[str], scopes: Mapping[tuple[str, str], str]
+    api: FastAPI, fast: dict[str, Any], public: Iterable[str], scopes: Mapping[tuple[str, str], str]
 ) -> dict[str, Any]:
     """The whole document; `public` are the paths that need no token, `scopes` those that the others need."""
     made = get_openapi(
@@ -101,8 +101,8 @@ def document(
         description=ABOUT, routes=api.routes, license_info={"name": "MIT", "identifier": "MIT"},
         tags=[{"name": name} for name in TAGS],
     )  # fmt: skip
-    made["paths"] = dict(sorted((made["paths"] | hot["paths"]).items()))
-    schemas = made["components"]["schemas"] | hot["schemas"] | {"Problem": PROBLEM}
+    made["paths"] = dict(sorted((made["paths"] | fast["paths"]).items()))
+    schemas = made["components"]["schemas"] | fast["schemas"] | {"Problem": PROBLEM}
     for gone in ("HTTPValidationError", "ValidationError"):
         schemas.pop(gone, None)
     for name, example in EXAMPLES.items():

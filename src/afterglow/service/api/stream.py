@@ -1,4 +1,9 @@
-"""A stream of events (server-sent events). Resumes after interruption with `Last-Event-ID`."""
+"""A stream of events (server-sent events). Resumes after interruption with `Last-Event-ID`.
+
+Events come from the ticker's feed, which reads each record once for all streams. Only a stream that resumes, or has
+fallen behind the feed, reads the log itself. The id of an event has the place in every log of the stream, with a part
+of the record's hash: if a log has lost that record, the stream says so with an event `rewound`.
+"""
 
 import asyncio
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -13,20 +18,37 @@ from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from afterglow.errors import BadValue, argument
-from afterglow.live.follower import LogEntry
+from afterglow.live.domain.log import BEGINNING, Place
+from afterglow.live.follower import REWOUND, rewound
 from afterglow.service.api import models
 from afterglow.service.api.dependencies import Reads
 from afterglow.service.api.openapi import answers
 from afterglow.service.auth.scopes import allow
 from afterglow.service.auth.tokens import Token
+from afterglow.service.background.feed import Item, item_of
 from afterglow.service.problems import Problem
 from afterglow.service.service import Service
-from afterglow.service.views import event_view
 
 router = APIRouter(prefix="/v1", tags=["events"])
 PAGE = 200
 PING = 15.0  # seconds without events, then a comment, so that proxies keep the connection
-POSITIONS = msgspec.json.Decoder(dict[str, Annotated[int, msgspec.Meta(ge=-1, le=models.MOST)]])
+MARK = 6  # bytes of a hash in an id
+Number = Annotated[int, msgspec.Meta(ge=-1, le=models.MOST)]
+
+
+class Position(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
+    """A place in a log as an id has it."""
+
+    seq: Number
+    at: Number
+    mark: str  # hexadecimal
+
+    def place(self) -> Place:
+        return Place(self.seq, self.at, bytes.fromhex(self.mark))
+
+
+POSITIONS = msgspec.json.Decoder(dict[str, Position])
+NUMBERS = msgspec.json.Decoder(dict[str, Number])  # as in release 0.1
 EVENTS: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Events as they happen: `id` is for `Last-Event-ID`, `event` is the kind, `data` is JSON.",
@@ -35,7 +57,7 @@ EVENTS: dict[int | str, dict[str, Any]] = {
                 "schema": {"type": "string"},
                 "example": 'id: eyJzaGlwcGluZyI6N30=\nevent: close\ndata: {"experiment":"shipping","seq":7,"at":'
                 '"2026-11-16T01:30:00.000Z","kind":"close","body":{"served":1,"step":5,"total":310000000,'
-                '"void":false}}\n\n',
+                '"void":false},"verdict":null}\n\n',
             }
         },
     }
@@ -61,18 +83,23 @@ async def stream(
         allow(token, "read", experiment)
         await service.experiment(experiment)
         only = (experiment,)
-    place = Place(service)
+    seat = Seat(service)
     try:
-        seen = await service.ask(service.experiments.heads) if last_event_id is None else positions(last_event_id)
+        position = service.ticker.feed.end
+        if last_event_id is None:
+            seen = await service.ask(service.experiments.places)
+        else:
+            seen = positions(last_event_id)
     except BaseException:
-        place.leave()
+        seat.leave()
         raise
     until = monotonic() + (seconds or 1e9)
-    lines = EventLines(service, token, {name: seq for name, seq in seen.items() if only is None or name in only}, only)
-    return EventStreamResponse(place, lines.all(until))
+    kept = {name: at for name, at in seen.items() if only is None or name in only}
+    lines = EventLines(service, token, kept, only, position if last_event_id is None else -1)
+    return EventStreamResponse(seat, lines.all(until))
 
 
-class Place:
+class Seat:
     """One of a limited number of open streams."""
 
     def __init__(self, service: Service) -> None:
@@ -92,59 +119,98 @@ class Place:
 class EventStreamResponse(StreamingResponse):
     """Gives its place back however it ends, also before its first line."""
 
-    def __init__(self, place: Place, lines: AsyncIterator[bytes]) -> None:
+    def __init__(self, seat: Seat, lines: AsyncIterator[bytes]) -> None:
         super().__init__(lines, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
-        self.place = place
+        self.seat = seat
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await super().__call__(scope, receive, send)
         finally:
-            self.place.leave()
+            self.seat.leave()
 
 
 class EventLines:
-    """The text of one stream."""
+    """The text of one stream. `position` is its place in the feed; -1 before it has caught up with it."""
 
-    def __init__(self, service: Service, token: Token, seen: dict[str, int], only: Collection[str] | None) -> None:
+    def __init__(
+        self, service: Service, token: Token, seen: dict[str, Place], only: Collection[str] | None, position: int
+    ) -> None:
         self.service = service
         self.token = token
         self.seen = seen
         self.only = only
+        self.position = position
 
     async def all(self, until: float) -> AsyncIterator[bytes]:
         ticker = self.service.ticker
         yield b"retry: 1000\n\n"
         while not ticker.ending and monotonic() < until and self.service.authenticator.valid(self.token):
-            changed = ticker.news
-            found = await self.look()
-            for name, one in found:
-                yield self.line(name, one)
-            if len(found) < PAGE:
+            changed = ticker.feed.news
+            found = self.from_feed()
+            if found is None:
+                found = await self.from_log()
+            for item in found:
+                yield self.line(item)
+            if self.position >= 0 or not found:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(changed.wait(), max(0.001, min(PING, until - monotonic())))
             if not found:
                 yield b":\n\n"
 
-    async def look(self) -> list[tuple[str, LogEntry]]:
+    def from_feed(self) -> list[Item] | None:
+        """What is new in the feed; None if this stream has to read the log."""
+        feed = self.service.ticker.feed
+        found = feed.since(self.position) if self.position >= 0 else None
+        if found is None:
+            return None
+        self.position = feed.end
+        return [item for item in found if self.is_new(item)]
+
+    def is_new(self, item: Item) -> bool:
+        if self.only is not None and item.experiment not in self.only:
+            return False
+        return item.entry.kind == REWOUND or item.entry.seq > self.seen.get(item.experiment, BEGINNING).seq
+
+    async def from_log(self) -> list[Item]:
+        """A page of the log; the feed follows once there is no more."""
+        self.position, end = -1, self.service.ticker.feed.end
         try:
-            return await self.service.ask(self.service.experiments.changes, self.seen, PAGE, self.only)
+            found = await self.service.ask(self.read)
         except Problem:
             return []  # the database can't be reached or is overloaded: with the next event
+        if len(found) < PAGE:
+            self.position = end
+        return found
 
-    def line(self, name: str, one: LogEntry) -> bytes:
-        self.seen[name] = one.seq
-        data = {"experiment": name} | event_view(one)
-        del data["hash"]
-        return b"id: %s\nevent: %s\ndata: %s\n\n" % (cursor(self.seen), one.kind.encode(), msgspec.json.encode(data))
+    def read(self) -> list[Item]:
+        experiments, seen, verdicts = self.service.experiments, self.seen, self.service.ticker.verdicts
+        located = experiments.locate(seen)
+        lost = [
+            item_of(name, rewound(seen[name].seq, seq, experiments.now()))
+            for name, (seq, gone) in located.items()
+            if gone
+        ]
+        found = experiments.changes({name: seq for name, (seq, _) in located.items()}, PAGE, self.only)
+        return [*lost, *(item_of(name, one, verdicts.verdict(name, one)) for name, one in found)]
+
+    def line(self, item: Item) -> bytes:
+        self.seen[item.experiment] = item.entry.place()
+        return b"id: %s\n%s" % (cursor(self.seen), item.text)
 
 
-def cursor(seen: Mapping[str, int]) -> bytes:
-    return urlsafe_b64encode(msgspec.json.encode(seen))
+def cursor(seen: Mapping[str, Place]) -> bytes:
+    return urlsafe_b64encode(
+        msgspec.json.encode({name: (seq, at, mark[:MARK].hex()) for name, (seq, at, mark) in seen.items()})
+    )
 
 
-def positions(text: str) -> dict[str, int]:
+def positions(text: str) -> dict[str, Place]:
     try:
-        return POSITIONS.decode(urlsafe_b64decode(text))
+        sent = urlsafe_b64decode(text)
+        try:
+            return {name: Place(seq, 0, b"") for name, seq in NUMBERS.decode(sent).items()}
+        except msgspec.ValidationError:
+            return {name: one.place() for name, one in POSITIONS.decode(sent).items()}
     except (ValueError, msgspec.MsgspecError) as error:
         raise BadValue(f"{argument('Last-Event-ID')} must be the id of an event of this stream") from error

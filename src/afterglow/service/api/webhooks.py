@@ -8,6 +8,7 @@ from pydantic import Field
 from starlette.responses import Response
 
 from afterglow.errors import BadValue, argument
+from afterglow.live.domain.log import BEGINNING, Place
 from afterglow.live.domain.transitions import KINDS
 from afterglow.live.store.access import HookRow
 from afterglow.service.api.dependencies import Administers, AuthorizedCall
@@ -99,7 +100,7 @@ def create(service: Service, asked: NewWebhook) -> dict[str, Any]:
         raise BadValue(f"{argument('kinds')} must be among {', '.join(KINDS)}, got {', '.join(unknown)}")
     if len(service.access.hooks()) >= MOST:
         raise BadValue(f"there may be {MOST} webhooks; delete one first")
-    heads = service.experiments.heads()
+    heads = service.experiments.places()
     row = HookRow(
         secrets.token_hex(6), url, f"agwh_{secrets.token_urlsafe(32)}",
         None if asked.kinds is None else " ".join(sorted(set(asked.kinds))),
@@ -107,19 +108,23 @@ def create(service: Service, asked: NewWebhook) -> dict[str, Any]:
         round(1000 * service.experiments.now()),
     )  # fmt: skip
     service.access.put_hook(row)
-    for name, seq in heads.items():
-        service.access.put_hook_place(row.id, name, seq)
-    return view(service, row, heads) | {"secret": row.secret}
+    places = {(row.id, name): place for name, place in heads.items()}
+    service.access.put_hook_places(places)
+    return view(row, heads, places) | {"secret": row.secret}
 
 
 def all_of(service: Service) -> list[dict[str, Any]]:
-    heads = service.experiments.heads()
-    return [view(service, row, heads) for row in service.access.hooks()]
+    heads, places = service.experiments.places(), service.access.hook_places()
+    return [view(row, heads, places) for row in service.access.hooks()]
 
 
-def view(service: Service, row: HookRow, heads: dict[str, int]) -> dict[str, Any]:
-    names = [name for name in heads if row.experiments is None or name in row.experiments.split()]
-    behind = {name: heads[name] - service.access.hook_place(row.id, name) for name in names}
+def view(row: HookRow, heads: dict[str, Place], places: dict[tuple[str, str], Place]) -> dict[str, Any]:
+    only = None if row.experiments is None else set(row.experiments.split())
+    behind = {
+        name: head.seq - places.get((row.id, name), BEGINNING).seq
+        for name, head in heads.items()
+        if only is None or name in only
+    }
     return {
         "id": row.id, "url": row.address, "kinds": row.kinds.split() if row.kinds else None,
         "experiments": row.experiments.split() if row.experiments else None, "created": moment(row.created / 1000),

@@ -1,16 +1,14 @@
 """Authentication by bearer token, authorisation by scope and experiment, and rate limits."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from time import monotonic
-from typing import Any
 
 from afterglow.service.auth.tokens import ANYBODY, Token, TokenCache
 from afterglow.service.problems import Problem
 from afterglow.service.settings import loopback
 
-Scope = MutableMapping[str, Any]
 STRANGERS = 50.0  # unauthenticated calls per second, and page visits, of all callers together; bursts of twice that
 
 

@@ -1,4 +1,4 @@
-"""Two background threads: one closes scheduled steps on time, one polls for new log records and wakes the streams."""
+"""Two background threads: one closes scheduled steps on time, one reads new log records for the feed of the streams."""
 
 import asyncio
 import logging
@@ -9,8 +9,11 @@ from time import monotonic
 
 from afterglow.errors import AfterglowError, Unavailable
 from afterglow.live import Experiments
-from afterglow.live.follower import LogEntry
+from afterglow.live.domain.log import BEGINNING, Place
+from afterglow.live.follower import LogEntry, rewound
 from afterglow.service.auth.tokens import TokenCache
+from afterglow.service.background.feed import Feed, item_of
+from afterglow.service.event_verdicts import EventVerdicts
 from afterglow.service.metrics import Metrics
 
 LOG = logging.getLogger("afterglow.service")
@@ -20,18 +23,19 @@ LEAST = 0.005
 
 
 class Ticker:
-    """`news` is set when there are new records; `ending` tells streams to end."""
+    """New records go to the `feed`; `ending` tells streams to end."""
 
     def __init__(self, experiments: Experiments, tokens: TokenCache, metrics: Metrics) -> None:
         self.experiments = experiments
         self.tokens = tokens
         self.metrics = metrics
         self.closing = Event()
-        self.news = asyncio.Event()
+        self.feed = Feed()
+        self.verdicts = EventVerdicts(experiments)
         self.ending = False
         self.streams = 0  # open streams
         self.away = False
-        self.seen: dict[str, int] | None = None
+        self.seen: dict[str, Place] | None = None  # last records that are in the feed
         self.said = dict[str, type[Exception]]()  # logged errors of experiments
         self.placed = False  # whether the step gauges are set
         self.threads = [
@@ -42,18 +46,13 @@ class Ticker:
     def start(self) -> None:
         self.loop = asyncio.get_running_loop()
         with suppress(Unavailable):
-            self.seen = self.experiments.heads()  # before the ticker closes steps, so that those are counted
+            self.seen = self.experiments.places()  # before the ticker closes steps, so that those are counted
         for thread in self.threads:
             thread.start()
 
-    def wake(self) -> None:
-        """Wake all waiting streams; later records set a new event."""
-        news, self.news = self.news, asyncio.Event()
-        news.set()
-
     def end(self) -> None:
         self.ending = True
-        self.wake()
+        self.feed.wake()
 
     def close(self, patience: float) -> None:
         """Call it from a worker thread."""
@@ -92,16 +91,15 @@ class Ticker:
             LOG.exception("reading the tokens failed and will be retried")
 
     def look(self) -> None:
-        """Wake the streams when there are new records."""
+        """Add new records to the feed."""
         while not self.closing.is_set():
             try:
                 pulse = self.experiments.pulse()
                 if self.seen is None:
-                    self.seen = self.experiments.heads()
+                    self.seen = self.experiments.places()
                 if not self.placed:
                     self.place()
-                if self.take_in():
-                    self.loop.call_soon_threadsafe(self.wake)
+                self.take_in(self.seen)
                 self.experiments.wait(LOOK, pulse)
             except AfterglowError as error:
                 self.lost(error)
@@ -117,16 +115,26 @@ class Ticker:
                 self.metrics.step.labels(name).set(self.experiments.get(name).decision().step)
         self.placed = True
 
-    def take_in(self) -> bool:
-        """Count new records in the metrics; whether there were any."""
-        seen, any_ = self.seen or {}, False
-        while found := self.experiments.changes(seen, PAGE):
-            any_ = True
+    def take_in(self, seen: dict[str, Place]) -> None:
+        """Add new records to the feed and count them in the metrics."""
+        heads = self.experiments.places()
+        changed = {name: seen.get(name, BEGINNING) for name, head in heads.items() if seen.get(name) != head}
+        for name, (seq, lost) in self.experiments.locate(changed).items():
+            if lost:
+                entry = rewound(changed[name].seq, seq, self.experiments.now())
+                self.loop.call_soon_threadsafe(self.feed.add, [item_of(name, entry)])
+                changed[name] = changed[name]._replace(seq=seq)
+        seqs = {name: place.seq for name, place in changed.items()}
+        while changed and (found := self.experiments.changes(seqs, PAGE, changed)):
             for name, one in found:
-                seen[name] = one.seq
+                seqs[name], seen[name] = one.seq, one.place()
                 with unless_it_cant_go_on():
                     self.count(name, one)
-        return any_
+            made = [
+                item_of(name, one, self.verdicts.verdict(name, one) if self.streams else None) for name, one in found
+            ]
+            self.loop.call_soon_threadsafe(self.feed.add, made)
+        seen |= {name: heads[name] for name in changed if seqs[name] <= heads[name].seq}  # also what can't be read
 
     def count(self, name: str, one: LogEntry) -> None:
         metrics, body = self.metrics, one.body

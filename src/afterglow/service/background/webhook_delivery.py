@@ -1,7 +1,10 @@
 """Webhook delivery: events are sent signed, in order for each experiment, at least once.
 
-The position of each webhook is stored in the database, so a restart continues after the last acknowledged delivery. One
-of several replicas delivers. A failed delivery is retried after pauses that grow to ten minutes; no event is skipped.
+The place of each webhook is stored in the database, for all webhooks together every half second, so a restart repeats
+what was delivered in the last half second at most. It has the hash of its record: if a log has lost that record,
+because a standby was promoted or a backup restored, the webhook gets an event `rewound` and continues after the last
+record that is older. One of several replicas delivers. A failed delivery is retried after pauses that grow to ten
+minutes; no event is skipped.
 """
 
 import asyncio
@@ -20,10 +23,11 @@ from afterglow.client.backoff import Backoff
 from afterglow.client.signatures import HEADER, signature
 from afterglow.errors import AfterglowError, Unavailable
 from afterglow.live import Experiments
-from afterglow.live.follower import LogEntry
+from afterglow.live.domain.log import BEGINNING, Place
+from afterglow.live.follower import REWOUND, LogEntry, rewound
 from afterglow.live.store.access import Access, HookRow
 from afterglow.service.background.addresses import located
-from afterglow.service.views import event_view
+from afterglow.service.event_verdicts import EventVerdicts
 
 LOG = logging.getLogger("afterglow.service.api.webhooks")
 PURPOSE = "webhooks"
@@ -37,8 +41,8 @@ Result = TypeVar("Result")
 class DeliveryLane:
     """Deliveries of one experiment to one webhook, in order."""
 
-    def __init__(self) -> None:
-        self.place: int | None = None  # seq of the last record that was processed; None until it is read
+    def __init__(self, place: Place) -> None:
+        self.place = place  # of the last record that was processed
         self.pauses = Backoff(random.random, first=1.0, most=600.0)
         self.later = 0.0  # when to retry, by the monotonic clock
 
@@ -51,7 +55,11 @@ class Deliveries:
         self.access = access
         self.reach = reach
         self.limit = limit
+        self.event_verdicts = EventVerdicts(experiments)
         self.lanes: dict[tuple[str, str], DeliveryLane] = {}
+        self.heads: dict[str, Place] = {}  # last records of all experiments, as far as they were looked at
+        self.behind: dict[str, set[str]] = {}  # experiments with records to be sent, by webhook
+        self.unsaved: dict[tuple[str, str], Place] = {}
         self.pool = ThreadPoolExecutor(2, "afterglow-webhooks")
         self.task: asyncio.Task[None] | None = None
         self.ending = False
@@ -96,8 +104,7 @@ class Deliveries:
     async def lead(self, http: httpx.AsyncClient) -> None:
         """Deliver while this process holds the lock; deliveries in progress end before it is released."""
         async with self.turn() as leads:
-            for lane in self.lanes.values():
-                lane.place = None  # another process may have delivered since
+            self.heads, self.behind, self.unsaved = {}, {}, {}  # another process may have delivered since
             end = time.monotonic() + TERM
             self.leading = leads
             try:
@@ -107,6 +114,7 @@ class Deliveries:
             finally:
                 self.leading = False
                 await asyncio.gather(*self.under_way.values(), return_exceptions=True)
+                await self.save()
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[bool]:
@@ -122,58 +130,117 @@ class Deliveries:
     async def round(self, http: httpx.AsyncClient) -> None:
         """Start a task for every webhook; a slow one delays the others at the end of a term at most."""
         hooks = {hook.id: hook for hook in await self.ask(self.access.hooks)}
-        heads = await self.ask(self.experiments.heads) if hooks else {}
+        if hooks.keys() - self.behind.keys():
+            self.begin(await self.ask(self.access.hook_places))
+        self.note(hooks, await self.ask(self.experiments.places) if hooks else {})
+        await self.save()
         for gone in self.under_way.keys() - hooks.keys():
             self.under_way.pop(gone).cancel()
         self.lanes = {key: lane for key, lane in self.lanes.items() if key[0] in hooks}
         for hook in hooks.values():
             if hook.id not in self.under_way or self.under_way[hook.id].done():
-                self.under_way[hook.id] = asyncio.create_task(self.see_to(http, hook, heads))
+                self.under_way[hook.id] = asyncio.create_task(self.see_to(http, hook))
 
-    async def see_to(self, http: httpx.AsyncClient, hook: HookRow, heads: dict[str, int]) -> None:
+    def begin(self, places: dict[tuple[str, str], Place]) -> None:
+        """Continue from stored places, unless there are newer ones here."""
+        for key, place in places.items():
+            lane = self.lanes.setdefault(key, DeliveryLane(place))
+            if key not in self.unsaved:
+                lane.place = place
+
+    def note(self, hooks: dict[str, HookRow], heads: dict[str, Place]) -> None:
+        """Find out which experiments have records to be sent; all are compared for a new webhook only."""
+        changed = [name for name, head in heads.items() if self.heads.get(name) != head]
+        self.heads = heads
+        self.behind = {id_: names for id_, names in self.behind.items() if id_ in hooks}
+        for hook in hooks.values():
+            names = heads.keys() if hook.id not in self.behind else changed
+            only = heads.keys() if hook.experiments is None else set(hook.experiments.split())
+            behind = self.behind.setdefault(hook.id, set())
+            for name in names:
+                if name in only and not self.reached(hook, name):
+                    behind.add(name)
+
+    def reached(self, hook: HookRow, name: str) -> bool:
+        """Whether a webhook has all records of an experiment."""
+        lane, head = self.lanes.get((hook.id, name)), self.heads.get(name)
+        if head is None or head.seq < 0:
+            return True
+        return lane is not None and lane.place.seq == head.seq and head.hash.startswith(lane.place.hash)
+
+    async def save(self) -> None:
+        """Store places, all in one transaction."""
+        unsaved, self.unsaved = self.unsaved, {}
+        if unsaved:
+            try:
+                await self.ask(self.access.put_hook_places, unsaved)
+            except BaseException:
+                self.unsaved = unsaved | self.unsaved
+                raise
+
+    async def see_to(self, http: httpx.AsyncClient, hook: HookRow) -> None:
         with self.going_on():
-            await self.serve(http, hook, heads)
+            await self.serve(http, hook)
 
-    async def serve(self, http: httpx.AsyncClient, hook: HookRow, heads: dict[str, int]) -> None:
+    async def serve(self, http: httpx.AsyncClient, hook: HookRow) -> None:
         """Deliver what is pending for one webhook, experiment by experiment."""
-        names = None if hook.experiments is None else hook.experiments.split()
-        for name, head in heads.items():
-            if self.leading and (names is None or name in names):
-                lane = self.lanes.setdefault((hook.id, name), DeliveryLane())
-                if lane.place is None:
-                    lane.place = await self.ask(self.access.hook_place, hook.id, name)
-                if lane.place < head and time.monotonic() >= lane.later:
-                    await self.catch_up(http, hook, name, lane, lane.place)
+        for name in sorted(self.behind.get(hook.id, ())):
+            lane = self.lanes.setdefault((hook.id, name), DeliveryLane(BEGINNING))
+            if self.leading and time.monotonic() >= lane.later:
+                await self.catch_up(http, hook, name, lane)
+                if self.reached(hook, name) and hook.id in self.behind:
+                    self.behind[hook.id].discard(name)
 
-    async def catch_up(self, http: httpx.AsyncClient, hook: HookRow, name: str, lane: DeliveryLane, place: int) -> None:
+    async def catch_up(self, http: httpx.AsyncClient, hook: HookRow, name: str, lane: DeliveryLane) -> None:
         """Deliver one page of the log, up to the first failure or the loss of the lock."""
-        found = await self.ask(self.experiments.changes, {name: place}, PAGE, [name])
+        found = await self.ask(self.read, name, lane.place)
         if hook not in await self.ask(self.access.hooks):
             return  # it was deleted meanwhile
-        for _, event in found:
+        for event in found:
             if not self.leading:
                 return
+            if wanted(hook, event) and not await self.sent(http, hook, name, lane, event):
+                return
+            lane.place = event.place()
             if wanted(hook, event):
-                wrong = await self.deliver(http, hook, name, event)
-                if wrong is not None:
-                    pause = lane.pauses.next()
-                    lane.later = time.monotonic() + pause
-                    failed = "webhook %s failed for %s/%d: %s; retrying in %.0f s"
-                    LOG.warning(failed, hook.id, name, event.seq, wrong, pause)
-                    return
-                lane.pauses.over()
-            await self.ask(self.access.put_hook_place, hook.id, name, event.seq)
-            lane.place = event.seq
+                self.unsaved[hook.id, name] = lane.place
+        if len(found) >= PAGE:
+            self.unsaved[hook.id, name] = lane.place  # so that unwanted records are not read again after a restart
+
+    def read(self, name: str, place: Place) -> list[LogEntry]:
+        """The next records after a place; before them an event that says so, if the log has lost it."""
+        located = self.experiments.locate({name: place}).get(name)
+        if located is None:
+            return []
+        found = [event for _, event in self.experiments.changes({name: located.seq}, PAGE, [name])]
+        if not located.lost:
+            return found
+        LOG.error("the log of %s has lost record %d, which a webhook has received", name, place.seq)
+        return [rewound(place.seq, located.seq, self.experiments.now()), *found]
+
+    async def sent(
+        self, http: httpx.AsyncClient, hook: HookRow, name: str, lane: DeliveryLane, event: LogEntry
+    ) -> bool:
+        """Deliver an event; after a failure its lane pauses."""
+        wrong = await self.deliver(http, hook, name, event)
+        if wrong is None:
+            lane.pauses.over()
+            return True
+        pause = lane.pauses.next()
+        lane.later = time.monotonic() + pause
+        failed = "webhook %s failed for %s/%d: %s; retrying in %.0f s"
+        LOG.warning(failed, hook.id, name, event.seq, wrong, pause)
+        return False
 
     async def deliver(self, http: httpx.AsyncClient, hook: HookRow, name: str, event: LogEntry) -> str | None:
         """Why a delivery failed; None if it succeeded."""
-        body = body_of(name, event)
+        body = msgspec.json.encode(await self.ask(self.event_verdicts.data, name, event))
         try:
             async with asyncio.timeout(self.limit):
                 url, host, tls_name = await located(hook.address, self.reach)
                 headers = {
                     "host": host, "content-type": "application/json", "user-agent": "afterglow-webhooks",
-                    "afterglow-delivery": f"{name}/{event.seq}", HEADER: signature(hook.secret, body, time.time()),
+                    "afterglow-delivery": delivery_id(name, event), HEADER: signature(hook.secret, body, time.time()),
                 }  # fmt: skip
                 request = http.build_request(
                     "POST", url, content=body, headers=headers, extensions={"sni_hostname": tls_name}
@@ -210,11 +277,9 @@ def calling(limit: float) -> httpx.AsyncClient:
 
 def wanted(hook: HookRow, event: LogEntry) -> bool:
     """Whether a webhook receives an event: one of its kinds, and not older than the webhook."""
-    return (hook.kinds is None or event.kind in hook.kinds.split()) and round(1000 * event.at) >= hook.created
+    kinds = None if hook.kinds is None else [REWOUND, *hook.kinds.split()]
+    return (kinds is None or event.kind in kinds) and round(1000 * event.at) >= hook.created
 
 
-def body_of(name: str, event: LogEntry) -> bytes:
-    """The event as in the stream of events."""
-    data = {"experiment": name} | event_view(event)
-    del data["hash"]
-    return msgspec.json.encode(data)
+def delivery_id(name: str, event: LogEntry) -> str:
+    return f"{name}/{event.seq}" + (f"-{REWOUND}" if event.kind == REWOUND else "")

@@ -1,4 +1,4 @@
-"""The page of one experiment: served variant, estimates, timeline, totals and activity log."""
+"""The page of one experiment: verdict, served variant, estimates, timeline, totals and activity log."""
 
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -12,11 +12,13 @@ from afterglow.live.domain.status import Status
 from afterglow.live.follower import LogEntry
 from afterglow.service.dashboard import sentences
 from afterglow.service.dashboard.commands import offered
-from afterglow.service.dashboard.comparison import comparison
+from afterglow.service.dashboard.dates import date_ticks
+from afterglow.service.dashboard.exact_test import exact_rows
 from afterglow.service.dashboard.intervals import interval_chart
 from afterglow.service.dashboard.rendering import HEADERS
 from afterglow.service.dashboard.timeline import SPAN, runs, timeline, visible_steps
 from afterglow.service.dashboard.totals import known_total, totals_chart
+from afterglow.service.dashboard.verdict import verdict_part
 from afterglow.service.dashboard.visit import Visit
 
 LATEST = 30  # lines of the activity log
@@ -67,18 +69,20 @@ def page_values(visit: Visit, experiment: Experiment, current: ExperimentView) -
     first, count = visible_steps(status.step, status.phase in ("draft", "scheduled", "over"), until)
     estimates, steps = experiment.estimates(), experiment.steps(first, count)
     chart = timeline(spec, steps)
+    begins, ends = step_begins(experiment, first), step_begins(experiment, first + count)
     return {
         "spec": spec,
         "status": status,
         "decision": decision,
         "estimates_chart": interval_chart(estimates, decision.variant, status.leader, status.disabled),
-        "result": sentences.result(spec, status, estimates),
-        "compared": comparison(estimates, status.recommended, status.disabled),
+        "verdict": verdict_part(visit, experiment, status, experiment.progress()),
+        "exact": exact_rows(status.test, status.recommended),
         "planned": planned(visit, experiment, status),
         "conditions": sentences.conditions(spec, status),
         "timeline": chart,
         "totals_chart": totals_chart(chart, steps),
-        "times": (step_begins(experiment, first), step_begins(experiment, first + count)),
+        "times": (begins, ends),
+        "dates": [] if begins is None or ends is None else date_ticks(begins, ends - begins),
         "earlier": first if first else None,
         "later": first + count + SPAN if until is not None and first + count <= status.step else None,
         "until": until,

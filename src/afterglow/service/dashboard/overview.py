@@ -13,6 +13,7 @@ from afterglow.service.dashboard.visit import Visit
 from afterglow.service.problems import problem_of
 
 PAGE_SIZE = 100  # experiments on one page
+RECENT = 30.0  # seconds for which a grade in the list may be used: computing a hundred takes seconds
 
 
 class OverviewRow(NamedTuple):
@@ -44,7 +45,7 @@ def row(visit: Visit, name: str) -> OverviewRow:
     """The row of an experiment; one that can't be read is listed with its error."""
     try:
         experiment: Experiment = visit.dashboard.experiments.get(name)
-        return OverviewRow(name, experiment.spec, experiment.status(), experiment.decision())
+        return OverviewRow(name, experiment.spec, experiment.status(RECENT), experiment.decision())
     except Exception as failure:  # any error: the other rows must be shown
         return OverviewRow(name, error=problem_of(failure).detail)
 

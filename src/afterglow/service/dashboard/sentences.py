@@ -3,62 +3,21 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from afterglow.estimation.estimates import Estimates
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.status import Explanation, Status
 from afterglow.live.follower import LogEntry
-from afterglow.service.dashboard.intervals import largest
-from afterglow.service.dashboard.numbers import aligned, counted, duration, rounded_duration, signed
+from afterglow.service.dashboard.numbers import counted, duration, rounded_duration
 
 ROLES = {
     "plan": "as planned",
     "washout": "washout: as planned, excluded",
     "outside": "outside the plan, excluded",
     "shadow": "shadow: the control is served, the plan only logged",
+    "emergency": "emergency: the variant was replaced within the step, excluded",
     "missed": "missed: no requests, no reports",
     "last": "unfinished when the experiment was stopped",
     "void": "void: excluded",
 }
-
-
-UNITS = {60_000: "per minute", 3_600_000: "per hour", 86_400_000: "per day", 604_800_000: "per week"}  # by milliseconds
-
-
-def result(spec: Spec, status: Status, estimates: Estimates) -> str:
-    """Which variant is best, as far as the bounds show."""
-    leader = status.leader
-    low = aligned(estimates[leader].low, largest(estimates)) if leader is not None else ""
-    margin = f"at least {low} per step, more than the upper bound of each other variant"
-    if status.phase in ("draft", "scheduled"):
-        return "Not started: the control is served and nothing is learned."
-    if status.status == "finished":
-        return f"Finished. {leader} is proven best: {margin}."
-    if status.status == "inconclusive":
-        return (
-            f"Finished. {recommendation(spec, status)}Not proven under worst-case assumptions: the intervals overlap."
-        )
-    if status.status == "decided":
-        return f"Decided: {leader} is proven best, {margin}."
-    if status.status == "leading":
-        return f"{leader} is ahead: at least {low} per step, more than the average of each other one. Not decided yet."
-    return "No variant is proven better yet: the intervals overlap."
-
-
-def recommendation(spec: Spec, status: Status) -> str:
-    """The recommended variant, and its lead by ordinary statistics."""
-    lead = status.lead
-    if status.recommended is None:
-        return ""
-    if lead is None or lead.mean is None or lead.low is None or lead.high is None:
-        return f"{status.recommended} is recommended. "
-    unit, largest = UNITS.get(spec.step_ms, "per step"), max(abs(lead.low), abs(lead.high))
-    mean, low, high = (signed(value, largest) for value in (lead.mean, lead.low, lead.high))
-    doubt = ", so it may not be better" if lead.low <= 0 else ""
-    return (
-        f"{status.recommended} is recommended: {mean} {unit} compared with {lead.other} ({100 * spec.confidence:.4g} % "
-        f"interval {low} to {high}, valid for one look at the end, assuming that periods as long as the window vary "
-        f"independently){doubt}. "
-    )
 
 
 def conditions(spec: Spec, status: Status) -> list[str]:
@@ -150,12 +109,21 @@ def sentence(spec: Spec, one: LogEntry) -> str:
         "pause": "Paused.",
         "resume": "Resumed.",
         "disable": f"{variant} disabled; the policy restarted with the other variants.",
+        "emergency": emergency(spec, one) if one.kind == "emergency" else "",
         "enable": f"{variant} re-enabled; the policy restarted with it.",
         "go_live": "Went live: the planned variant is served.",
         "void": f"Step {body.get('step', 0):,} voided: it is excluded.",
         "revise": f"{voided} voided: the policy is recomputed without them.",
         "stop": f"Stopped in step {body.get('step', 0):,}; {spec.variants[body.get('keep', 0)]} is served permanently.",
     }.get(one.kind, one.kind)
+
+
+def emergency(spec: Spec, one: LogEntry) -> str:
+    """A variant that was taken off."""
+    off, to = spec.variants[one.body["variant"]], spec.variants[one.body["to"]]
+    if not one.body["void"]:
+        return f"Emergency: {off} taken off; {to} is served."
+    return f"Emergency: {off} taken off within step {one.body['step']:,}, which is void; {to} is served instead."
 
 
 def step_range(first: int, last: int) -> str:

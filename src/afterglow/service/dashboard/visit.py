@@ -12,6 +12,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from afterglow.live import Experiment, Experiments
 from afterglow.live.domain.status import Explanation
+from afterglow.live.verdict_history import VerdictPoint
 from afterglow.service.auth.scopes import Authenticator
 from afterglow.service.auth.sessions import Sessions, form_mark
 from afterglow.service.auth.tokens import Token
@@ -28,10 +29,12 @@ class RunInThread(Protocol):
 
 @dataclass
 class ExperimentCache:
-    """What pages of one experiment share: its recent log, and the plan of its current step."""
+    """What pages of one experiment share: its recent log, the plan of its current step, verdicts of the past."""
 
     log: RecentLog = field(default_factory=RecentLog)
     plan: Explanation | None = None
+    history: list[VerdictPoint] | None = None
+    history_step: int = 0
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,7 @@ class Dashboard:
     call: RunInThread
     authenticator: Authenticator
     auth: bool = True
+    max_age: int = 60  # seconds for which clients may use an answer
     clock: Callable[[], float] = time.time
     caches: dict[str, ExperimentCache] = field(default_factory=dict)  # by name
 

@@ -1,21 +1,21 @@
 """Outermost ASGI middleware: request ids, authentication, body limits, access log and metrics for every call."""
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from itertools import count
 from secrets import token_hex
 from time import perf_counter
 from typing import Any
 
-from afterglow.service.auth.scopes import Authenticator, Scope
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from afterglow.service.auth.scopes import Authenticator
 from afterglow.service.metrics import Metrics
 from afterglow.service.problems import Problem
 from afterglow.service.settings import ServiceSettings
-from afterglow.service.transport.request_bodies import Body, BodyBudget, Message, Receive
+from afterglow.service.transport.request_bodies import Body, BodyBudget
 
 LOG = logging.getLogger("afterglow.service.api.dependencies")
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
 GUARDED = ("/v1/", "/ofrep/")
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 FREQUENT = frozenset({"current", "rewards"})  # frequent calls: logged only on errors, unless the level is debug
@@ -46,7 +46,9 @@ class ResponseSender:
 class Middleware:
     """Wraps the whole application."""
 
-    def __init__(self, inner: App, authenticator: Authenticator, settings: ServiceSettings, metrics: Metrics) -> None:
+    def __init__(
+        self, inner: ASGIApp, authenticator: Authenticator, settings: ServiceSettings, metrics: Metrics
+    ) -> None:
         self.inner = inner
         self.authenticator = authenticator
         self.settings = settings

@@ -1,13 +1,10 @@
 """Request bodies: read on demand, with limits of size, time and total memory."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+
+from starlette.types import Message, Receive
 
 from afterglow.service.problems import Problem
-
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
 
 
 def refuse_other_media(content_type: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Every layout that was ever released, as a way from the one before: plain SQL, and an Alembic revision at once.
+"""Alembic revisions in plain SQL, one for each released layout of the database.
 
 A new database is made from the same statements without Alembic, so that embedded use needs the standard library only.
 A new revision is a file `versions/vN.py` and a line here.
@@ -9,7 +9,7 @@ from importlib import import_module
 
 Statements = Mapping[str, tuple[str, ...]]  # by dialect: sqlite, postgresql
 
-VERSIONS = ("1",)
+VERSIONS = ("1", "2")
 TABLE = "afterglow_schema"  # where Alembic keeps the version
 STAMP = (  # letter for letter as Alembic makes it
     f"CREATE TABLE {TABLE} (\n\tversion_num VARCHAR(32) NOT NULL, \n"

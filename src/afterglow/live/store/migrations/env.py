@@ -1,4 +1,4 @@
-"""Where Alembic begins: it is given a connection in a transaction, and runs the revisions that are missing."""
+"""Environment of Alembic: run the missing revisions on the given connection, in its transaction."""
 
 from alembic import context
 

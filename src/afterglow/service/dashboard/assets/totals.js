@@ -66,6 +66,37 @@ function variantAt(at) {
   return run ? `${data.variants[run[2]]}, ${data.roles[run[3]] ?? run[3]}` : "–";
 }
 
+const SIZES = [1, 5, 15, 60, 300, 900, 3600, 10800, 21600, 43200, 86400, 172800, 604800, 1209600, 2419200, 7257600, 31449600]; // seconds
+
+function timeOf(step) {
+  return data.begins + step * data.step_seconds;
+}
+
+function dateSplits(chart, axis, low, high) {
+  // Steps at round local times, at most one for each 90 pixels.
+  const most = Math.max(2, chart.bbox.width / devicePixelRatio / 90);
+  const size = SIZES.find((one) => (timeOf(high) - timeOf(low)) / one <= most) ?? SIZES.at(-1);
+  const shift = 60 * new Date(1000 * timeOf(low)).getTimezoneOffset();
+  const splits = [];
+  for (let at = Math.ceil((timeOf(low) - shift) / size) * size + shift; at <= timeOf(high); at += size) splits.push((at - data.begins) / data.step_seconds);
+  return splits;
+}
+
+function dateLabels(chart, splits) {
+  const apart = splits.length > 1 ? (splits[1] - splits[0]) * data.step_seconds : 86400;
+  return splits.map((split) => {
+    const when = new Date(1000 * timeOf(split));
+    const midnight = when.getHours() + when.getMinutes() + when.getSeconds() === 0;
+    if (apart >= 86400 || midnight) return when.toLocaleDateString("en-GB", { day: "numeric", month: "short" });
+    return when.toLocaleTimeString("en-GB", apart < 60 ? { timeStyle: "medium" } : { timeStyle: "short" });
+  });
+}
+
+function stepAxis(axis) {
+  if (data.begins !== null) return { ...axis, splits: dateSplits, values: dateLabels };
+  return { ...axis, values: (_, ticks) => ticks.map((tick) => (Number.isInteger(tick) ? number(tick) : "")) };
+}
+
 function options() {
   const look = colours();
   const narrow = place.clientWidth < 500;
@@ -74,7 +105,7 @@ function options() {
     width: place.clientWidth,
     height: narrow ? 240 : 300,
     scales: { x: { time: false }, y: { range: (_, low, high) => [Math.min(0, low), (high || 1) * 1.05] } },
-    axes: [{ ...axis, values: (_, ticks) => ticks.map((tick) => (Number.isInteger(tick) ? number(tick) : "")) }, { ...axis, size: narrow ? 48 : 64, values: (_, ticks) => ticks.map(number) }],
+    axes: [stepAxis(axis), { ...axis, size: narrow ? 48 : 64, values: (_, ticks) => ticks.map(number) }],
     series: [
       { label: "step", value: (_, step) => stepAndTime(step) },
       { label: "total", stroke: look.soft, width: 1, points: { size: 4 }, value: (_, value) => number(value) },

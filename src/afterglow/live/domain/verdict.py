@@ -1,0 +1,123 @@
+"""The graded verdict on an experiment: what `afterglow.estimation.judge` says of its state.
+
+A verdict takes from about ten milliseconds (three variants) to a second (fifty). So it is made in two parts:
+`case_of` copies what it needs from the state, which is fast, and `decided_by` computes, without holding anything up.
+"""
+
+from copy import deepcopy
+from dataclasses import dataclass
+
+from afterglow.estimation.batch_means import Batches
+from afterglow.estimation.comparison import Comparison, Missing, compare
+from afterglow.estimation.estimates import Estimates, read
+from afterglow.estimation.randomisation import Test
+from afterglow.estimation.verdict import Verdict, Versus, judge
+from afterglow.live.domain.schedule_test import ScheduleCase, schedule_case
+from afterglow.live.domain.spec import Spec
+from afterglow.live.domain.state import ExperimentState, Phase
+from afterglow.live.domain.transitions import recommended
+
+MOST = 50  # variants that are compared with each other: the work grows with their square
+
+
+@dataclass(frozen=True, slots=True)
+class LiveCase:
+    """All that the verdict on a state depends on; later events don't change it."""
+
+    spec: Spec
+    known: Estimates
+    batches: Batches
+    recommended: str | None
+    disabled: tuple[str, ...]
+    alarm: str | None
+    over: bool
+    stopped: bool
+    schedule: ScheduleCase | None = None  # for an exact test
+
+    def test(self) -> Test | None:
+        """The exact test of a randomised schedule, once it has ended."""
+        return None if self.schedule is None else self.schedule.test()
+
+    def tested(self, best: str | None) -> float | None:
+        """The p-value of the test if it calls this variant better than every other."""
+        test = self.test()
+        return None if test is None or best not in test.means else test.better(best)
+
+
+class TooMany(Comparison):
+    """In place of a comparison of more variants than can be compared."""
+
+    __slots__ = ()
+
+    def missing(self, arm: int, other: int) -> Missing | None:
+        return Missing(f"more than {MOST} variants are not compared with each other; disable some")
+
+
+def estimates(spec: Spec, state: ExperimentState) -> Estimates:
+    """Mean and interval of every variant, in the unit of rewards."""
+    return read(state.bounds, spec.variants, spec.window, spec.reward_max, spec.confidence)
+
+
+def alarm(spec: Spec, state: ExperimentState, known: Estimates) -> str | None:
+    """What contradicts the experiment's settings."""
+    if state.capped:
+        return (
+            f"{state.capped:,} step{'' if state.capped == 1 else 's'} had a total above window x reward_max = "
+            f"{spec.window * spec.reward_max:,g}, counted as that: reward_max or the window is too small"
+        )
+    return known.alarm
+
+
+def to_keep(spec: Spec, state: ExperimentState) -> str | None:
+    """The variant to keep, by what is known now: never a disabled one. None while nothing is learned."""
+    if not state.learned:
+        return None
+    best = recommended(state)
+    if best in state.disabled:
+        means = {arm: state.bounds.mean(arm) for arm in range(len(spec.variants)) if arm not in state.disabled}
+        best = max(means, key=lambda arm: (state.bounds.tallies[arm].pulls > 0, means[arm], -arm))
+    return spec.variants[best]
+
+
+def case_of(spec: Spec, state: ExperimentState) -> LiveCase:
+    """Copy what the verdict depends on."""
+    known = estimates(spec, state)
+    over = state.phase is Phase.OVER
+    return LiveCase(
+        spec, known, deepcopy(state.bounds.counted()), to_keep(spec, state),
+        tuple(spec.variants[arm] for arm in state.disabled), alarm(spec, state, known), over,
+        over and state.step != spec.horizon, schedule_case(spec, state),
+    )  # fmt: skip
+
+
+def comparison_of(case: LiveCase) -> Comparison:
+    """The comparison of all variants, unless there are too many."""
+    if len(case.spec.variants) <= MOST:
+        return compare(case.batches, case.spec.horizon)
+    steps = tuple(washed.steps for washed in case.batches.arms)
+    return TooMany(steps, None, tuple(-1 for _ in steps), None, case.batches.size, case.spec.window, 1.0)
+
+
+def decided_by(case: LiveCase) -> Verdict:
+    """The verdict."""
+    return judged(case, comparison_of(case), case.recommended, case.spec.variants[case.spec.control])
+
+
+def judged(case: LiveCase, comparison: Comparison, best: str | None, control: str) -> Verdict:
+    return judge(
+        case.known, comparison, best, control, over=case.over, stopped=case.stopped, alarm=case.alarm,
+        tested=case.tested(best), disabled=case.disabled, unit=case.spec.unit,
+    )  # fmt: skip
+
+
+def lifts(case: LiveCase) -> tuple[Versus, ...]:
+    """The difference of every variant to the control; their intervals hold together."""
+    comparison, control = comparison_of(case), case.spec.variants[case.spec.control]
+    others = [name for name in case.spec.variants if name != control]
+    found = [judged(case, comparison, name, control).to_control for name in others[: MOST - 1]]
+    return tuple(one for one in found if one is not None)
+
+
+def verdict(spec: Spec, state: ExperimentState) -> Verdict:
+    """The verdict on a state."""
+    return decided_by(case_of(spec, state))

@@ -1,0 +1,130 @@
+"""The verdict as sentences for somebody who has to decide, with the unit and the dates of the experiment."""
+
+import math
+from datetime import UTC, datetime
+from re import sub
+from typing import NamedTuple
+
+from afterglow.estimation.verdict import Gained, Verdict, Versus
+from afterglow.live.domain.spec import Spec
+from afterglow.live.domain.state import WAITING, ExperimentState, Phase
+
+PERIODS = {60_000: "a minute", 3_600_000: "an hour", 86_400_000: "a day", 604_800_000: "a week"}  # by milliseconds
+ENDS = ("clear", "tested", "proven")  # grades that decide
+
+
+class Progress(NamedTuple):
+    """How far an experiment is, and when that was."""
+
+    phase: Phase
+    step: int
+    began: int  # milliseconds since 1970
+    latest: int  # end of the last step
+
+
+def progress(spec: Spec, state: ExperimentState, latest: int) -> Progress:
+    """`latest` is the time of the last record, which counts where there is no schedule."""
+    ended = state.starts + state.step * spec.step_ms if spec.step_ms else max(latest, state.starts)
+    return Progress(state.phase, state.step, state.starts, ended)
+
+
+def summary(spec: Spec, verdict: Verdict, now: Progress) -> str:
+    """All of it, in one paragraph."""
+    parts = [when(spec, now), verdict.sentence, money(spec, verdict), gained(spec, verdict), advice(verdict, now)]
+    if verdict.grade not in ("exploring", "stopped") or verdict.to_runner_up is not None:
+        parts.append(assumptions(verdict))
+    return " ".join(part for part in parts if part)
+
+
+def when(spec: Spec, now: Progress) -> str:
+    """Name, dates and steps."""
+    if now.phase in WAITING:
+        return f"{spec.name}: not started."
+    steps = f"{now.step:,}" if spec.horizon is None else f"{now.step:,} of {spec.horizon:,}"
+    dates = f"{day(now.began)} to {day(now.latest)}" if day(now.began) != day(now.latest) else day(now.began)
+    return f"{spec.name}, {dates}, {steps} steps{', over' if now.phase is Phase.OVER else ''}:"
+
+
+def day(at: int) -> str:
+    """A date in UTC."""
+    when = datetime.fromtimestamp(at / 1000, UTC)
+    return f"{when.day} {when:%b %Y}"
+
+
+def money(spec: Spec, verdict: Verdict) -> str:
+    """The difference to the control in the unit of totals."""
+    row = verdict.to_control
+    if row is None or row.mean is None or row.low is None or row.high is None:
+        return ""
+    mean, low, high = amounts((row.mean, row.low, row.high))
+    percent = "" if row.percent is None or row == verdict.to_runner_up else f" ({percents(row)})"
+    unit, per = of(spec), PERIODS.get(spec.step_ms, "a step")
+    brings = f"{row.arm} brings {mean}{unit} {per}{percent}, between {low} and {high}"
+    return f"Compared with the control {row.other}, {brings}."
+
+
+def percents(row: Versus) -> str:
+    assert row.percent is not None
+    return f"{amounts(row.percent)[0]} %"
+
+
+def gained(spec: Spec, verdict: Verdict) -> str:
+    """What the experiment has brought so far."""
+    found: Gained | None = verdict.gained
+    if found is None or found.mean is None or found.low is None or found.high is None or found.low == found.high == 0:
+        return ""
+    mean, low, high = amounts((found.mean, found.low, found.high))
+    compared = f"compared with {verdict.control} alone, between {low} and {high}"
+    return f"So far the experiment has brought {mean}{of(spec)} {compared}."
+
+
+def advice(verdict: Verdict, now: Progress) -> str:
+    """What to do."""
+    best = verdict.recommended
+    if best is None:
+        return "" if now.phase in WAITING else "Let it run."
+    if verdict.alarm is not None:
+        return "Find the cause of the alarm before you decide."
+    if now.phase is Phase.OVER:
+        return f"Keep {best}." if verdict.grade in ENDS else f"Keep {best} unless another one is cheaper or safer."
+    if verdict.grade in ENDS:
+        return f"You can stop now and keep {best}."
+    return "Let it run: this decides nothing yet."
+
+
+def assumptions(verdict: Verdict) -> str:
+    """What the verdict assumes, in one line."""
+    said = [in_live_terms(one) for one in verdict.assumes]
+    return f"This assumes that {', and that '.join(said)}." if said else ""
+
+
+def in_live_terms(text: str) -> str:
+    """What policies call an arm is a variant here.
+
+    >>> in_live_terms("an arm's expected reward is its mean, for all arms")
+    "a variant's expected value is its mean, for all variants"
+    """
+    return sub(r"\barm\b", "variant", text.replace("an arm", "a variant").replace("arms", "variants")).replace(
+        "expected reward", "expected value"
+    )
+
+
+def of(spec: Spec) -> str:
+    return f" {spec.unit}" if spec.unit else ""
+
+
+def amounts(values: tuple[float, ...]) -> list[str]:
+    """Amounts with signs, to three digits of the largest.
+
+    >>> amounts((43.123, -2.5, 74.01)), amounts((12345.6, 3000.0, 21000.0)), amounts((0.0123, 0.0, 0.02))
+    (['+43.1', '−2.5', '+74.0'], ['+12,346', '+3,000', '+21,000'], ['+0.0123', '0.0000', '+0.0200'])
+    """
+    largest = max(abs(value) for value in values)
+    digits = max(0, 2 - math.floor(math.log10(largest))) if largest > 0 else 0
+    return [signed(value, digits) for value in values]
+
+
+def signed(value: float, digits: int) -> str:
+    text = f"{abs(value):,.{digits}f}"
+    sign = "+" if value > 0 else "−" if value < 0 else ""
+    return sign + text if any(digit in "123456789" for digit in text) else text

@@ -1,0 +1,59 @@
+"""New records of all experiments, read once and kept in memory for all streams of events.
+
+A stream has a position in the feed and reads what has come since. The feed keeps the latest items only; a stream that
+has fallen behind them reads the log itself until it has caught up.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+import msgspec
+
+from afterglow.live.follower import LogEntry
+from afterglow.service.views import event_view
+
+ROOM = 5000  # items kept
+
+
+class Item(NamedTuple):
+    """An event of an experiment, written once for all streams."""
+
+    experiment: str
+    entry: LogEntry
+    text: bytes
+
+
+def item_of(experiment: str, entry: LogEntry, verdict: dict[str, Any] | None = None) -> Item:
+    """`verdict` is that after the event, if it is the newest one."""
+    data = {"experiment": experiment} | event_view(entry) | {"verdict": verdict}
+    del data["hash"]
+    return Item(experiment, entry, b"event: %s\ndata: %s\n\n" % (entry.kind.encode(), msgspec.json.encode(data)))
+
+
+class Feed:
+    """Used in the event loop only."""
+
+    def __init__(self, room: int = ROOM) -> None:
+        self.items = deque[Item](maxlen=room)
+        self.end = 0  # items so far
+        self.news = asyncio.Event()
+
+    def add(self, items: Sequence[Item]) -> None:
+        self.items.extend(items)
+        self.end += len(items)
+        self.wake()
+
+    def wake(self) -> None:
+        """Wake all streams; later items set a new event."""
+        news, self.news = self.news, asyncio.Event()
+        news.set()
+
+    def since(self, position: int) -> list[Item] | None:
+        """The items after a position; None if they are not kept any more."""
+        missing = self.end - position
+        if missing > len(self.items):
+            return None
+        return list(islice(self.items, len(self.items) - missing, None))

@@ -1,0 +1,135 @@
+"""The verdict on the page of an experiment: sentences, gains, lifts over the control, and chances over time."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from afterglow.estimation.verdict import Verdict, Versus
+from afterglow.live import Experiment
+from afterglow.live.domain.spec import Spec
+from afterglow.live.domain.status import Status
+from afterglow.live.summary import Progress, advice, amounts, assumptions, gained, money
+from afterglow.live.verdict_history import VerdictPoint
+from afterglow.service.dashboard.axis import Axis, axis
+from afterglow.service.dashboard.dates import date_ticks
+from afterglow.service.dashboard.numbers import figure, percent, sign
+from afterglow.service.dashboard.visit import Visit
+
+HEIGHT = 1000  # of the chart of chances, in its own units
+
+
+class LiftRow(NamedTuple):
+    """One variant compared with the control; positions are percent of the axis."""
+
+    variant: str
+    number: int  # for its colour
+    mean: float | None
+    low: float
+    width: float
+    text: str  # in the unit of totals
+    range: str  # or why there is none
+    percent: str
+
+
+class LiftChart(NamedTuple):
+    control: str
+    rows: list[LiftRow]
+    zero: float
+    ticks: list[tuple[float, str]]
+    unit: str
+    confidence: str
+
+
+class ChanceLine(NamedTuple):
+    variant: str
+    number: int
+    points: str  # of a polyline in a box of 1000 x 1000
+    now: str
+
+
+class ChanceChart(NamedTuple):
+    lines: list[ChanceLine]
+    ticks: list[tuple[float, str]]  # steps, or dates
+    dated: bool
+    first: int
+    last: int
+
+
+class VerdictPart(NamedTuple):
+    """What the page says first."""
+
+    grade: str
+    sentence: str
+    advice: str
+    facts: list[str]  # money, in the unit of totals
+    assumes: str
+    lifts: LiftChart | None
+    chances: ChanceChart | None
+
+
+def verdict_part(visit: Visit, experiment: Experiment, status: Status, reached: Progress) -> VerdictPart:
+    """The verdict and its pictures."""
+    spec, found = experiment.spec, status.verdict
+    if status.phase in ("draft", "scheduled"):
+        waiting = "Not started: the control is served and nothing is learned."
+        return VerdictPart(found.grade, waiting, "", [], "", None, None)
+    facts = [one for one in (money(spec, found), gained(spec, found)) if one]
+    return VerdictPart(
+        found.grade, found.sentence, advice(found, reached), facts, assumptions(found),
+        lift_chart(spec, experiment.lifts()), chance_chart(spec, past(visit, experiment), reached, found),
+    )  # fmt: skip
+
+
+def past(visit: Visit, experiment: Experiment) -> list[VerdictPoint]:
+    """Verdicts of the past, for all visitors; computed again when the experiment is 5 % longer."""
+    cache, step = visit.dashboard.cache(experiment.name), experiment.decision().step
+    if cache.history is None or step > 1.05 * cache.history_step + 1:
+        cache.history, cache.history_step = experiment.verdicts(), step
+    return cache.history
+
+
+def lift_chart(spec: Spec, rows: Sequence[Versus]) -> LiftChart | None:
+    """The difference of each variant to the control; None while no difference is known."""
+    ends = [end for row in rows for end in (row.low, row.high) if end is not None]
+    if not ends:
+        return None
+    scale = axis(min(0.0, *ends), max(0.0, *ends))
+    made = [lift_row(spec.variants.index(str(row.arm)), row, scale) for row in rows]
+    ticks = [(scale.place(tick), sign(tick) + figure(abs(tick))) for tick in scale.ticks]
+    return LiftChart(
+        spec.variants[spec.control], made, scale.place(0.0), ticks, spec.unit, f"{100 * spec.confidence:.4g} %"
+    )
+
+
+def lift_row(number: int, row: Versus, scale: Axis) -> LiftRow:
+    if row.mean is None or row.low is None or row.high is None:
+        return LiftRow(str(row.arm), number, None, 0.0, 0.0, "–", row.missing or "", "")
+    mean, low, high = amounts((row.mean, row.low, row.high))
+    start = scale.place(row.low)
+    share = "" if row.percent is None else "{} %, {} % to {} %".format(*amounts(row.percent))
+    return LiftRow(
+        str(row.arm), number, scale.place(row.mean), start, round(scale.place(row.high) - start, 3), mean,
+        f"{low} to {high}", share,
+    )  # fmt: skip
+
+
+def chance_chart(spec: Spec, past: Sequence[VerdictPoint], reached: Progress, found: Verdict) -> ChanceChart | None:
+    """The chance of each variant to be the best, over the steps until now; None while it is unknown."""
+    step = reached.step
+    now = {str(variant): chance for variant, chance in found.chances.items()}
+    known = [(one.step, one.chances) for one in past if one.chances and one.step < step]
+    known += [(step, now)] if now else []
+    if len(known) < 2:
+        return None
+    lines = []
+    for number, variant in enumerate(spec.variants):
+        points = [
+            f"{HEIGHT * at / step:.0f},{HEIGHT * (1 - chances[variant]):.0f}"
+            for at, chances in known
+            if variant in chances
+        ]
+        if len(points) > 1:
+            latest = percent(now[variant]) if variant in now else "disabled"
+            lines.append(ChanceLine(variant, number, " ".join(points), latest))
+    ticks = [(round(100 * tick / step, 3), f"{tick:,.0f}") for tick in axis(0, step, 6).ticks if tick == int(tick)]
+    dates = date_ticks(reached.began / 1000, step * spec.step_ms / 1000)
+    return ChanceChart(lines, dates or ticks, bool(dates), known[0][0], step)

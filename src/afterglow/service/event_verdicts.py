@@ -1,0 +1,44 @@
+"""Verdicts in streams of events and webhooks: the newest event of an experiment carries the verdict after it.
+
+Events that others have followed have none, because the verdict of that time is not stored. Verdicts of events that only
+end a step are left out while computing them has taken more than `SHARE` of the time; the next event has one.
+"""
+
+from time import monotonic
+from typing import Any
+
+from afterglow.live import Experiments
+from afterglow.live.follower import LogEntry
+from afterglow.service.views import event_view, verdict_view
+
+SHARE = 0.05  # of a core
+JUDGED = ("close", "missed", "void", "revise", "disable", "enable", "go_live", "stop")  # events that may change it
+
+
+class EventVerdicts:
+    """Makes the JSON of events; one object for all streams, so that they share its budget."""
+
+    def __init__(self, experiments: Experiments) -> None:
+        self.experiments = experiments
+        self.rested = 0.0  # when the next verdict of a step may be computed, by the monotonic clock
+
+    def data(self, name: str, event: LogEntry) -> dict[str, Any]:
+        """An event as streams and webhooks have it."""
+        made = {"experiment": name} | event_view(event)
+        del made["hash"]
+        return made | {"verdict": self.verdict(name, event)}
+
+    def verdict(self, name: str, event: LogEntry) -> dict[str, Any] | None:
+        """The verdict after an event, if it is the newest one."""
+        if event.kind not in JUDGED:
+            return None
+        began = monotonic()
+        only_known = event.kind == "close" and began < self.rested
+        try:
+            found = self.experiments.get(name).verdict_after(event.seq, only_known)
+        except Exception:  # an experiment that can't be used still has events
+            return None
+        if not only_known:
+            ended = monotonic()
+            self.rested = ended + (ended - began) * (1 / SHARE - 1)
+        return None if found is None else verdict_view(found)

@@ -1,0 +1,173 @@
+"""The verdict on a live experiment: that of an agent, suppressed by alarms, never for a disabled variant."""
+
+import json
+from random import Random
+from typing import Any
+
+import pytest
+
+from afterglow import Agent
+from afterglow.errors import BadValue
+from afterglow.estimation.verdict import Verdict
+from afterglow.live.domain import commands
+from afterglow.live.domain.commands import Event, Reported
+from afterglow.live.domain.spec import Spec, read_spec, specify
+from afterglow.live.domain.state import ExperimentState, Phase, initial
+from afterglow.live.domain.status import status
+from afterglow.live.domain.transitions import apply
+from afterglow.live.domain.verdict import MOST, case_of, lifts, to_keep, verdict
+from afterglow.live.summary import progress, summary
+from afterglow.live.verdict_cache import VerdictCache
+
+MEANS = {"49": 20.0, "59": 30.0, "69": 20.0}
+
+
+def made(**settings: Any) -> tuple[Spec, ExperimentState]:
+    given: dict[str, Any] = {"policy": "lean-ucb", "reward_max": 100.0} | settings
+    spec = specify("shipping", list(MEANS), 4, given.pop("horizon", 400), **given)
+    state = initial(spec)
+    happen(spec, state, commands.start(spec, state, spec.starts_ms))
+    return spec, state
+
+
+def happen(spec: Spec, state: ExperimentState, events: list[Event]) -> None:
+    for event in events:
+        apply(spec, state, *event)
+
+
+def play(spec: Spec, state: ExperimentState, steps: int, means: dict[str, float] = MEANS) -> list[float]:
+    random, totals = Random(3), list[float]()
+    for _ in range(steps):
+        totals.append(max(0.0, round(means[spec.variants[state.served]] + random.gauss(0, 3.0), 3)))
+        happen(spec, state, [commands.close(spec, state, totals[-1], Reported(0, 0))])
+    return totals
+
+
+def test_a_live_experiment_and_an_agent_give_the_same_verdict() -> None:
+    spec, state = made(unit="EUR", seed=1)
+    agent = Agent(list(MEANS), 4, 400, "lean-ucb", reward_max=100.0)
+    totals = play(spec, state, 330)
+    for total in totals:
+        agent.select()
+        agent.update(total)
+    mine, its = verdict(spec, state).to_dict(), agent.verdict("49", "EUR").to_dict()
+    assert flat(mine) == pytest.approx(flat(its), rel=1e-9)
+
+
+def flat(value: Any, name: str = "") -> dict[str, Any]:
+    """Numbers by their place, and texts as they are."""
+    if isinstance(value, dict):
+        return {key: one for part in value for key, one in flat(value[part], f"{name}.{part}").items()}
+    if isinstance(value, list | tuple):
+        return {key: one for place, part in enumerate(value) for key, one in flat(part, f"{name}.{place}").items()}
+    return {name: value} if isinstance(value, int | float) else {f"{name}={value}": 1}
+
+
+def test_a_stop_before_the_end_is_not_inconclusive() -> None:
+    spec, state = made(horizon=100)
+    play(spec, state, 12)
+    happen(spec, state, commands.stop(spec, state, Reported(0, 0), "enough"))
+    assert status(spec, state).status == "stopped"
+    spec, state = made(horizon=12, policy="trim-ucb")
+    play(spec, state, 12)
+    assert state.phase is Phase.OVER
+    assert status(spec, state).status == "inconclusive"
+
+
+def test_an_alarm_suppresses_what_was_proven() -> None:
+    spec, state = made(policy="trim-ucb", horizon=1000, reward_max=40.0)
+    play(spec, state, 500, {"49": 0.0, "59": 36.0, "69": 0.0})
+    assert verdict(spec, state).grade == "proven"
+    happen(spec, state, [Event("close", {"step": 500, "served": state.served, "total": 10**9, "void": False})])
+    found = verdict(spec, state)
+    assert found.alarm is not None
+    assert found.grade not in ("clear", "proven")
+    assert "Find the cause of the alarm before you decide." in summary(spec, found, progress(spec, state, 0))
+
+
+def test_a_disabled_variant_is_neither_recommended_nor_compared() -> None:
+    spec, state = made()
+    play(spec, state, 200)
+    assert to_keep(spec, state) == "59"
+    happen(spec, state, commands.disable(spec, state, "59", "withdrawn"))
+    found = verdict(spec, state)
+    assert found.recommended in ("49", "69")
+    assert "59" not in found.chances
+    assert found.to_runner_up is None or found.to_runner_up.other != "59"
+
+
+def test_a_shadow_whose_control_is_disabled_recommends_another() -> None:
+    spec, state = made(shadow=True)
+    play(spec, state, 20)
+    happen(spec, state, commands.disable(spec, state, "49", "withdrawn"))
+    assert to_keep(spec, state) in ("59", "69")
+
+
+def test_a_summary_has_numbers_unit_dates_advice_and_assumptions() -> None:
+    spec, state = made(unit="EUR", step_seconds=3600, starts=1_790_000_000, horizon=400)
+    play(spec, state, 300)
+    said = summary(spec, verdict(spec, state), progress(spec, state, 0))
+    assert said.startswith("shipping, 21 Sep 2026 to 4 Oct 2026, 300 of 400 steps: 59 is ")
+    assert "Compared with the control 49, 59 brings +" in said
+    assert " EUR an hour, between " in said
+    assert "So far the experiment has brought +" in said
+    assert "This assumes that effects arrive alike all the time, and that " in said
+
+
+def test_before_the_start_a_summary_claims_nothing() -> None:
+    spec = specify("shipping", list(MEANS), 4, 400)
+    state = initial(spec)
+    assert (
+        summary(spec, verdict(spec, state), progress(spec, state, 0)) == "shipping: not started. Nothing is known yet."
+    )
+
+
+def test_a_spec_without_a_unit_is_read_and_a_unit_is_short_text() -> None:
+    spec = specify("shipping", list(MEANS), 4, unit=" EUR ")
+    assert spec.unit == "EUR"
+    values = json.loads(spec.text())
+    del values["unit"]
+    assert read_spec(json.dumps(values)).unit == ""
+    for wrong in ("", " ", "x" * 21, 3):
+        with pytest.raises(BadValue, match="unit must be a text of at most 20 characters"):
+            specify("shipping", list(MEANS), 4, unit=wrong)
+
+
+def test_every_variant_is_compared_with_the_control() -> None:
+    spec, state = made(control="59")
+    play(spec, state, 300)
+    rows = lifts(case_of(spec, state))
+    assert [(row.arm, row.other) for row in rows] == [("49", "59"), ("69", "59")]
+    assert all((row.mean or 0.0) < 0 for row in rows)
+
+
+def test_more_variants_than_can_be_compared_get_a_verdict_that_says_so() -> None:
+    names = [str(number) for number in range(MOST + 1)]
+    spec = specify("many", names, 1, policy="ucb1")
+    state = initial(spec)
+    happen(spec, state, commands.start(spec, state, 0))
+    for _ in range(3 * len(names)):
+        happen(spec, state, [commands.close(spec, state, 0.5, Reported(0, 0))])
+    found = verdict(spec, state)
+    assert found.to_runner_up is not None
+    assert found.to_runner_up.missing == "more than 50 variants are not compared with each other; disable some"
+    assert found.chances == {}
+
+
+def test_a_verdict_is_computed_once_for_each_record_and_only_if_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    spec, state = made()
+    play(spec, state, 20)
+    asked = list[int]()
+    real = decided = verdict(spec, state)
+
+    def count(case: object) -> Verdict:
+        asked.append(1)
+        return decided
+
+    monkeypatch.setattr("afterglow.live.verdict_cache.decided_by", count)
+    cache = VerdictCache()
+    now = [status(spec, state, cache.judge((seq, b""))) for seq in (7, 7, 8)]
+    assert asked == []
+    assert [one.verdict for one in now] == [real, real, real]
+    assert now[0].verdict is real
+    assert len(asked) == 2

@@ -1,0 +1,40 @@
+CREATE TABLE afterglow_schema (
+	version_num VARCHAR(32) NOT NULL, 
+	CONSTRAINT afterglow_schema_pkc PRIMARY KEY (version_num)
+);
+CREATE TABLE experiments (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE events (
+        experiment INTEGER NOT NULL REFERENCES experiments, seq INTEGER NOT NULL, at INTEGER NOT NULL,
+        kind TEXT NOT NULL, body TEXT NOT NULL, hash BLOB NOT NULL, PRIMARY KEY (experiment, seq)
+    ) WITHOUT ROWID;
+CREATE TABLE steps (
+        experiment INTEGER NOT NULL REFERENCES experiments, step INTEGER NOT NULL, served INTEGER NOT NULL,
+        planned INTEGER NOT NULL, role TEXT NOT NULL, total INTEGER, void INTEGER NOT NULL,
+        PRIMARY KEY (experiment, step)
+    ) WITHOUT ROWID;
+CREATE TABLE snapshots (
+        experiment INTEGER NOT NULL REFERENCES experiments, seq INTEGER NOT NULL, step INTEGER NOT NULL,
+        state TEXT NOT NULL, "check" BLOB NOT NULL, PRIMARY KEY (experiment, seq)
+    );
+CREATE TABLE salts (
+        experiment INTEGER NOT NULL, step INTEGER NOT NULL, salt BLOB NOT NULL, PRIMARY KEY (experiment, step)
+    ) WITHOUT ROWID;
+CREATE TABLE rewards (
+        experiment INTEGER NOT NULL, step INTEGER NOT NULL, digest BLOB NOT NULL, amount INTEGER NOT NULL,
+        PRIMARY KEY (experiment, step, digest)
+    ) WITHOUT ROWID;
+CREATE TABLE tokens (
+        id TEXT PRIMARY KEY NOT NULL, label TEXT NOT NULL, digest BLOB NOT NULL, scopes TEXT NOT NULL,
+        experiments TEXT, created INTEGER NOT NULL, expires INTEGER, revoked INTEGER
+    );
+CREATE TABLE hooks (
+        id TEXT PRIMARY KEY NOT NULL, address TEXT NOT NULL, secret TEXT NOT NULL, kinds TEXT, experiments TEXT,
+        created INTEGER NOT NULL
+    );
+CREATE TABLE hook_places (
+        hook TEXT NOT NULL REFERENCES hooks, experiment TEXT NOT NULL, seq INTEGER NOT NULL,
+        PRIMARY KEY (hook, experiment)
+    ) WITHOUT ROWID;
+ALTER TABLE hook_places ADD COLUMN at INTEGER;
+ALTER TABLE hook_places ADD COLUMN hash BLOB;
+INSERT INTO afterglow_schema (version_num) VALUES ('2');

@@ -1,0 +1,85 @@
+"""The verdict on the page: what to do, how sure that is, what it assumes, and how the chances have changed."""
+
+from random import Random
+from typing import Any
+
+import pytest
+
+import afterglow
+from afterglow.live import Experiment
+from afterglow.live.domain.state import Phase
+from afterglow.live.summary import Progress
+from afterglow.live.verdict_history import history
+from afterglow.service.dashboard.dates import DAY, HOUR, date_ticks
+from afterglow.service.dashboard.rendering import ENVIRONMENT
+from afterglow.service.dashboard.verdict import chance_chart, lift_chart
+
+MEANS = {"49": 20.0, "59": 30.0, "69": 20.0}
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    with afterglow.live.open(tmp_path_factory.mktemp("verdict") / "experiments.db") as experiments:
+        made = experiments.create("shipping", list(MEANS), 4, 400, policy="lean-ucb", reward_max=100.0, unit="EUR")
+        random = Random(3)
+        for _ in range(240):
+            made.close_step(round(MEANS[made.current()] + random.gauss(0, 3), 3))
+        yield made
+
+
+def test_the_past_is_replayed_to_what_was_known_then(played: Experiment) -> None:
+    points = played.verdicts(12)
+    assert [point.step for point in points] == [20 * number for number in range(1, 12)]
+    assert points[-1].chances["59"] > 0.9
+    assert points[-1].recommended == "59"
+    assert all(sum(point.chances.values()) == pytest.approx(1) for point in points if point.chances)
+
+
+def test_a_long_past_is_read_within_a_budget(played: Experiment, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("afterglow.live.verdict_history.BUDGET", 50)
+    points = history(played._cache.store, "shipping", 240, 12)
+    assert [point.step for point in points] == [20, 40, 48]  # two records come before the first step
+
+
+def test_every_variant_has_a_row_and_a_line_with_numbers_in_the_unit(played: Experiment) -> None:
+    lifts = lift_chart(played.spec, played.lifts())
+    assert lifts is not None
+    assert (lifts.control, lifts.unit, [row.variant for row in lifts.rows]) == ("49", "EUR", ["59", "69"])
+    row = lifts.rows[0]
+    assert row.mean is not None
+    assert row.low < row.mean < row.low + row.width
+    assert row.text.startswith("+")
+    assert row.percent.startswith("+")
+    reached = Progress(Phase.RUNNING, 240, 0, 0)
+    chances = chance_chart(played.spec, played.verdicts(12), reached, played.verdict())
+    assert chances is not None
+    assert [line.variant for line in chances.lines] == list(MEANS)
+    assert chances.lines[1].points.endswith(f"1000,{1000 * (1 - played.verdict().chances['59']):.0f}")
+    assert not chances.dated
+    assert chance_chart(played.spec, [], reached, played.verdict()) is None  # one point makes no line
+
+
+def test_a_difference_that_is_missing_is_a_row_with_its_reason(played: Experiment) -> None:
+    lifts = lift_chart(played.spec, played.lifts())
+    assert lifts is not None
+    unknown = lifts.rows[1]._replace(mean=None, range="no run of 69 has lasted a window")
+    macros: Any = ENVIRONMENT.get_template("verdict.html").module
+    shown = macros.lifts(lifts._replace(rows=[lifts.rows[0], unknown]))
+    assert '<td class="missing" colspan="4">No run of 69 has lasted a window.</td>' in shown
+    assert "No difference is known yet." in macros.lifts(None)
+    assert "Not known yet" in macros.chances(None)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "labels"),
+    [
+        (10.0, ["09:00:00", "09:00:05", "09:00:10"]),
+        (6 * HOUR, ["09:00", "10:00", "11:00", "12:00", "13:00", "14:00", "15:00"]),
+        (2 * DAY, ["12:00", "17 Nov", "12:00", "18 Nov"]),
+        (30 * DAY, ["19 Nov", "26 Nov", "3 Dec", "10 Dec"]),
+        (4000 * DAY, 11),
+    ],
+)
+def test_dates_are_round_and_few(seconds: float, labels: Any) -> None:
+    found = [label for _, label in date_ticks(1_794_819_600.0, seconds)]
+    assert len(found) == labels if isinstance(labels, int) else found == labels
