@@ -14,7 +14,7 @@ import numpy as np
 from afterglow.agent import Agent
 from afterglow.engine.episode import Episode
 from afterglow.lab.plan.scenario import Scenario
-from afterglow.lab.plan.trials import Effort, Trial, places
+from afterglow.lab.plan.trials import Effort, Trial, places, unwarned
 
 CONFIDENCE = 0.95  # default of an agent
 STEPS = 40_000  # that all agents play together
@@ -40,7 +40,7 @@ class Grades:
 def grades_of(used: Trial, scenario: Scenario, effort: Effort) -> Grades:
     """The grades of some experiments with the policy of a trial."""
     runs = min(MOST, effort.runs, STEPS // scenario.horizon)
-    if runs < 1 or not used.candidate.usable:
+    if runs < 1:
         return Grades(0, {}, None)
     effort.report("grades of the verdict")
     groups = [(best, start) for best in places(scenario.arms) for start in scenario.starts]
@@ -78,7 +78,8 @@ def agent_in(used: Trial, scenario: Scenario, start: int, seed: int, run: int) -
     options = used.candidate.options
     if scenario.forecast is not None and "proof" in used.candidate.policy.options():
         options = options | {"proof": "never"}
-    return Agent(
-        scenario.arms, scenario.window, scenario.horizon, used.candidate.name, seed=seed, run=run, season=used.align,
-        confidence=CONFIDENCE, options=options, **told,
-    )  # fmt: skip
+    with unwarned():
+        return Agent(
+            scenario.arms, scenario.window, scenario.horizon, used.candidate.name, seed=seed, run=run,
+            season=used.align, confidence=CONFIDENCE, options=options, **told,
+        )  # fmt: skip
