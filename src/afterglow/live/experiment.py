@@ -129,6 +129,16 @@ class Experiment(CommandMethods):
             commands.started(spec, state)
             self._cache.append(log, [commands.close(spec, state, total, Reported(*log.reported(state.step)))])
 
+    def expect(self, first: int, values: Iterable[float | None]) -> None:
+        """Tell the totals that are expected of step `first` and those after it; None takes back what was told.
+
+        For experiments with `typical`. The steps must not have begun, and be at most 10,000 ahead. What is expected
+        must not depend on the variants: made before the start, or from things that no variant changes.
+        """
+        with self._cache.writing() as log:
+            self._cache.catch_up(log)
+            self._cache.append(log, [commands.expect(self.spec, self._cache.copy.state, first, values)])
+
     def _closed_before(self, log: Writing, step: int, total: Amount | None) -> None:
         spec, now = self.spec, self._cache.copy.state.step
         row = next(log.steps(step, 1), None) if 0 <= step < now else None

@@ -29,6 +29,7 @@ class OpenHold:
     fresh: int = -1  # first step of the stretch; -1 before it
     base: int = 0  # totals of earlier stretches
     voided: list[int] = field(default_factory=list)  # steps of the stretch that don't count
+    adjustments: list[int] = field(default_factory=list)  # what is taken out of each total; empty if nothing ever is
 
     def place(self, step: int) -> int:
         """Where the total of a step of this stretch is kept."""
@@ -54,8 +55,8 @@ class PolicyPlan:
             self.hold = OpenHold(asked.arm, asked.steps, asked.split, step)
         return self.arms[self.hold.arm]
 
-    def take(self, step: int, total: int, void: bool) -> bool:
-        """End a step that was played as planned; whether the hold is learned now."""
+    def take(self, step: int, total: int, void: bool, surplus: int | None = None) -> bool:
+        """End a step that was played as planned, `surplus` of its total expected; whether the hold is learned now."""
         hold = self.hold
         if hold is None:
             return True
@@ -65,6 +66,8 @@ class PolicyPlan:
             hold.voided.append(step)
             return False
         hold.totals.append(total)
+        if surplus is not None:
+            hold.adjustments.append(surplus)
         if len(hold.totals) < hold.steps:
             return False
         self.cut()
@@ -84,7 +87,10 @@ class PolicyPlan:
         steps, split = len(hold.totals), min(hold.split, len(hold.totals))
         self.hold = holding.hold = None
         if steps:
-            head, body = sum(hold.totals[:split]) / self.unit, sum(hold.totals[split:]) / self.unit
+            adjusted = hold.totals
+            if hold.adjustments:
+                adjusted = [total - out for total, out in zip(hold.totals, hold.adjustments, strict=True)]
+            head, body = sum(adjusted[:split]) / self.unit, sum(adjusted[split:]) / self.unit
             holding.policy.learn(holding.settings, holding.state, hold.arm, steps, split, head, body)
             self.learned += 1
 
@@ -104,6 +110,7 @@ class PolicyPlan:
             "hold": hold and [hold.arm, hold.steps, hold.split, hold.since, hold.fresh, hold.base],
             "totals": hold.totals[:] if hold else [],
             "voided": hold.voided[:] if hold else [],
+            **({"adjustments": hold.adjustments[:]} if hold and hold.adjustments else {}),
             "opened": holding.opened if holding else 0,
             "stream": holding.stream if holding else 0,
             "settings": holding and records.plain(holding.settings, "settings:"),
@@ -141,6 +148,7 @@ def resumed(spec: Spec, values: Mapping[str, Any]) -> PolicyPlan:
     if values["hold"]:
         arm, steps, split, since, began, base = values["hold"]
         plan.hold = OpenHold(arm, steps, split, since, values["totals"], began, base, values["voided"])
+        plan.hold.adjustments = values.get("adjustments", [])
     return plan
 
 

@@ -19,6 +19,7 @@ from itertools import accumulate
 from typing import Any
 
 from afterglow.live.domain import policy_plan as plans
+from afterglow.live.domain.expected import surplus
 from afterglow.live.domain.log import Record, read_body
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import Phase, Role, initial
@@ -81,6 +82,7 @@ class Replay:
 
     def close(self, body: Body) -> None:
         was, total, most = self.was, body["total"], self.spec.most
+        out = surplus(self.spec, was)
         void = body["void"] or was.step in self.gone
         if total > most:
             total = most
@@ -90,7 +92,8 @@ class Replay:
         elif void:
             self.bounds.lose(was.served)
         else:
-            self.bounds.record(was.served, total / self.spec.scale)
+            adjusted = None if out is None else (total - out) / self.spec.scale
+            self.bounds.record(was.served, total / self.spec.scale, adjusted)
         if not self.as_planned():
             self.leave_plan(1)
             self.bounds.settle()
@@ -100,7 +103,7 @@ class Replay:
         else:
             self.excluded += void
             self.learned += not void
-            if self.plan.take(was.step, total, void):
+            if self.plan.take(was.step, total, void, out):
                 self.bounds.settle()
 
     def as_planned(self) -> bool:
