@@ -103,7 +103,7 @@ def command_table(commands: Iterable[Command] = COMMANDS) -> str:
     rows = ["| command | HTTP | scope | phases | effect | event | |", "|---|---|---|---|---|---|---|"]
     for one in commands:
         phases, events = (", ".join(f"`{each}`" for each in many) for many in (one.phases, one.events))
-        when = "at once" if one.at_once else "next step"
+        when = "at once; clients of the service within its `max_age`" if one.at_once else "next step"
         address = f"`POST /v1/experiments/{{name}}/{one.slug}`"
         rows.append(f"| `{call_of(one)}` | {address} | `{one.scope}` | {phases} | {when} | {events} | {one.help} |")
     return "\n".join(rows) + "\n"

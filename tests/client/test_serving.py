@@ -55,17 +55,22 @@ def totals(client: Client, name: str) -> list[float]:
     return [step["total"] for step in client.experiment(name).steps() if step["total"] is not None]
 
 
-def test_the_variant_is_asked_for_once_a_step(address: str, clock: Clock) -> None:
+def test_the_variant_is_asked_for_once_a_minute_and_when_its_step_ends(address: str, clock: Clock) -> None:
     with Counted(address) as counted:
         hourly = counted.client.experiment("hourly")
-        clock.now += 600  # ten minutes into the step
+        clock.now += 3600 - 90  # near the end of the step
         assert {hourly.current() for _ in range(100)} == {"A"}
         assert len(counted.requests) == 1
-        counted.clock.now += 2999.5
+        counted.clock.now += 60
+        clock.now += 60
+        assert {hourly.current() for _ in range(100)} == {"A"}
+        assert [request.headers.get("if-none-match", "")[:5] for request in counted.requests] == ["", '"0-0-']
+        counted.requests.pop()
+        counted.clock.now += 29.5
         assert hourly.decision().step == 0
         assert len(counted.requests) == 1
         counted.clock.now += 1
-        clock.now += 3000
+        clock.now += 30
         assert hourly.decision().step == 1
         assert len(counted.requests) == 2
 

@@ -77,11 +77,14 @@ def test_before_a_block_is_whole_the_arm_of_largest_mean_so_far_is_recommended()
     assert not blocks_of(settings, state).ended
 
 
-def test_a_turn_that_was_cut_short_leaves_its_block_out_and_begins_the_next() -> None:
+def test_a_turn_that_was_cut_short_leaves_its_block_out() -> None:
     settings = policy.settings(2, 4, 210)
     state = play(settings, [[1.0, 2.0]] * 3)
     policy.learn(settings, state, 0, 5, 3, 0.0, 1e6)
-    assert (state.block, state.turn) == (4, 0)
+    assert (state.block, state.turn) == (3, 1)
+    arm, steps, split = policy.next_hold(settings, state, [0.0])
+    assert arm == 1  # the rest of the block is played
+    policy.learn(settings, state, arm, steps, split, 0.0, 1e6)
     arm, steps, split = policy.next_hold(settings, state, [0.0])
     policy.learn(settings, state, arm, steps, split, 0.0, 1.0)
     arm, steps, split = policy.next_hold(settings, state, [0.0])

@@ -72,37 +72,49 @@ def test_it_decides_as_its_description_reads(
 
 def test_the_first_holds_worked_out_by_hand() -> None:
     """Window 12: w = 11, first runs of 8 washed steps, batches of 8. Arm 0 pays 0.5 a step, arm 1 pays 0.1."""
-    plan = policy.settings(2, 12, 1_000)
+    plan = policy.settings(2, 12, 790)
     assert (plan.first, plan.batch) == (8, 8)
     state = policy.start(plan)
     assert policy.next_hold(plan, state, []) == (0, 19, 11)
     policy.learn(plan, state, 0, 19, 11, 5.5, 4.0)
-    assert policy.next_hold(plan, state, []) == (0, 8, 0)  # a second batch: nothing is ahead of it
+    assert policy.next_hold(plan, state, []) == (0, 8, 0)  # a second batch: 8 steps are less than 7 % of 395, less 12
     policy.learn(plan, state, 0, 8, 0, 0.0, 4.0)
     assert (state.kept, state.batches, state.sums) == ([16, 0, 0, 0], [2, 0, 0, 0], [8.0, 0.0, 0.0, 0.0])
     assert policy.next_hold(plan, state, []) == (1, 19, 11)  # never played: above all bounds
     policy.learn(plan, state, 1, 19, 11, 2.0, 0.8)
-    # Arm 1 trails by 0.4; the prior allows 2 x q/4 x sqrt(1/8 + 1/16) with q = 8.8/24, that is 0.08: no second batch.
-    # It cost 19 x 0.4 = 7.6. Random play costs 1,000/2 x 0.4 = 200; 0.2 % of that are less, 7 % are more.
+    assert policy.next_hold(plan, state, []) == (1, 8, 0)
+    policy.learn(plan, state, 1, 8, 0, 0.0, 0.8)
+    # Arm 1 trails by 0.4. It cost 27 x 0.4 = 10.8. Random play costs 790/2 x 0.4 = 158; 0.2 % of that are less, 7 % are
+    # more.
     assert evidence(plan, state) == "bounds with estimated noise"
     assert (state.arm, state.age, state.until) == (0, 0, 11 + 32)  # 27 pulls before, in whole batches
-    assert (state.run_pulls, state.run_sums, state.owed[0]) == ([0, 19], [0.0, 2.8], -1.0)
+    assert (state.run_pulls, state.run_sums, state.owed[0]) == ([0, 27], [0.0, 2.0 + 0.8 + 0.8], -1.0)
     assert policy.next_hold(plan, state, []) == (0, 19, 11)
 
 
 def test_an_arm_that_trails_within_the_prior_noise_gets_a_second_batch() -> None:
-    plan = policy.settings(2, 12, 1_000)
+    plan = policy.settings(2, 12, 400)  # 7 % of 200 are 14, less 12: a batch is enough for the horizon
     state = policy.start(plan)
     state.arm, state.batches[:], state.kept[:] = 1, [2, 1, 0, 0], [16, 8, 0, 0]
     state.pulls, state.run_pulls = [27, 19], [27, 19]
     state.run_sums = [13.5, 19.0]  # far from capping a mean
     for trailing, expected in ((0.0, True), (0.09, True), (0.12, False)):
         state.sums[:] = [16 * 0.5, 8 * (0.5 - trailing), 0.0, 0.0]
-        assert too_few(plan, state) is expected
-    known = policy.settings(2, 12, 1_000, {"noise": 0.2})  # the prior is 0.2 in place of q/4, about 0.12
-    assert too_few(known, state)
+        assert too_few(plan, state, 400.0) is expected
+    known = policy.settings(2, 12, 400, {"noise": 0.2})  # the prior is 0.2 in place of q/4, about 0.12
+    assert too_few(known, state, 400.0)
     state.batches[1] = 2
-    assert not too_few(known, state)
+    assert not too_few(known, state, 400.0)
+
+
+def test_an_arm_is_left_only_when_its_noise_is_known() -> None:
+    """7 % of its share of the horizon, less a window, and not more than five windows; however far it trails."""
+    plan = policy.settings(2, 12, 1_500)
+    state = policy.start(plan)
+    state.arm, state.batches[:], state.sums[:] = 1, [5, 5, 0, 0], [40 * 0.9, 40 * 0.1, 0.0, 0.0]
+    for kept, reach, expected in ((40, 1_500.0, True), (41, 1_500.0, False), (59, 1e6, True), (60, 1e6, False)):
+        state.kept[:] = [kept, kept, 0, 0]
+        assert too_few(plan, state, reach) is expected
 
 
 def test_a_small_experiment_uses_ordinary_statistics_and_a_long_one_never_does() -> None:
@@ -220,9 +232,9 @@ def test_an_alarm_doubles_the_washout_and_keeps_old_steps_only() -> None:
 
 
 def test_told_half_of_the_window_it_sounds_the_alarm_and_finds_the_best() -> None:
-    books = PaymentWorld([0.7, 0.4], 24, "last", 3)
-    plan = policy.settings(2, 6, 20_000)
-    state, _ = play(policy, plan, books, 20_000)
+    books = PaymentWorld([0.7, 0.4], 12, "last", 0)
+    plan = policy.settings(2, 6, 6_000)
+    state, _ = play(policy, plan, books, 6_000)
     assert state.washout > 5
     assert recommend(plan, state) == 0
 

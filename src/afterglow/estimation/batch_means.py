@@ -131,7 +131,8 @@ class Batches:
         """A copy to which steps of this arm can be added, the one in play."""
         other = copy(self)
         other.arms = self.arms[:]
-        other.arms[arm], other.open, other.timeline = deepcopy((self.arms[arm], self.open, self.timeline))
+        other.arms[arm], other.open = deepcopy((self.arms[arm], self.open))
+        other.timeline = self.timeline.copied()
         return other
 
     def in_time(self) -> BlockCells:
@@ -139,7 +140,7 @@ class Batches:
         now = self.open
         if not now.batch_steps:
             return self.timeline.cells
-        timeline = deepcopy(self.timeline)
+        timeline = self.timeline.copied()
         timeline.add(timeline.cells.arm, now.batch_steps, now.batch_total)
         return timeline.cells
 

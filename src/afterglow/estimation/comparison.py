@@ -23,9 +23,9 @@ from afterglow.estimation.noise import ENOUGH, NoiseVariance, noise
 
 ROOT = math.sqrt(0.5)
 HALVINGS = 40
-LINGERS = 0.5  # weight of slow noise from which on it is taken as a fact
+LINGERS = 0.9  # weight of slow noise from which on it is taken as a fact
 INFLATED = 2.0  # how much of a difference's variance may come from slow noise before there is no interval
-EARLY = 20  # a time-uniform interval is sharpest around 1/20 of an arm's share of the horizon, times about 10
+EARLY = 40  # a time-uniform interval is sharpest around 1/40 of an arm's share of the horizon, times about 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +140,14 @@ class Comparison:
             ends.append(centre + sign * far)
         return centre, ends[0], ends[1]
 
+    def above(self, arm: int, other: int, share: float) -> bool:
+        """Whether the time-uniform interval of a difference, which may miss with probability `share`, lies above 0."""
+        weights = self.contrast(arm, other)
+        parts = self.parts(weights)
+        if sum(weight * mean for weight, mean, _ in parts) <= 0:
+            return False
+        return beyond(parts, self.freedom(weights, parts), 0.0, -1.0) < 0.5 * self.outside(weights, share)
+
     def freedom(self, weights: Sequence[float], parts: Sequence[tuple[float, float, float]]) -> list[float]:
         """Degrees of freedom under each kind of noise: the slow part is weighed, not estimated."""
         assert self.noises is not None
@@ -173,7 +181,7 @@ def compare(batches: Batches, horizon: int | None = None) -> Comparison:
     tried = [arm for arm, count in enumerate(steps) if count]
     places = tuple(tried.index(arm) if steps[arm] else -1 for arm in range(len(steps)))
     cells = batches.in_time()
-    early = max(batches.size, (horizon or 0) / (EARLY * len(steps))) if horizon else 2.0 * batches.size
+    early = max(2.0 * batches.size, (horizon or 0) / (EARLY * len(steps)))
     mixture = None
     if noises is not None:
         mixture = weigh(

@@ -1,8 +1,9 @@
 """Estimates of the arms of an experiment, in the unit of its totals.
 
-There are two kinds. The bounds of every arm are proved for any spread within the window, at all times, and therefore
-wide. The *ordinary* difference between two arms is a usual confidence interval, valid for one look at the end and for
-spreads that don't change: `afterglow.estimation.differences` lists its assumptions.
+There are two kinds. The bounds of every arm are proved for any spread within the window, at all times, if an arm's
+expected reward, given all that happened before, is its mean; they are therefore wide. The *ordinary* difference between
+two arms is a usual confidence interval, valid for one look at the end and for spreads that don't change:
+`afterglow.estimation.differences` lists its assumptions.
 """
 
 import math
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 from afterglow.checks import Name
 from afterglow.errors import UnknownName
 from afterglow.estimation.bounds import Bounds
+from afterglow.estimation.comparison import compare
 from afterglow.estimation.differences import ENOUGH, Evidence
 
 
@@ -63,9 +65,11 @@ ROUNDING = 1e-9  # of sums of totals
 class Estimates:
     """Estimates of all arms, in their order; `estimates["A"]` is that of one.
 
-    All bounds hold together, at every step, with probability `confidence`, for rewards of constant mean and
-    any spread within the window. `alarm` is a sentence when bounds contradict each other, which a right window
-    does with probability 1 - `confidence` at most; None proves nothing, for short runs hide a lot.
+    All bounds hold together, at every step, with probability `confidence`, for any spread within the window, if an
+    arm's expected reward, given all that happened before, is its mean. Demand that lingers breaks that condition.
+    `alarm` is a sentence when bounds contradict each other, which a right window does with probability
+    1 - `confidence` at most; None proves nothing, for short runs hide a lot. Where the noise is seen to linger, the
+    alarm says so.
 
     `against` compares two arms by ordinary statistics: narrower, for one look, and only if effects arrive alike all the
     time, stretches of a window vary independently and with one variance, and arms keep their means.
@@ -77,6 +81,7 @@ class Estimates:
     surplus: float = 0.0  # by which totals exceed what all pulls can pay
     evidence: Evidence = field(default=NOTHING, repr=False)
     reward_max: float = 1.0
+    lingers: int | None = None  # steps over which noise lingers, if it does and bounds contradict each other
 
     def __iter__(self) -> Iterator[Estimate]:
         return iter(self.arms)
@@ -139,10 +144,11 @@ class Estimates:
         ]
         if not contradictory:
             return None
+        lingering = "" if self.lingers is None else f"demand lingers over about {self.lingers:,} steps, "
         return (
-            f"{', '.join(contradictory)}: the window of {self.window:,} steps is too short, totals are not what they "
-            f"should be or the arms change with time; chance alone does this in at most {1 - self.confidence:.2g} of "
-            "experiments"
+            f"{', '.join(contradictory)}: {lingering}the window of {self.window:,} steps is too short, totals are not "
+            f"what they should be or the arms change with time; chance alone does this in at most "
+            f"{1 - self.confidence:.2g} of experiments"
         )
 
     def __str__(self) -> str:
@@ -170,4 +176,6 @@ def read(
     seen = sum(tally.past + tally.seen for tally in bounds.tallies)
     most = steps + starts * bounds.late  # a start may bring earlier effects
     surplus = max(0.0, seen * (1 - ROUNDING) - most) * reward_max
-    return Estimates(tuple(rows), confidence, window, surplus, bounds.evidence(), reward_max)
+    contradictory = any(row.contradiction for row in rows)
+    lingers = compare(bounds.batches).lingers if contradictory else None
+    return Estimates(tuple(rows), confidence, window, surplus, bounds.evidence(), reward_max, lingers)

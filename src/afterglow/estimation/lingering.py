@@ -14,8 +14,8 @@ ones. If arms take turns often, $L$ cancels out and the differences stay sharp; 
 that a slow $L$ adds stays in the interval until the record shows that there is none. `Mixture.slow` is the weight of
 the slow family.
 
-The likelihood and the normal equations come from a Kalman filter over the cells, for the totals and for the indicator
-of each arm alike (de Jong, The Diffuse Kalman Filter, 1991, without the diffuse part of the state).
+A block's $L$ depends on its neighbours alone, so the inverse of its covariance has three diagonals, and the normal
+equations take time in proportion to the number of cells (`take_out`).
 """
 
 import math
@@ -27,6 +27,8 @@ SLOW = 0.2  # prior of the slow family; that of each lambda in the other one is 
 FAST_SHARES = tuple((scale, (1 - SLOW) * part / sum(each for _, each in FAST)) for scale, part in FAST)
 SPANS = (1.5, 6.0, 24.0)  # theta, in blocks
 SIZES = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # sigma, in terms of the noise of one block
+PRIOR_PAIRS = 3.0  # that vary as all batches do
+LEAST = 0.01
 NEGLIGIBLE = 1e-6  # weight below which a member is left out
 
 
@@ -63,8 +65,10 @@ def weigh(
     level = sum(n * y for n, y in zip(steps, means, strict=True)) / sum(steps)
     centred = [y - level for y in means]
     unit = sum(rates) / count / span  # variance of one block
+    near = local(blocks, arms, steps, centred, rates)
     kinds = [(1 + scale, 0.0, 0.0, prior) for scale, prior in FAST_SHARES]
-    kinds += [(1.0, size * size * unit, theta, SLOW / (len(SPANS) * len(SIZES))) for theta in SPANS for size in SIZES]
+    share = SLOW / (len(SPANS) * len(SIZES))
+    kinds += [(near, size * size * near * unit, theta, share) for theta in SPANS for size in SIZES]
     found = fit_all(
         blocks, arms, steps, centred, rates,
         [kind[0] for kind in kinds], [kind[1] for kind in kinds],
@@ -82,6 +86,18 @@ def weigh(
         if weight > NEGLIGIBLE * total
     )
     return Mixture(members, sum(member.weight for member in members if member.theta))
+
+
+def local(
+    blocks: Sequence[int], arms: Sequence[int], steps: Sequence[float], means: Sequence[float], rates: Sequence[float]
+) -> float:
+    """The variance of differences between neighbouring cells of one arm, over what `rates` say: at most 1."""
+    total, pairs = PRIOR_PAIRS, PRIOR_PAIRS
+    for i in range(1, len(blocks)):
+        if arms[i] == arms[i - 1] and blocks[i] == blocks[i - 1] + 1:
+            total += (means[i] - means[i - 1]) ** 2 / (rates[arms[i]] * (1 / steps[i] + 1 / steps[i - 1]))
+            pairs += 1
+    return min(1.0, max(total / pairs, LEAST))
 
 
 def fit_all(
@@ -104,39 +120,90 @@ def fit(
     """Log likelihood, means of the arms, and their covariances row by row, for one kind of noise."""
     wide = count + 1
     sums = [0.0] * (wide * wide)  # normal equations, lower half: indicators of the arms, then the totals
-    state = [0.0] * wide  # what is expected of the lingering part, for each column
-    new = [0.0] * wide
-    doubt = variance
     logs = 0.0
-    before = blocks[0]
     for i in range(len(blocks)):
         arm = arms[i]
-        if blocks[i] != before:
-            fade = correlation ** (blocks[i] - before)
-            before = blocks[i]
-            for c in range(wide):
-                state[c] *= fade
-            doubt = fade * fade * doubt + variance * (1.0 - fade * fade)
-        spread = doubt + scale * rates[arm] / steps[i]
+        spread = scale * rates[arm] / steps[i]
         logs += math.log(spread)
-        if doubt == 0.0:  # nothing lingers: no arm tells of another
-            sums[arm * wide + arm] += 1.0 / spread
-            sums[count * wide + arm] += means[i] / spread
-            sums[count * wide + count] += means[i] * means[i] / spread
-            continue
-        gain = doubt / spread
-        for c in range(wide):
-            new[c] = -state[c]
-        new[arm] += 1.0
-        new[count] += means[i]
-        for c in range(wide):
-            state[c] += gain * new[c]
-            weighted = new[c] / spread
-            if weighted != 0.0:
-                for other in range(c + 1):
-                    sums[c * wide + other] += weighted * new[other]
-        doubt -= gain * doubt
+        sums[arm * wide + arm] += 1.0 / spread
+        sums[count * wide + arm] += means[i] / spread
+        sums[count * wide + count] += means[i] * means[i] / spread
+    if variance == 0.0:
+        return unrelated(sums, count, logs)
+    logs += take_out(sums, blocks, arms, steps, means, rates, count, scale, variance, correlation)
     return solved(sums, count, logs)
+
+
+def unrelated(sums: list[float], count: int, logs: float) -> list[float]:
+    """What `solved` gives where no arm tells of another."""
+    wide = count + 1
+    found = [0.0] * (1 + count + count * count)
+    rest = sums[count * wide + count]
+    for arm in range(count):
+        precision = sums[arm * wide + arm]
+        total = sums[count * wide + arm]
+        logs += math.log(precision)
+        rest -= total * total / precision
+        found[1 + arm] = total / precision
+        found[1 + count + arm * count + arm] = 1.0 / precision
+    found[0] = -0.5 * (logs + max(rest, 0.0))
+    return found
+
+
+def take_out(
+    sums: list[float], blocks: Sequence[int], arms: Sequence[int], steps: Sequence[float], means: Sequence[float],
+    rates: Sequence[float], count: int, scale: float, variance: float, correlation: float,
+) -> float:  # fmt: skip
+    """Take the lingering part out of the normal equations; what it adds to the log of the determinant.
+
+    With D the variances of cells, Z their blocks and S the covariance of the lingering part, the inverse of
+    D + Z S Z' is 1/D - 1/D Z (1/S + Z' 1/D Z)^-1 Z' 1/D, and the matrix in the middle has three diagonals.
+    """
+    wide = count + 1
+    rows = 0
+    place = [0] * len(blocks)
+    for i in range(1, len(blocks)):
+        rows += 1 if blocks[i] != blocks[i - 1] else 0
+        place[i] = rows
+    rows += 1
+    middle = [0.0] * rows
+    beside = [0.0] * rows  # with the row before
+    sides = [0.0] * (rows * wide)  # Z' 1/D times the indicators and the totals
+    middle[0] = 1.0 / variance
+    logs = rows * math.log(variance)
+    for i in range(len(blocks)):
+        row = place[i]
+        if i > 0 and row != place[i - 1]:
+            fade = correlation ** (blocks[i] - blocks[i - 1])
+            fresh = 1.0 - fade * fade
+            logs += math.log(fresh)
+            beside[row] = -fade / (fresh * variance)
+            middle[row] += 1.0 / (fresh * variance)
+            middle[row - 1] += fade * fade / (fresh * variance)
+        precision = steps[i] / (scale * rates[arms[i]])
+        middle[row] += precision
+        sides[row * wide + arms[i]] += precision
+        sides[row * wide + count] += precision * means[i]
+    found = sides[:]
+    for row in range(1, rows):  # elimination, then substitution backwards
+        factor = beside[row] / middle[row - 1]
+        middle[row] -= factor * beside[row]
+        for c in range(wide):
+            found[row * wide + c] -= factor * found[(row - 1) * wide + c]
+    for row in range(rows - 1, -1, -1):
+        logs += math.log(middle[row])
+        for c in range(wide):
+            value = found[row * wide + c]
+            if row < rows - 1:
+                value -= beside[row + 1] * found[(row + 1) * wide + c]
+            found[row * wide + c] = value / middle[row]
+    for row in range(rows):
+        for c in range(wide):
+            side = sides[row * wide + c]
+            if side != 0.0:
+                for other in range(c + 1):
+                    sums[c * wide + other] -= side * found[row * wide + other]
+    return logs
 
 
 def solved(sums: list[float], count: int, logs: float) -> list[float]:

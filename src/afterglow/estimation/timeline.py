@@ -27,6 +27,11 @@ class BlockCells:
     steps: list[int] = field(default_factory=list)
     totals: list[float] = field(default_factory=list)
 
+    def copied(self) -> "BlockCells":
+        """A copy that may be changed."""
+        lists = (self.blocks[:], self.arms[:], self.steps[:], self.totals[:])
+        return BlockCells(self.span, self.clock, self.arm, *lists)
+
 
 class Timeline:
     """`add` washed steps of an arm as they come, `change` when its run ends."""
@@ -73,6 +78,12 @@ class Timeline:
             new.steps[place] += steps
             new.totals[place] += total
         self.cells = new
+
+    def copied(self) -> "Timeline":
+        """A copy to which steps can be added."""
+        other = Timeline(1, self.late + 1)
+        other.cells = self.cells.copied()
+        return other
 
     def values(self) -> dict[str, Any]:
         """All of it as JSON values."""

@@ -19,7 +19,7 @@ from typing import Any
 from afterglow.checks import Name
 from afterglow.estimation.chances import chances, deviations
 from afterglow.estimation.comparison import Comparison, Missing
-from afterglow.estimation.estimates import Estimate, Estimates
+from afterglow.estimation.estimates import Estimates
 from afterglow.estimation.sentences import sentence
 
 LEADING = 0.9  # chance
@@ -105,10 +105,14 @@ class Case:
     over: bool
     stopped: bool
 
-    @property
-    def share(self) -> float:
-        """What each interval of the best against another may miss."""
-        return (1 - self.known.confidence) / max(1, len(self.allowed) - 1)
+    def share(self, uniform: bool) -> float:
+        """What each interval of the best against another may miss.
+
+        The confidence is shared among the others. The share of one more goes to what adaptive choices do to one look,
+        where a time-uniform interval has room enough (measured: docs/coverage.md).
+        """
+        others = max(1, len(self.allowed) - 1)
+        return (1 - self.known.confidence) / (others if uniform else others + 1)
 
     def versus(self, arm: int, other: int, uniform: bool) -> Versus:
         names = (self.known.arms[arm].arm, self.known.arms[other].arm)
@@ -117,8 +121,9 @@ class Case:
         if missing is not None:
             return Versus(*names, None, None, None, None, valid, missing.reason, missing.steps)
         scale = self.known.reward_max
-        found = self.comparison.interval(self.comparison.contrast(arm, other), self.share, uniform)
-        mean, low, high = (scale * value for value in found)
+        mean, low, high = self.comparison.interval(self.comparison.contrast(arm, other), self.share(uniform), uniform)
+        low, high = max(low, min(mean, -1.0)), min(high, max(mean, 1.0))  # a mean lies between 0 and reward_max
+        mean, low, high = scale * mean, scale * low, scale * high
         level = scale * self.comparison.mean(other)
         percent = (100 * mean / level, 100 * low / level, 100 * high / level) if level > 0 else None
         return Versus(*names, mean, low, high, percent, valid)
@@ -156,12 +161,12 @@ def judge(
     best = None if recommended is None else names.index(known[recommended].arm)
     table = posterior(case)
     chance = table[0].get(best) if best is not None else None
-    rows = [] if best is None else [case.versus(best, other, True) for other in case.allowed if other != best]
-    grade = highest(case, best, rows, chance, alarm, tested)
+    grade = highest(case, best, chance, alarm, tested)
     fixed_end = over and not stopped
     runner_up, to_control = None, None
     if best is not None:
-        runner_up = closest(case, best, rows, not fixed_end)
+        other = closest(case, best)
+        runner_up = None if other is None else case.versus(best, other, not fixed_end)
         if control is not None and control != recommended:
             to_control = case.versus(best, names.index(known[control].arm), not fixed_end)
     gained = None if control is None else against_control(case, names.index(known[control].arm), not fixed_end)
@@ -178,41 +183,45 @@ def judge(
     return replace(found, sentence=sentence(found, steps, others))
 
 
-def highest(
-    case: Case, best: int | None, rows: Sequence[Versus], chance: float | None, alarm: str | None, tested: float | None
-) -> str:
+def highest(case: Case, best: int | None, chance: float | None, alarm: str | None, tested: float | None) -> str:
     """The highest grade that holds."""
     trusted = best is not None and alarm is None
-    if trusted and case.comparison.lingers is None and apart(case, best):
+    if trusted and best is not None and case.comparison.lingers is None and is_proven(case.known, best, case.allowed):
         return "proven"
     if tested is not None and best is not None:
         return "tested"
-    if trusted and rows and all(row.low is not None and row.low > 0 for row in rows):
+    if trusted and best is not None and is_clear(case.comparison, best, case.allowed, case.known.confidence):
         return "clear"
-    if chance is not None and chance >= LEADING and len(rows) > 0:
+    if chance is not None and chance >= LEADING and len(case.allowed) > 1:
         return "leading"
     if case.over:
         return "stopped" if case.stopped else "inconclusive"
     return "exploring"
 
 
-def apart(case: Case, best: int | None) -> bool:
+def is_clear(comparison: Comparison, best: int, allowed: Sequence[int], confidence: float) -> bool:
+    """Whether the time-uniform intervals of the best against all others lie above 0, their confidence shared."""
+    others = [arm for arm in allowed if arm != best]
+    share = (1 - confidence) / max(1, len(others))
+    return bool(others) and all(
+        comparison.missing(best, other) is None and comparison.above(best, other, share) for other in others
+    )
+
+
+def is_proven(known: Estimates, best: int, allowed: Sequence[int]) -> bool:
     """Whether the lower bound of the best lies above the upper bounds of all others."""
-    if best is None:
-        return False
-    one: Estimate = case.known.arms[best]
-    others = [case.known.arms[arm] for arm in case.allowed if arm != best]
+    one = known.arms[best]
+    others = [known.arms[arm] for arm in allowed if arm != best]
     return bool(others) and one.pulls > 0 and not one.contradiction and all(one.low > other.high for other in others)
 
 
-def closest(case: Case, best: int, rows: Sequence[Versus], uniform: bool) -> Versus | None:
-    """The row of the arm that comes closest; one with numbers, if there is any."""
-    told = [row for row in rows if row.mean is not None]
-    if not told:
-        return rows[0] if rows else None
-    row = min(told, key=lambda row: row.mean or 0.0)
-    names = [estimate.arm for estimate in case.known.arms]
-    return row if uniform else case.versus(best, names.index(row.other), uniform)
+def closest(case: Case, best: int) -> int | None:
+    """The arm whose mean comes closest among those that can be compared with the best; else the first other one."""
+    others = [arm for arm in case.allowed if arm != best]
+    known = [arm for arm in others if case.missing(best, arm) is None]
+    if known:
+        return max(known, key=case.comparison.mean)
+    return others[0] if others else None
 
 
 def posterior(case: Case) -> tuple[dict[int, float], float]:
@@ -221,7 +230,10 @@ def posterior(case: Case) -> tuple[dict[int, float], float]:
     arms = [arm for arm in case.allowed if comparison.steps[arm]]
     if comparison.mixture is None or len(arms) < len(case.allowed) or not arms:
         return {}, 0.0
-    table = [[comparison.variance(one, other) if one != other else 0.0 for other in arms] for one in arms]
+    table = [[0.0] * len(arms) for _ in arms]
+    for row, one in enumerate(arms):
+        for column in range(row):
+            table[row][column] = table[column][row] = comparison.variance(one, arms[column])
     found, best = chances([comparison.mean(arm) for arm in arms], deviations(table))
     return dict(zip(arms, found, strict=True)), best
 

@@ -10,7 +10,7 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from afterglow.errors import BadDatabase, Unavailable, UnknownName
-from afterglow.live.cached_state import ChangeSignal
+from afterglow.live.cached_state import REREAD, ChangeSignal
 from afterglow.live.domain import commands
 from afterglow.live.domain.log import NOTHING, Place, Record, chained
 from afterglow.live.domain.spec import spec_of
@@ -104,6 +104,10 @@ class Experiments:
     def now(self) -> float:
         """Seconds since 1970, by the clock of the experiments."""
         return self._clock()
+
+    def delay(self) -> float:
+        """Seconds for which a decision in memory may be older than a command that another process was given."""
+        return 0.0 if self._store.alone else REREAD
 
     def heads(self) -> dict[str, int]:
         """The seq of every experiment's last record, from which `changes` continues."""

@@ -14,13 +14,13 @@ from afterglow.live.domain.replay import REVISING, range_of
 from afterglow.live.domain.spec import Spec, read_spec
 from afterglow.live.domain.state import VERSION, WAITING, ExperimentState, Role, initial, restored, version_of
 from afterglow.live.domain.status import Explanation, explanation
-from afterglow.live.domain.step_rows import CloseRow, MissedRows, OpenRow, VoidRows, changes
+from afterglow.live.domain.step_rows import CloseRow, MissedRows, OpenRow, SpoiledRow, VoidRows, changes
 from afterglow.live.domain.transitions import apply
 from afterglow.live.store.contract import Reading, Snapshot, Writing
 
 EVERY = 1000  # records between snapshots, more where they are large
 BYTES = 50  # of snapshots for each record
-
+VOIDING = (*REVISING, "emergency")  # events by which commands make steps void
 
 NO_RECORD = Record(-1, 0, "", "", b"")
 
@@ -202,9 +202,10 @@ class Follower:
     def reason(self, log: Reading, step: int) -> str | None:
         """The reason of the command that made a step void, if there was one."""
         if self.looked < self.seq:
-            new = [one for kind in REVISING for one in log.records(self.looked, kind=kind)]
+            new = [one for kind in VOIDING for one in log.records(self.looked, kind=kind)]
             new.sort(key=lambda one: one.seq)
-            self.voided += [(range_of(one), str(read_body(one.body)["reason"])) for one in new]
+            read = [(range_of(one), read_body(one.body)) for one in new]
+            self.voided += [(steps, str(body["reason"])) for steps, body in read if body.get("void", True)]
             self.looked = self.seq
         return next((why for steps, why in self.voided if step in steps), None)
 
@@ -238,7 +239,7 @@ class Follower:
         ]  # fmt: skip
 
 
-def write(log: Writing, made: list[OpenRow | CloseRow | MissedRows | VoidRows]) -> None:
+def write(log: Writing, made: list[OpenRow | CloseRow | MissedRows | SpoiledRow | VoidRows]) -> None:
     """Change the rows of steps."""
     for one in made:
         if isinstance(one, OpenRow):
@@ -247,6 +248,8 @@ def write(log: Writing, made: list[OpenRow | CloseRow | MissedRows | VoidRows]) 
             log.repeat_step(*one)
         elif isinstance(one, VoidRows):
             log.void_steps(*one)
+        elif isinstance(one, SpoiledRow):
+            log.spoil_step(*one, str(Role.EMERGENCY))
         else:
             log.end_step(*one)
 

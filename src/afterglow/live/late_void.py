@@ -32,7 +32,8 @@ class LateVoid:
     def prepare(self, store: Store) -> None:
         with store.reading(self.spec.name) as log:
             self.known = log.head().seq
-            self.replay = Replay(self.spec, StepSet([*voided_steps(log), self.steps]))
+            early = StepSet(map(range_of, log.records(kind="void")))
+            self.replay = Replay(self.spec, StepSet([*voided_steps(log), self.steps]), early)
         self.seq = -1
         while True:
             with store.reading(self.spec.name) as log:

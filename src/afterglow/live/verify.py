@@ -94,15 +94,18 @@ class Audit:
             self.faults.append(f"record {record.seq:,}: step {values['step']:,} was not closed with that total")
         elif kind == "revise":
             self.compare_revision(spec, record, values)
-        was = state.step
+        was, planned = state.step, self.opened[2]
         apply(spec, state, kind, values)
         if state.step > was or kind == "start":
             self.opened = (state.step, state.served, state.planned)
+        elif kind == "emergency" and values["void"]:
+            self.opened = (state.step, state.served, planned)
 
     def compare_revision(self, spec: Spec, record: Record, values: Body) -> None:
         """Replay the log up to a record that voided learned steps."""
-        earlier = [range_of(one) for kind in REVISING for one in self.log.records(kind=kind) if one.seq <= record.seq]
-        again = Replay(spec, StepSet(earlier))
+        known = [one for kind in REVISING for one in self.log.records(kind=kind) if one.seq <= record.seq]
+        early = StepSet(range_of(one) for one in known if one.kind == "void")
+        again = Replay(spec, StepSet(map(range_of, known)), early)
         for one in takewhile(lambda one: one.seq < record.seq, self.log.records()):
             again.take(one.kind, read_body(one.body))
         follows, said = again.follows(), values["follows"]

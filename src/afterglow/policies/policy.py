@@ -50,7 +50,7 @@ class Policy(Configurable, Generic[SettingsT, StateT]):
     guarantee: str = ""
     source: str = ""
     evidence: Callable[[SettingsT, StateT], str] | None = None
-    unbroken: bool = False  # a hold that is interrupted by another arm is learned cut short, not continued
+    unbroken: bool = False  # its schedule is fixed: a hold that is interrupted is learned cut short, not continued
     test: Callable[[SettingsT, StateT], BlockMeans] | None = None
 
     def settings(

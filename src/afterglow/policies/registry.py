@@ -21,6 +21,7 @@ WHERE = {
     "leak-ucb": "leak_ucb:policy",
     "washout-ucb": "washout_ucb:policy",
     "switchback": "switchback:policy",
+    "random-turns": "random_turns:policy",
     "lag-ridge-ucb": "lag_ridge_ucb:policy",
     "ucb1": "ucb1:policy",
     "improved-ucb": "improved_ucb:policy",

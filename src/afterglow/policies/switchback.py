@@ -14,7 +14,8 @@ probable as the one played. The share of orders whose statistic is at least as l
 noise, season, drift and spread are, and also if the window is wrong. The least possible one is $2/2^B$ for two arms and
 $1/(K!)^{B-1}$ for more. A trend within the experiment favours no arm. docs/theory/switchback.md has the proofs.
 
-A turn that was cut short breaks its block: the block is left out of the test and of the means, and the next one begins.
+A turn that was cut short breaks its block: the block is left out of the test and of the means. Its other turns are
+played all the same, so that the schedule stays as it was drawn.
 
 Bojinov, Simchi-Levi & Zhao (2023) have the exact test and the washout of $d - 1$ steps; Hu & Wager (2022) the burn-in.
 Different here: blocks in place of coins, means in place of inverse probabilities, whose error grows with the level.
@@ -138,7 +139,7 @@ def learn(settings: Settings, state: State, arm: int, steps: int, split: int, he
     state.counts[cell] = counted
     state.places[cell] = state.turn
     state.means[cell] = body / max(counted, 1)
-    if counted < settings.counted or state.turn == settings.arms:
+    if state.turn == settings.arms:
         state.block += 1
         state.turn = 0
 

@@ -19,8 +19,9 @@ which evidence is used:
 In 1 and 2 runs are those of `trim-ucb`. An arm that is about to fall below another's $M$ is played on until it does, up
 to six times the age at which it lost the lead. A new run lasts as long as all pulls of the arm before, and is not begun
 if the budget doesn't cover it. In 3 a hold lasts half of the arm's washed steps. A small experiment is in 3 as soon as
-it has seen every arm. A long one stays in 1 and 2. No arm is left after a single batch, which says nothing about its
-noise, unless it trails by more than the prior noise allows.
+it has seen every arm. A long one stays in 1 and 2. No arm is left before it has 7 % of its share of the horizon, less a
+window, in washed steps (five windows at most), so that its noise is known and the best can be told from it; nor after a
+single batch, unless it trails by more than the prior noise allows.
 
 *Alarm.* When the young and the old washed steps of an arm differ by more than noise explains, the spread depends on the
 age of the run or the window is too short. Then the washout doubles, three times at most. Proved bounds keep the window.
@@ -92,11 +93,11 @@ def learn(settings: Settings, state: State, arm: int, steps: int, split: int, he
 
 
 def decide(settings: Settings, state: State) -> None:
-    """Use the best evidence that the budget allows; the alarm and a second batch come first."""
+    """Use the best evidence that the budget allows; the alarm and enough batches come first."""
     reach = float(settings.horizon) if settings.horizon > 0 else 2.0 * state.clock  # T
     if too_short(settings, state, reach):
         lengthen(settings, state)
-    if too_few(settings, state):
+    if too_few(settings, state, reach):
         hold(settings, state, settings.batch)
         return
     state.stage = PROVED

@@ -8,6 +8,7 @@ from typing import Any
 from afterglow import live
 from afterglow.errors import BadValue, argument
 from afterglow.estimation.estimates import Difference, Estimates
+from afterglow.estimation.randomisation import Test
 from afterglow.estimation.verdict import Verdict, Versus
 from afterglow.live.domain.limits import LATEST
 from afterglow.live.domain.status import Explanation, Status
@@ -36,12 +37,18 @@ def seconds_of(text: str, name: str = "starts") -> float:
 
 
 def status_view(status: Status) -> dict[str, Any]:
-    plain = {one.name: getattr(status, one.name) for one in fields(status) if one.name != "judge"}
+    plain = {one.name: getattr(status, one.name) for one in fields(status) if one.name not in ("judge", "examine")}
     return (
         plain
         | {"status": status.status, "leader": status.leader}
         | {"disabled": list(status.disabled), "verdict": verdict_view(status.verdict)}
+        | {"test": None if status.test is None else exact_test_view(status.test)}
     )
+
+
+def exact_test_view(test: Test) -> dict[str, Any]:
+    pairs = [{"variant": made.pop("arm"), "over": made.pop("other")} | made for made in map(asdict, test.pairs)]
+    return test.to_dict() | {"pairs": pairs}
 
 
 def verdict_view(verdict: Verdict) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from afterglow.theory.elimination import (
 )
 from afterglow.theory.figures import bounds
 from afterglow.theory.leakage import leak, lemma_1, lemma_1_paper, lemma_2_paper
+from afterglow.theory.lower import hidden_pulls, hiding_holds, hiding_regret, lai_robbins
 from afterglow.theory.phased import (
     bias_scale,
     corrected_constant,
@@ -36,8 +37,12 @@ __all__ = [
     "bias_scale",
     "bounds",
     "corrected_constant",
+    "hidden_pulls",
+    "hiding_holds",
+    "hiding_regret",
     "hoeffding",
     "hold_length",
+    "lai_robbins",
     "leak",
     "leftover_exponent",
     "lemma_1",

@@ -128,7 +128,7 @@ class Text:
         if self.alarm():
             self.washout = 2 * self.washout + 1
             self.young, self.old = self.old, [[] for _ in range(self.K)]
-        if self.one_batch_is_too_little():
+        if self.is_too_little():
             return self.hold(self.b)
         if self.bounds(0.002, None):
             self.evidence = "proved"
@@ -152,7 +152,9 @@ class Text:
                     return True
         return False
 
-    def one_batch_is_too_little(self) -> bool:
+    def is_too_little(self) -> bool:
+        if self.steps(self.arm) < min(5 * self.d, 0.07 * self.bar / self.K - self.d):
+            return True
         if len(self.batches(self.arm)) != 1:
             return False
         best = max(range(self.K), key=lambda i: (self.mean(i), i == self.arm, -i))

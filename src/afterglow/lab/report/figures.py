@@ -26,7 +26,7 @@ from afterglow.lab.rendering.style import (
 )
 from afterglow.lab.report import one_run
 from afterglow.lab.report.groups import Group, Groups, picked
-from afterglow.lab.report.theorem_bounds import bound
+from afterglow.lab.report.theorem_bounds import bound, lower_bound
 from afterglow.lab.statistics import LEVEL, band_of_mean
 from afterglow.worlds.spreads import ADVERSARIAL
 
@@ -34,6 +34,7 @@ PANELS = 9  # of a kind on a page
 NUMERIC = {"horizon": "steps", "window": "window", "told": "window given, as a multiple of the true one"}
 WORDS = {"spread": "spread", "rewards": "rewards", "baseline": "baseline"} | NUMERIC
 DASHES = (0, (5, 2, 1, 2))
+DOTTED = (0, (1, 2))
 
 
 @dataclass(frozen=True)
@@ -173,6 +174,7 @@ def over_time(gallery: Gallery, group: Group, kind: str, title: str) -> Figure:
     elif kind == "log":
         axes.set(xscale="log", yscale="log", xlim=(horizon**0.4, horizon), ylabel="regret")
         axes.set(ylim=(max(min(ends) / 30, 0.1), 1.3 * horizon * widest))
+        draw_lower_bound(axes, group)
         short_ticks(axes.yaxis)
     else:
         axes.plot([0, horizon], [0, group.at_random], color=GREY, linewidth=0.9, linestyle=(0, (2, 2)), zorder=0)
@@ -183,6 +185,15 @@ def over_time(gallery: Gallery, group: Group, kind: str, title: str) -> Figure:
     axes.grid(True, which="major")
     short_ticks(axes.xaxis)
     return figure
+
+
+def draw_lower_bound(axes: Any, group: Group) -> None:
+    """The bound of Lai & Robbins, where it applies and is below the largest possible regret."""
+    steps = np.unique(np.geomspace(2, group.place["horizon"], 60).astype(np.int64))
+    least = [(int(step), lower_bound(group, int(step))) for step in steps]
+    shown = [(step, value) for step, value in least if value and value <= max(group.gaps) * step]
+    if shown:
+        axes.plot(*zip(*shown, strict=True), color=GREY, linewidth=1.0, linestyle=DOTTED, zorder=1.2)
 
 
 def banded(values: Any) -> tuple[Any, Any, Any]:

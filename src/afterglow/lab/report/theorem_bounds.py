@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from afterglow.errors import AfterglowError
 from afterglow.lab.report.groups import Group, Groups, Row
 from afterglow.lab.statistics import Interval
-from afterglow.theory import bounds
+from afterglow.theory import bounds, lai_robbins
 
 THEOREMS = {
     "theorem_1_paper": "Theorem 1 of Garg & Akash, as printed",
@@ -16,6 +16,8 @@ THEOREMS = {
     "theorem_2_sharper": "Theorem 2, sharpened",
     "regret_as_set": "proved for these settings",
 }
+
+KNOW_MEANS = ("handicap", "chameleon")  # spreads that depend on which arm is the best
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,15 @@ def theorem_bounds_of(groups: Groups) -> list[TheoremBound]:
 def bound(group: Group, label: str) -> float | None:
     """The bound shown in figures: that of the theorem for the policy with its settings."""
     return next(iter(bounds_of(group, label).values()), None)
+
+
+def lower_bound(group: Group, step: int) -> float | None:
+    """The bound of Lai & Robbins at a step; None where it does not apply."""
+    cell = next(iter(group.cells.values()))
+    yes_no = all(law.startswith("bernoulli:") for law in cell["laws"])
+    if not yes_no or group.place["spread"] in KNOW_MEANS or group.place["baseline"]:
+        return None
+    return lai_robbins(cell["means"], step)
 
 
 def bounds_of(group: Group, label: str) -> dict[str, float]:

@@ -11,7 +11,7 @@ from afterglow.errors import Conflict, HorizonReached, OutOfTurn, argument
 from afterglow.live.domain.amounts import FULL, micros, units
 from afterglow.live.domain.expected import phase_at, told
 from afterglow.live.domain.spec import Spec
-from afterglow.live.domain.state import WAITING, ExperimentState, Phase
+from afterglow.live.domain.state import WAITING, ExperimentState, Phase, Role
 from afterglow.live.domain.transitions import safe
 
 
@@ -100,7 +100,8 @@ def close(spec: Spec, state: ExperimentState, given: object, reported: Reported)
             f"{argument('total')} {given!r}; leave the total out, or report everything one way",
             kind="step-closed", field="total",
         )  # fmt: skip
-    void = spec.heartbeat and given is None and not reported.reports
+    silent = spec.heartbeat and given is None and not reported.reports
+    void = silent or state.role is Role.EMERGENCY
     return Event("close", {"step": state.step, "served": state.served, "total": total, "void": void})
 
 
@@ -193,6 +194,22 @@ def disable(spec: Spec, state: ExperimentState, variant: str, reason: str) -> li
     if arm == state.pinned:
         raise OutOfTurn(f"variant {variant!r} is pinned; unpin() it first", field="variant")
     return [Event("disable", {"variant": arm, "reason": reason})]
+
+
+def emergency(spec: Spec, state: ExperimentState, variant: str, reason: str) -> list[Event]:
+    """Take a variant off now. The current step goes on with the pinned variant, else the control, and is void."""
+    arm = spec.variant(variant)
+    if arm in state.disabled and state.served != arm:
+        return []
+    left = [other for other in range(len(spec.variants)) if other != arm and other not in state.disabled]
+    if not left:
+        raise OutOfTurn(f"variant {variant!r} is the last one left; enable() another one first", field="variant")
+    to = spec.control if spec.control in left else left[0]
+    if state.pinned in left:
+        to = state.pinned
+    live = state.served == arm
+    body = {"variant": arm, "to": to if live else state.served, "step": state.step, "reason": reason}
+    return [Event("emergency", body | {"void": live and state.phase is not Phase.OVER})]
 
 
 def enable(spec: Spec, state: ExperimentState, variant: str, reason: str) -> list[Event]:

@@ -3,6 +3,10 @@
 Totals are kept one by one until the hold is learned, as whole micro-units, so that a step can be voided until then. The
 policy learns exactly the hold that it asked for, later if steps were void or outside the plan. Only the end of the
 experiment cuts a hold short.
+
+A policy with a fixed schedule (`unbroken`) differs: a hold that is interrupted by another variant ends there, and a
+step that is voided after its hold was learned keeps its place, so that the holds that follow stay as they were. In both
+cases the policy learns fewer counted steps than it asked for.
 """
 
 import warnings
@@ -29,6 +33,7 @@ class OpenHold:
     fresh: int = -1  # first step of the stretch; -1 before it
     base: int = 0  # totals of earlier stretches
     voided: list[int] = field(default_factory=list)  # steps of the stretch that don't count
+    lost: int = 0  # steps that keep their place and don't count
     adjustments: list[int] = field(default_factory=list)  # what is taken out of each total; empty if nothing ever is
 
     def place(self, step: int) -> int:
@@ -45,6 +50,12 @@ class PolicyPlan:
     unit: float
     hold: OpenHold | None = None
     learned: int = 0  # holds so far
+    voids: int = 0  # steps that didn't count, if the schedule is fixed
+
+    @property
+    def unbroken(self) -> bool:
+        """Whether the schedule is fixed."""
+        return self.holding is not None and self.holding.policy.unbroken
 
     def current(self, step: int, left: int | None) -> int:
         """The variant planned for a step."""
@@ -64,17 +75,40 @@ class PolicyPlan:
             hold.fresh, hold.base = step, len(hold.totals)
         if void:
             hold.voided.append(step)
+            self.voids += self.unbroken
             return False
         hold.totals.append(total)
         if surplus is not None:
             hold.adjustments.append(surplus)
-        if len(hold.totals) < hold.steps:
+        return self.cut_if_done(hold)
+
+    def lose(self, step: int, adjusts: bool) -> bool:
+        """End a step that doesn't count and keeps its place; whether the hold is learned now."""
+        hold = self.hold
+        if hold is None:
+            return True
+        if hold.fresh < 0:
+            hold.fresh, hold.base = step, len(hold.totals)
+        self.voids += self.unbroken
+        if len(hold.totals) + hold.lost < hold.split:
+            hold.totals.append(0)  # heads are not learned from
+            if adjusts:
+                hold.adjustments.append(0)
+        else:
+            hold.voided.append(step)
+            hold.lost += 1
+        return self.cut_if_done(hold)
+
+    def cut_if_done(self, hold: OpenHold) -> bool:
+        if len(hold.totals) + hold.lost < hold.steps:
             return False
         self.cut()
         return True
 
-    def pause(self) -> None:
-        """Interrupt the hold: what was played is final, the rest follows after a wash-out."""
+    def pause(self, other: bool) -> None:
+        """Interrupt the hold, with the steps of another variant or without any: the rest follows after a wash-out."""
+        if other and self.unbroken and self.hold is not None and (self.hold.totals or self.hold.lost):
+            self.cut()
         if self.hold is not None:
             self.hold.fresh = -1
             self.hold.voided.clear()
@@ -86,7 +120,7 @@ class PolicyPlan:
             return
         steps, split = len(hold.totals), min(hold.split, len(hold.totals))
         self.hold = holding.hold = None
-        if steps:
+        if steps or hold.lost:
             adjusted = hold.totals
             if hold.adjustments:
                 adjusted = [total - out for total, out in zip(hold.totals, hold.adjustments, strict=True)]
@@ -104,10 +138,12 @@ class PolicyPlan:
     def values(self) -> dict[str, Any]:
         """All of it as JSON values."""
         hold, holding = self.hold, self.holding
+        lost = [hold.lost] if hold and hold.lost else []
         return {
             "arms": self.arms[:],
             "learned": self.learned,
-            "hold": hold and [hold.arm, hold.steps, hold.split, hold.since, hold.fresh, hold.base],
+            **({"voids": self.voids} if self.unbroken else {}),
+            "hold": hold and [hold.arm, hold.steps, hold.split, hold.since, hold.fresh, hold.base, *lost],
             "totals": hold.totals[:] if hold else [],
             "voided": hold.voided[:] if hold else [],
             **({"adjustments": hold.adjustments[:]} if hold and hold.adjustments else {}),
@@ -127,13 +163,19 @@ def fresh(spec: Spec, arms: list[int], step: int, restarts: int, best: int) -> P
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AfterglowWarning)
         try:
-            settings = policy.settings(len(arms), spec.window, left, spec.options)
+            settings = policy.settings(len(arms), spec.window, left, options_from(spec, step))
         except BadValue:  # too few steps are left for this policy
             return PolicyPlan([best], None, spec.scale)
     if not restarts:
         settings = records.like(settings, spec.settings, f"settings of {policy.name}")
     stream = key(spec.seed, restarts, POLICY)
     return PolicyPlan(arms, PolicyRunner(policy, settings, policy.start(settings), len(arms), stream), spec.scale)
+
+
+def options_from(spec: Spec, step: int) -> Mapping[str, Any]:
+    """The options of the policy from a step on: `until` names a step of the experiment."""
+    until = spec.options.get("until") if step else None
+    return spec.options if until is None else {**spec.options, "until": max(1, until - step)}
 
 
 def resumed(spec: Spec, values: Mapping[str, Any]) -> PolicyPlan:
@@ -144,10 +186,10 @@ def resumed(spec: Spec, values: Mapping[str, Any]) -> PolicyPlan:
     settings = stored_settings(spec, policy, values)
     state = records.like(policy.start(settings), values["state"], f"state of {policy.name}")
     holding = PolicyRunner(policy, settings, state, len(values["arms"]), values["stream"], values["opened"])
-    plan = PolicyPlan(values["arms"], holding, spec.scale, None, values["learned"])
+    plan = PolicyPlan(values["arms"], holding, spec.scale, None, values["learned"], values.get("voids", 0))
     if values["hold"]:
-        arm, steps, split, since, began, base = values["hold"]
-        plan.hold = OpenHold(arm, steps, split, since, values["totals"], began, base, values["voided"])
+        arm, steps, split, since, began, base, *lost = values["hold"]
+        plan.hold = OpenHold(arm, steps, split, since, values["totals"], began, base, values["voided"], sum(lost))
         plan.hold.adjustments = values.get("adjustments", [])
     return plan
 

@@ -7,6 +7,8 @@ anyway.
 
 - *Bounds* don't depend on the plan: they have every step that was in the plan when it was played, void ones as lost.
   Which pulls count was decided before each was made, so the bounds stay valid whatever is voided.
+- *A fixed schedule* (`unbroken`) stays as it was played: a step that was voided after its hold was learned keeps its
+  place and doesn't count. `early` are the steps that were voided before, so that their holds were made longer.
 - *A policy that was restarted* since then never saw the steps: only the bounds change.
 - *Random numbers.* The n-th hold of the replay reads the same numbers as the n-th hold of the log; the next hold reads
   numbers that no decision has read.
@@ -22,11 +24,10 @@ from afterglow.live.domain import policy_plan as plans
 from afterglow.live.domain.expected import surplus
 from afterglow.live.domain.log import Record, read_body
 from afterglow.live.domain.spec import Spec
-from afterglow.live.domain.state import Phase, Role, initial
+from afterglow.live.domain.state import AWAY, Phase, Role, initial
 from afterglow.live.domain.transitions import Body, apply, safe
 
 REVISING = ("void", "revise")  # events that void steps
-RESTARTS = ("disable", "enable", "go_live")
 
 
 class StepSet:
@@ -51,23 +52,24 @@ def range_of(record: Record) -> range:
 class Replay:
     """`take` every event; `follows` is the resulting state without the steps in `gone`."""
 
-    def __init__(self, spec: Spec, gone: StepSet) -> None:
+    def __init__(self, spec: Spec, gone: StepSet, early: StepSet) -> None:
         self.spec = spec
         self.gone = gone
+        self.early = early
         self.was = initial(spec)  # as it happened
         made = initial(spec)
         self.plan, self.bounds = made.plan, made.bounds
         self.washout = self.learned = self.excluded = self.capped = 0
 
     def take(self, kind: str, body: Body) -> None:
-        was, step = self.was, self.was.step
+        was, step, restarts = self.was, self.was.step, self.was.restarts
         if kind == "close":
             self.close(body)
         elif kind == "missed":
             self.bounds.interrupt()
-            self.leave_plan(body["count"])
+            self.leave_plan(body["count"], other=was.role is Role.OUTSIDE)
         apply(self.spec, was, kind, body)
-        if kind in RESTARTS:
+        if was.restarts > restarts:
             self.plan = plans.resumed(self.spec, was.plan.values())
         elif kind == "revise":
             self.count_on()
@@ -87,7 +89,7 @@ class Replay:
         if total > most:
             total = most
             self.capped += not void
-        if was.role is Role.OUTSIDE:
+        if was.role in AWAY:
             self.bounds.interrupt()
         elif void:
             self.bounds.lose(was.served)
@@ -95,7 +97,7 @@ class Replay:
             adjusted = None if out is None else (total - out) / self.spec.scale
             self.bounds.record(was.served, total / self.spec.scale, adjusted)
         if not self.as_planned():
-            self.leave_plan(1)
+            self.leave_plan(1, other=True)
             self.bounds.settle()
         elif self.washout:
             self.washout -= 1
@@ -103,21 +105,23 @@ class Replay:
         else:
             self.excluded += void
             self.learned += not void
-            if self.plan.take(was.step, total, void, out):
+            late = void and not body["void"] and was.step not in self.early and self.plan.unbroken
+            taken = self.plan.lose(was.step, out is not None) if late else self.plan.take(was.step, total, void, out)
+            if taken:
                 self.bounds.settle()
 
     def as_planned(self) -> bool:
         """Whether the current step was in the plan, and still is."""
         was = self.was
-        if was.role is Role.OUTSIDE:
+        if was.role in AWAY:
             return False
         planned = self.plan.current(was.step, self.left())
         return was.served == (safe(self.spec, was) if was.shadow else planned)
 
-    def leave_plan(self, steps: int) -> None:
+    def leave_plan(self, steps: int, other: bool) -> None:
         self.washout = self.spec.window - 1
         self.excluded += steps
-        self.plan.pause()
+        self.plan.pause(other)
 
     def count_on(self) -> None:
         """Give the next hold a number that no hold had, so that it reads random numbers of its own."""
@@ -131,7 +135,7 @@ class Replay:
         role, served = self.was.role, self.was.served
         if self.was.phase is Phase.OVER:
             served = self.kept()
-        elif role is not Role.OUTSIDE:
+        elif role not in AWAY:
             role = self.role_now()
         return {
             "plan": self.plan.values(), "books": self.bounds.values(), "role": str(role), "served": served,
@@ -141,7 +145,7 @@ class Replay:
     def role_now(self) -> Role:
         """The role of the current step; the bounds include it either way."""
         if not self.as_planned():
-            self.plan.pause()
+            self.plan.pause(other=True)
             self.washout = self.spec.window
         if self.washout:
             return Role.WASHOUT
@@ -152,4 +156,5 @@ class Replay:
         was = self.was
         if was.step != self.spec.horizon or was.pinned >= 0 or was.shadow:
             return was.served
-        return self.plan.recommend([tally.pulls for tally in self.bounds.tallies])
+        best = self.plan.recommend([tally.pulls for tally in self.bounds.tallies])
+        return was.served if best in was.disabled else best  # an emergency after the end replaced it

@@ -33,6 +33,10 @@ class Role(StrEnum):
     SHADOW = "shadow"  # the control is served, the plan only logged
     MISSED = "missed"  # nothing was requested or reported
     LAST = "last"  # was open when the experiment was stopped
+    EMERGENCY = "emergency"  # its variant was replaced before it ended: void
+
+
+AWAY = (Role.OUTSIDE, Role.EMERGENCY)  # not as planned, not learned from
 
 
 @dataclass(slots=True)

@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 from afterglow.estimation.estimates import Estimates
+from afterglow.estimation.randomisation import Test
 from afterglow.estimation.verdict import Verdict
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import ExperimentState, Phase, Role
@@ -38,11 +39,17 @@ class Status:
     alarm: str | None
     recommended: str | None  # the variant to keep, by what is known now; None while nothing is learned
     judge: Callable[[], Verdict] = field(repr=False, compare=False)
+    examine: Callable[[], Test | None] = field(repr=False, compare=False)
 
     @property
     def verdict(self) -> Verdict:
         """The graded answer."""
         return self.judge()
+
+    @property
+    def test(self) -> Test | None:
+        """The exact test of a randomised schedule; None before it has ended, and for other policies."""
+        return self.examine()
 
     @property
     def status(self) -> str:
@@ -77,7 +84,7 @@ def status(spec: Spec, state: ExperimentState, judge: Callable[[LiveCase], Verdi
     return Status(
         str(state.phase), state.step, spec.horizon, spec.variants[state.served],
         spec.variants[state.pinned] if state.pinned >= 0 else None, case.disabled, state.shadow, state.washout,
-        state.learned, state.excluded, case.alarm, case.recommended, cache(lambda: judge(case)),
+        state.learned, state.excluded, case.alarm, case.recommended, cache(lambda: judge(case)), case.test,
     )  # fmt: skip
 
 

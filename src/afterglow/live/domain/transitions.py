@@ -1,7 +1,8 @@
 """What each event does to the state. Nothing here reads a clock, a file or a random number.
 
-Commands of operators take effect with the next step: during a step everyone gets the same variant. A step outside the
-plan interrupts the current hold, which continues after a wash-out of window - 1 steps on its variant.
+Commands of operators take effect with the next step: during a step everyone gets the same variant. Only `emergency`
+replaces the variant of the current step, which is then void. A step outside the plan interrupts the current hold, which
+continues after a wash-out of window - 1 steps on its variant.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,11 +14,12 @@ from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import WAITING, ExperimentState, Phase, Role
 
 Body = Mapping[str, Any]
-PAUSED, PLAN, WASHOUT, OUTSIDE = (
+PAUSED, PLAN, WASHOUT, OUTSIDE, EMERGENCY = (
     Phase.PAUSED,
     Role.PLAN,
     Role.WASHOUT,
     Role.OUTSIDE,
+    Role.EMERGENCY,
 )  # looked up once, not in every step
 
 
@@ -74,8 +76,8 @@ def close(spec: Spec, state: ExperimentState, body: Body) -> None:
     if total > most:
         total = most
         state.capped += 1
-    if state.role is OUTSIDE:
-        leave_plan(spec, state)
+    if state.role is OUTSIDE or state.role is EMERGENCY:
+        leave_plan(spec, state, other=True)
         state.excluded += 1
     else:
         if void:
@@ -96,15 +98,16 @@ def close(spec: Spec, state: ExperimentState, body: Body) -> None:
 
 def missed(spec: Spec, state: ExperimentState, body: Body) -> None:
     """Steps passed without any request or report, beginning with the current one."""
-    leave_plan(spec, state)
+    leave_plan(spec, state, other=state.role is OUTSIDE)
     state.excluded += body["count"]
     go_on(spec, state, body["count"])
 
 
-def leave_plan(spec: Spec, state: ExperimentState) -> None:
+def leave_plan(spec: Spec, state: ExperimentState, other: bool) -> None:
+    """Steps are not as planned: with another variant, or without anybody to see one."""
     state.washout = spec.window - 1
     state.bounds.interrupt()
-    state.plan.pause()
+    state.plan.pause(other)
 
 
 def go_on(spec: Spec, state: ExperimentState, steps: int) -> None:
@@ -142,6 +145,7 @@ def void(spec: Spec, state: ExperimentState, body: Body) -> None:
     if hold.adjustments:
         del hold.adjustments[place]
     hold.voided = sorted([*hold.voided, step])
+    state.plan.voids += state.plan.unbroken
     state.bounds.retract(total / spec.scale, state.step - step)
     state.learned -= 1
     state.excluded += 1
@@ -185,6 +189,21 @@ def disable(spec: Spec, state: ExperimentState, body: Body) -> None:
     restart(spec, state)
 
 
+def emergency(spec: Spec, state: ExperimentState, body: Body) -> None:
+    """A variant is off now: the current step, if it served it, goes on with another one and is void."""
+    variant, known = body["variant"], body["variant"] in state.disabled
+    state.disabled = tuple(sorted({*state.disabled, variant}))
+    if state.pinned == variant:
+        state.pinned = -1
+    if state.phase is Phase.OVER:
+        state.served = state.planned = body["to"]
+        return
+    if not known:
+        restart(spec, state)
+    if body["void"]:
+        state.served, state.role = body["to"], EMERGENCY
+
+
 def enable(spec: Spec, state: ExperimentState, body: Body) -> None:
     state.disabled = tuple(arm for arm in state.disabled if arm != body["variant"])
     restart(spec, state)
@@ -202,8 +221,8 @@ def restart(spec: Spec, state: ExperimentState) -> None:
     began = state.phase not in WAITING
     best = max(arms, key=lambda arm: (state.bounds.tallies[arm].pulls > 0, mean(state, arm), arm == spec.control))
     state.plan = plans.fresh(spec, arms, state.step + began, state.restarts, best)
-    if began:
-        state.role = Role.OUTSIDE
+    if began and state.role is not EMERGENCY:
+        state.role = OUTSIDE
 
 
 def mean(state: ExperimentState, arm: int) -> float:
@@ -218,7 +237,7 @@ def stop(spec: Spec, state: ExperimentState, body: Body) -> None:
 KINDS: Mapping[str, Callable[[Spec, ExperimentState, Body], None]] = {
     each.__name__: each
     for each in (
-        create, schedule, start, close, missed, void, revise, expect, pin, unpin, pause, resume, disable, enable,
-        go_live, stop,
+        create, schedule, start, close, missed, void, revise, expect, pin, unpin, pause, resume, disable,
+        emergency, enable, go_live, stop,
     )
 }  # fmt: skip

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from afterglow.estimation.batch_means import Batches
 from afterglow.estimation.comparison import Comparison, Missing, compare
 from afterglow.estimation.estimates import Estimates, read
+from afterglow.estimation.randomisation import Test
 from afterglow.estimation.verdict import Verdict, Versus, judge
+from afterglow.live.domain.schedule_test import ScheduleCase, schedule_case
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import ExperimentState, Phase
 from afterglow.live.domain.transitions import recommended
@@ -30,6 +32,16 @@ class LiveCase:
     alarm: str | None
     over: bool
     stopped: bool
+    schedule: ScheduleCase | None = None  # for an exact test
+
+    def test(self) -> Test | None:
+        """The exact test of a randomised schedule, once it has ended."""
+        return None if self.schedule is None else self.schedule.test()
+
+    def tested(self, best: str | None) -> float | None:
+        """The p-value of the test if it calls this variant better than every other."""
+        test = self.test()
+        return None if test is None or best not in test.means else test.better(best)
 
 
 class TooMany(Comparison):
@@ -74,7 +86,7 @@ def case_of(spec: Spec, state: ExperimentState) -> LiveCase:
     return LiveCase(
         spec, known, deepcopy(state.bounds.counted()), to_keep(spec, state),
         tuple(spec.variants[arm] for arm in state.disabled), alarm(spec, state, known), over,
-        over and state.step != spec.horizon,
+        over and state.step != spec.horizon, schedule_case(spec, state),
     )  # fmt: skip
 
 
@@ -94,7 +106,7 @@ def decided_by(case: LiveCase) -> Verdict:
 def judged(case: LiveCase, comparison: Comparison, best: str | None, control: str) -> Verdict:
     return judge(
         case.known, comparison, best, control, over=case.over, stopped=case.stopped, alarm=case.alarm,
-        disabled=case.disabled, unit=case.spec.unit,
+        tested=case.tested(best), disabled=case.disabled, unit=case.spec.unit,
     )  # fmt: skip
 
 

@@ -84,6 +84,9 @@ class Writing(Reading, Protocol):
     def void_steps(self, first: int, last: int) -> None:
         """Mark the rows of steps as void."""
 
+    def spoil_step(self, step: int, served: int, role: str) -> None:
+        """Give the row of the current step another variant, and mark it as void."""
+
     def put_snapshot(self, snapshot: Snapshot) -> None:
         """Keep a snapshot."""
 

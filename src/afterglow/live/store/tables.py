@@ -112,6 +112,10 @@ class TableLog:
         statement = "UPDATE steps SET void = 1 WHERE experiment = ? AND step BETWEEN ? AND ?"
         self.session.run(statement, self.number, first, last)
 
+    def spoil_step(self, step: int, served: int, role: str) -> None:
+        statement = "UPDATE steps SET served = ?, role = ?, void = 1 WHERE experiment = ? AND step = ?"
+        self.session.run(statement, served, role, self.number, step)
+
     def put_snapshot(self, snapshot: Snapshot) -> None:
         statement = 'INSERT INTO snapshots (experiment, seq, step, state, "check") VALUES (?, ?, ?, ?, ?)'
         self.session.run(statement, self.number, *snapshot)

@@ -17,12 +17,20 @@ VERDICT: dict[str, Any] = {
     "assumes": ["effects arrive alike all the time"], "unit": "EUR", "confidence": 0.95, "over": False,
     "stopped": False, "alarm": None, "lingers": None,
     "sentence": "59 is clearly the best; over 49, which comes closest, it brings +10 % a step, between +1.9 % and "
-    "+19 %.",
+    "+19 %.", "p": None,
+}  # fmt: skip
+PAIR: dict[str, Any] = {
+    "variant": "49", "over": "59", "difference": -43.1, "p": 0.002, "holm": 0.004, "low": -61.0, "high": -25.2,
+    "t_low": -60.8, "t_high": -25.4,
+}  # fmt: skip
+EXACT_TEST: dict[str, Any] = {
+    "p": 0.002, "pairs": [PAIR], "means": {"49": 412.5, "59": 455.6}, "blocks": 10, "left_out": 0, "orders": 1024,
+    "every_order": True, "confidence": 0.95, "void_steps": 0,
 }  # fmt: skip
 STATUS: dict[str, Any] = {
     "status": "clear", "phase": "running", "step": 412, "horizon": 2000, "variant": "59", "leader": "59",
     "pinned": None, "disabled": [], "shadow": False, "washout": 0, "learned": 412, "excluded": 0, "alarm": None,
-    "recommended": "59", "verdict": VERDICT,
+    "recommended": "59", "verdict": VERDICT, "test": None,
 }  # fmt: skip
 EXPERIMENT: dict[str, Any] = {
     "name": "shipping", "variants": ["49", "59", "69"], "window": 24, "horizon": 2000, "reward_max": 1200.0,

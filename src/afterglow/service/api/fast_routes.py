@@ -19,7 +19,6 @@ from afterglow.service.service import Service
 from afterglow.service.views import current_view
 
 BATCH = 1000
-DAY = 86400  # seconds for which an answer is kept before an experiment begins
 BEFORE = "/v1/experiments/"
 JSON = (b"content-type", b"application/json")
 REWARD_FIELDS = ("key", "amount")
@@ -68,7 +67,7 @@ class CurrentRoute:
         view = self.views.get(name)
         if view is None or view.decision != decision:
             view = self.views[name] = view_of(experiment, decision)
-        headers = [(b"etag", view.tag), (b"cache-control", self.freshness(decision))]
+        headers = [(b"etag", view.tag), (b"cache-control", service.freshness(decision).encode())]
         asked = scope["sent"].get(b"if-none-match")
         if asked is not None and matches(asked, view.tag):
             await send({"type": "http.response.start", "status": 304, "headers": headers})
@@ -77,13 +76,6 @@ class CurrentRoute:
         headers += [JSON, (b"content-length", str(len(view.body)).encode())]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else view.body})
-
-    def freshness(self, decision: Decision) -> bytes:
-        """Until the end of the step, if it ends on a schedule."""
-        if decision.valid_until is None:
-            return b"no-cache"
-        left = max(0, int(decision.valid_until - self.service.experiments.now()))
-        return b"private, max-age=%d" % (min(left, DAY) if decision.role == "waiting" else left)
 
 
 def matches(known: bytes, tag: bytes) -> bool:

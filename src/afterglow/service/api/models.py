@@ -173,12 +173,41 @@ class Verdict(Answered):
     alarm: str | None
     lingers: Annotated[int | None, Field(description="About how many steps noise lasts, if it does.")]
     sentence: str
+    p: Annotated[float | None, Field(description="P-value of the exact test, if the grade is `tested`.")]
 
 
 class VerdictWithSummary(Verdict):
     """The verdict, and a paragraph about it with numbers, units and dates."""
 
     summary: str
+
+
+class PairTest(Answered):
+    """One variant against another, by the exact test. `low` and `high` are null if there are too few blocks."""
+
+    variant: str
+    over: str
+    difference: Annotated[float, Field(description="Per step, mean over blocks.")]
+    p: float
+    holm: Annotated[float, Field(description="The p-value corrected for all pairs.")]
+    low: Annotated[float | None, Field(description="Exact interval, if the difference is the same in every block.")]
+    high: float | None
+    t_low: Annotated[float | None, Field(description="Student's interval of the differences in blocks.")]
+    t_high: float | None
+
+
+class ExactTest(Answered):
+    """The exact test of a randomised schedule: one look, when it has ended."""
+
+    p: Annotated[float, Field(description="For `all variants are alike`.")]
+    pairs: list[PairTest]
+    means: Annotated[dict[str, float], Field(description="Per step, over the blocks that count.")]
+    blocks: Annotated[int, Field(description="Blocks that count.")]
+    left_out: Annotated[int, Field(description="Blocks that were interrupted or are not whole.")]
+    orders: Annotated[int, Field(description="Orders of the schedule that were compared.")]
+    every_order: Annotated[bool, Field(description="Whether these are all orders.")]
+    confidence: Annotated[float, Field(description="Of each interval.")]
+    void_steps: Annotated[int, Field(description="Void steps within the schedule.")]
 
 
 class Status(Answered):
@@ -199,6 +228,9 @@ class Status(Answered):
         str | None, Field(description="The variant to keep, by what is known now; null while nothing is learned.")
     ]
     verdict: Verdict
+    test: Annotated[
+        ExactTest | None, Field(description="Of a randomised schedule that has ended (policy `switchback`); else null.")
+    ]
 
 
 class Experiment(Answered):
@@ -249,7 +281,7 @@ class Current(Answered):
     experiment: str
     variant: str
     step: int
-    role: Literal["waiting", "plan", "washout", "outside", "shadow", "missed", "last", "over"]
+    role: Literal["waiting", "plan", "washout", "outside", "shadow", "missed", "last", "emergency", "over"]
     valid_until: Annotated[
         Moment | None,
         Field(description="When the step ends, if it ends on a schedule; before a scheduled start, the start time."),

@@ -13,6 +13,7 @@ from afterglow.live.follower import LogEntry
 from afterglow.service.dashboard import sentences
 from afterglow.service.dashboard.commands import offered
 from afterglow.service.dashboard.dates import date_ticks
+from afterglow.service.dashboard.exact_test import exact_rows
 from afterglow.service.dashboard.intervals import interval_chart
 from afterglow.service.dashboard.rendering import HEADERS
 from afterglow.service.dashboard.timeline import SPAN, runs, timeline, visible_steps
@@ -75,6 +76,7 @@ def page_values(visit: Visit, experiment: Experiment, current: ExperimentView) -
         "decision": decision,
         "estimates_chart": interval_chart(estimates, decision.variant, status.leader, status.disabled),
         "verdict": verdict_part(visit, experiment, status, experiment.progress()),
+        "exact": exact_rows(status.test, status.recommended),
         "planned": planned(visit, experiment, status),
         "conditions": sentences.conditions(spec, status),
         "timeline": chart,

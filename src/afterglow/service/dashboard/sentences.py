@@ -13,6 +13,7 @@ ROLES = {
     "washout": "washout: as planned, excluded",
     "outside": "outside the plan, excluded",
     "shadow": "shadow: the control is served, the plan only logged",
+    "emergency": "emergency: the variant was replaced within the step, excluded",
     "missed": "missed: no requests, no reports",
     "last": "unfinished when the experiment was stopped",
     "void": "void: excluded",
@@ -109,6 +110,7 @@ def sentence(spec: Spec, one: LogEntry) -> str:
         "pause": "Paused.",
         "resume": "Resumed.",
         "disable": f"{variant} disabled; the policy restarted with the other variants.",
+        "emergency": emergency(spec, one) if one.kind == "emergency" else "",
         "enable": f"{variant} re-enabled; the policy restarted with it.",
         "go_live": "Went live: the planned variant is served.",
         "void": f"Step {body.get('step', 0):,} voided: it is excluded.",
@@ -123,6 +125,14 @@ def expected_totals(spec: Spec) -> str:
     if spec.profile:
         return f"a profile of {counted(len(spec.profile), 'step')} is taken out{trust}"
     return "none" if spec.typical is None else f"told step by step, usually {figure(spec.typical)}, taken out{trust}"
+
+
+def emergency(spec: Spec, one: LogEntry) -> str:
+    """A variant that was taken off."""
+    off, to = spec.variants[one.body["variant"]], spec.variants[one.body["to"]]
+    if not one.body["void"]:
+        return f"Emergency: {off} taken off; {to} is served."
+    return f"Emergency: {off} taken off within step {one.body['step']:,}, which is void; {to} is served instead."
 
 
 def step_range(first: int, last: int) -> str:

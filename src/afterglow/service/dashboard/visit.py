@@ -46,6 +46,7 @@ class Dashboard:
     call: RunInThread
     authenticator: Authenticator
     auth: bool = True
+    max_age: int = 60  # seconds for which clients may use an answer
     clock: Callable[[], float] = time.time
     caches: dict[str, ExperimentCache] = field(default_factory=dict)  # by name
 

@@ -1,0 +1,223 @@
+"""Simulated experiments with known truth: how often an agent's intervals and grades are right.
+
+A `CoverageWorld` draws rewards with exact means and standard deviations (Beta laws, or yes/no), spreads them over the
+window, and adds an income that no arm causes: level, trend, season, noise that lingers. `play` runs an `Agent` in it
+and looks at the verdict every ten steps. Shared by the tests and `bench/interval_coverage.py`.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from afterglow import Agent
+from afterglow.estimation import bounds, lingering
+from afterglow.estimation.comparison import compare
+from afterglow.estimation.verdict import is_clear
+from afterglow.policies.registry import named
+
+EVERY = 10  # steps between two looks
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+
+@dataclass(frozen=True)
+class Law:
+    """Rewards of one arm: a Beta law within [0, 1], or yes/no if `sd` is None."""
+
+    mean: float
+    sd: float | None = 0.15
+
+    def draw(self, random: np.random.Generator, size: int) -> Floats:
+        if self.sd is None:
+            return (random.random(size) < self.mean).astype(float)
+        concentration = self.mean * (1 - self.mean) / self.sd**2 - 1
+        return random.beta(self.mean * concentration, (1 - self.mean) * concentration, size)
+
+    @property
+    def variance(self) -> float:
+        return self.mean * (1 - self.mean) if self.sd is None else self.sd**2
+
+
+def normal(sd: float, *means: float) -> tuple[Law, ...]:
+    return tuple(Law(mean, sd) for mean in means)
+
+
+def yes_no(*means: float) -> tuple[Law, ...]:
+    return tuple(Law(mean, None) for mean in means)
+
+
+@dataclass(frozen=True)
+class CoverageWorld:
+    """One row of the table; arms are shuffled in each run."""
+
+    name: str
+    laws: tuple[Law, ...]
+    window: int = 6
+    steps: int = 600
+    spread: str = "uniform"
+    level: float = 0.0  # income that no arm causes
+    correlation: float = 0.0  # of its noise, from step to step
+    noise: float = 0.0  # standard deviation of that
+    trend: float = 0.0  # growth of the level over all steps, as a share of all income at the start
+    period: int = 0  # of a sine
+    swing: float = 0.0  # its amplitude
+    told: str = ""  # "season": the period is known, "profile": the whole cycle is
+    scale: float = 1.0  # unit of totals: reward_max
+    change: Callable[["CoverageWorld", np.random.Generator, Floats], Floats] | None = None  # to the income
+    factor: Callable[["CoverageWorld", np.random.Generator], Floats] | None = None  # by which rewards are multiplied
+
+    def weights(self) -> Floats:
+        """What arrives of a reward in each step of its window."""
+        weights = np.zeros(self.window)
+        if self.spread == "uniform":
+            weights += 1 / self.window
+        elif self.spread == "ends":  # a batch shows least of this one
+            weights[0] += 0.5
+            weights[-1] += 0.5
+        else:
+            weights[-1] += 1
+        return weights
+
+    def income(self, random: np.random.Generator) -> Floats:
+        time = np.arange(self.steps)
+        fresh = random.normal(size=self.steps) * math.sqrt(1 - self.correlation**2)
+        fresh[0] = random.normal()
+        noise = np.empty(self.steps)
+        value = 0.0
+        for step, new in enumerate(fresh.tolist()):
+            value = self.correlation * value + new
+            noise[step] = value
+        grown = self.trend * (self.level + self.laws[0].mean) * time / self.steps
+        found = self.level + grown + self.noise * noise + self.cycle()
+        return found if self.change is None else self.change(self, random, found)
+
+    def cycle(self) -> Floats:
+        if not self.period:
+            return np.zeros(self.steps)
+        return self.swing * np.sin(2 * math.pi * np.arange(self.steps) / self.period)
+
+    def agent(self, policy: str, seed: int) -> Agent:
+        given: dict[str, Any] = {}
+        if self.told == "season":
+            given["season"] = self.period
+        if self.told == "profile":
+            given["profile"] = [float(self.scale * value) for value in self.level + self.cycle()[: self.period]]
+        return Agent(len(self.laws), self.window, self.steps, policy, seed=seed, reward_max=self.scale, **given)
+
+    def possible(self, policy: str) -> bool:
+        return self.told != "profile" or named(policy).adjustable
+
+
+@dataclass
+class Result:
+    """One run."""
+
+    wrong_clear: bool = False
+    wrong_proven: bool = False
+    alarm: bool = False
+    wrong_alarm: bool = False  # one that doesn't name noise that lingers
+    clear_at: int = 0  # first look that was clear, 0 if none
+    clear: bool = False  # at the end
+    proven: bool = False
+    oracle: bool = False  # a z-test with known variances at the end
+    held: bool | None = None  # the interval at the end, against the runner-up; None if it is missing
+    held_control: bool | None = None
+    best_found: bool = False
+    half_width: float = math.nan
+    lingers: bool = False
+    reason: str = ""
+
+
+def play(world: CoverageWorld, policy: str, seed: int, every: int = EVERY, power: bool = False) -> Result:
+    """One run; `power` looks also where a grade can't be wrong, to tell when it was first clear."""
+    random = np.random.default_rng([seed, 20260])
+    laws = [world.laws[place] for place in random.permutation(len(world.laws))]
+    rewards = np.array([law.draw(random, world.steps) for law in laws])
+    if world.factor is not None:
+        rewards *= world.factor(world, random)
+    coming = np.zeros(world.steps + world.window)
+    coming[: world.steps] = world.income(random)
+    weights, window = world.weights(), world.window
+    agent = world.agent(policy, seed)
+    found = Result()
+    top = max(law.mean for law in laws)
+    best = [law.mean == top for law in laws]
+    unique = sum(best) == 1
+    arms = agent.arms
+    for step in range(world.steps):
+        arm = arms.index(agent.select())
+        coming[step : step + window] += rewards[arm, step] * weights
+        agent.update(max(0.0, world.scale * float(coming[step])))
+        if (step + 1) % every == 0 and step + 1 < world.steps:
+            chosen = arms.index(agent.recommend())
+            look(agent, chosen, found, not (unique and best[chosen]), power and not found.clear_at)
+    conclude(world, agent, laws, found, unique)
+    return found
+
+
+def look(agent: Agent, chosen: int, found: Result, wrong: bool, power: bool) -> None:
+    """What would be said now: whether that is wrong."""
+    arms = tuple(range(len(agent.arms)))
+    intervals = [agent._bounds.interval(arm) for arm in arms]
+    contradicts = any(low > high for low, high in intervals)
+    if not (contradicts or wrong or power):
+        return
+    compared = compare(agent._bounds.batches, agent.horizon)
+    if contradicts:
+        found.alarm = True
+        found.wrong_alarm |= compared.lingers is None
+        return
+    if is_clear(compared, chosen, arms, agent.confidence):
+        found.clear_at = found.clear_at or agent.step
+        found.wrong_clear |= wrong
+    apart = all(intervals[chosen][0] > intervals[arm][1] for arm in arms if arm != chosen)
+    found.wrong_proven |= wrong and apart and compared.lingers is None
+
+
+def conclude(world: CoverageWorld, agent: Agent, laws: list[Law], found: Result, unique: bool) -> None:
+    """The last look, with the verdict itself."""
+    verdict = agent.verdict(0)
+    assert verdict.recommended is not None
+    assert verdict.to_runner_up is not None
+    means = [world.scale * law.mean for law in laws]
+    place = list(agent.arms)
+    chosen = place.index(verdict.recommended)
+    wrong = not (unique and means[chosen] == max(means))
+    found.best_found = means[chosen] == max(means)
+    found.alarm |= verdict.alarm is not None
+    found.wrong_alarm |= verdict.alarm is not None and verdict.lingers is None
+    found.clear, found.proven = verdict.grade in ("clear", "proven"), verdict.grade == "proven"
+    found.clear_at = found.clear_at or (world.steps if found.clear else 0)
+    found.wrong_clear |= wrong and found.clear
+    found.wrong_proven |= wrong and found.proven
+    found.lingers = verdict.lingers is not None
+    row = verdict.to_runner_up
+    if row.mean is None or row.low is None or row.high is None:
+        found.reason = row.missing or ""
+    else:
+        other = place.index(row.other)
+        found.held = row.low <= means[chosen] - means[other] <= row.high
+        found.half_width = 0.5 * (row.high - row.low)
+        steps = [washed.steps for washed in agent._bounds.batches.arms]
+        error = math.sqrt(sum(laws[one].variance / steps[one] for one in (chosen, other))) * world.scale
+        found.oracle = row.mean > 1.959964 * error
+    control = verdict.to_control
+    if control is not None and control.low is not None and control.high is not None:
+        found.held_control = control.low <= means[chosen] - means[0] <= control.high
+
+
+def compile_kernels() -> None:
+    """Compile what most of the time goes into: the same functions, ten times as fast."""
+    from afterglow.engine.compiling import jitted
+
+    for name in ("klup", "kldown"):
+        setattr(bounds, name, jitted(getattr(bounds, name), {}))
+    fit = jitted(lingering.fit_all, {})
+
+    def fit_all(blocks: Any, arms: Any, *rest: Any) -> list[float]:
+        whole = [np.array(blocks, dtype=np.int64), np.array(arms, dtype=np.int64)]
+        return list(fit(*whole, *(np.array(part, dtype=np.float64) for part in rest)))
+
+    setattr(lingering, "fit_all", fit_all)  # noqa: B010

@@ -1,0 +1,173 @@
+"""Random turns: slots, the regression against least squares with full dummies, shares, and what is refused."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from afterglow import Agent, World, simulate
+from afterglow.errors import TOO_SHORT, BadValue
+from afterglow.policies import random_turns
+from afterglow.policies._turns_fit import error
+from afterglow.policies._turns_state import BACK, PHIS, THETAS, Settings, State, slot_end, start
+from afterglow.policies.random_turns import configure, learn, next_hold, policy, reach
+from afterglow.worlds.baseline import Baseline, Seasonal
+
+DRAWS = np.random.default_rng(5).random(10_000)
+
+
+def play(
+    settings: Settings, slots: int, total: Callable[[int, int], float]
+) -> tuple[State, list[tuple[int, int, float]]]:
+    """The state after so many holds, and (arm, step, mean total) of each; `total` is given arm and step."""
+    state, told = start(settings), []
+    for number in range(slots):
+        arm, steps, split = next_hold(settings, state, [DRAWS[number]])
+        begin = state.clock
+        sums = sum(total(arm, begin + step) for step in range(steps))
+        told.append((arm, begin, sums / steps))
+        learn(settings, state, arm, steps, split, 0.0, sums)
+    return state, told
+
+
+def test_slots_tile_the_season_and_turns_last_a_window_and_a_half() -> None:
+    week = configure(3, 24, season=168)
+    assert (week.slots, week.turn, week.season) == (14, 3, 168)
+    odd = configure(3, 5, season=7)
+    assert (odd.slots, odd.turn) == (2, 3)
+    assert [slot_end(odd, step) for step in range(8)] == [4, 4, 4, 4, 7, 7, 7, 11]
+    longer = configure(2, 60, season=24)  # half a window is more than a season: slots of two
+    assert (longer.season, longer.slots, longer.turn) == (48, 1, 2)
+    assert configure(2, 1, season=10_000).slots == 10_000 // 60
+
+
+def test_a_slot_fills_the_lags_of_a_window_with_the_arms_of_three_slots() -> None:
+    for window, slot in ((24, 12), (6, 5), (7, 4), (10, 30)):
+        half = -(-window // 2)
+        shares = reach(half, slot, 2)
+        count = np.zeros((2, BACK))
+        for step in range(slot):
+            for lag in range(2 * half):
+                count[lag // half, 0 if lag <= step else 1 + (lag - step - 1) // slot] += 1
+        assert np.array(shares).reshape(2, BACK) == pytest.approx(count / (half * slot))
+    assert reach(1, 1, 1) == [1.0, 0.0, 0.0]
+
+
+def test_the_order_of_turns_is_random_and_every_arm_has_its_turn() -> None:
+    settings = configure(4, 6, season=24)
+    _, told = play(settings, 3 * 4 * 5, lambda arm, step: 1.0)
+    rounds = np.array([arm for arm, _, _ in told])[::3].reshape(5, 4)
+    assert (np.sort(rounds, axis=1) == np.arange(4)).all()
+    assert len({tuple(row) for row in rounds}) > 1
+
+
+def dense_fit(
+    settings: Settings, told: list[tuple[int, int, float]], kind: int
+) -> tuple[list[float], np.ndarray, float]:
+    """Effects, their covariances and the squares left: rows whitened one by one, then least squares with dummies."""
+    K, shares = settings.arms, np.array(settings.reach).reshape(2, BACK)
+    rows = []
+    for place in range(BACK - 1, len(told)):
+        row = np.zeros(2 * K + 1)
+        for ago in range(BACK):
+            for side in range(2):
+                row[side * K + told[place - ago][0]] += shares[side, ago]
+        row[-1] = told[place][2]
+        rows.append(row)
+    level, before, white = np.zeros(2 * K + 2), np.zeros(2 * K + 2), []
+    level[0] = -1.0
+    for row in rows:
+        surprise = np.append(0.0, row) - level
+        level = level + (1 - THETAS[kind]) * surprise
+        white.append(surprise - PHIS[kind] * before)
+        before = surprise
+    made = np.array(white)
+    slot = [step % settings.season * settings.slots // settings.season for _, step, _ in told[BACK - 1 :]]
+    arms = [1 + side * K + arm for side in range(2) for arm in range(1, K)]
+    design = np.column_stack([made[:, [0, *arms]], np.eye(settings.slots)[slot]])
+    found, _, _, _ = np.linalg.lstsq(design, made[:, -1], rcond=None)
+    left = made[:, -1] - design @ found
+    inverse = np.linalg.pinv(design.T @ design)
+    add = np.zeros((K - 1, design.shape[1]))
+    for arm in range(K - 1):
+        add[arm, [1 + arm, K + arm]] = 1.0
+    return [0.0, *(add @ found)], add @ inverse @ add.T, float(left @ left)
+
+
+def test_the_estimates_are_those_of_least_squares_with_full_dummies() -> None:
+    settings, noise = configure(3, 8, season=24), np.random.default_rng(2)
+    state, told = play(settings, 150, lambda arm, step: 5 + math.sin(step / 4) + 0.3 * arm + noise.normal())
+    fits = [dense_fit(settings, told[: 3 * (len(told) // 3)], kind) for kind in range(len(THETAS))]
+    best = min(range(len(fits)), key=lambda kind: fits[kind][2])
+    effects, covariance, left = fits[best]
+    assert state.kind == best
+    assert state.freedom == 148 - settings.slots - 1 - 4
+    assert state.effects == pytest.approx(effects, rel=1e-6)
+    wanted = math.sqrt(left / state.freedom * covariance[0, 0])
+    assert error(settings, state, 1, 0) == pytest.approx(wanted, rel=1e-6)
+    contrast = covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1]
+    assert error(settings, state, 1, 2) == pytest.approx(math.sqrt(left / state.freedom * contrast), rel=1e-6)
+
+
+def test_a_strong_season_and_a_moving_level_hide_nothing() -> None:
+    settings, noise = configure(2, 6, season=24), np.random.default_rng(3)
+
+    def total(arm: int, step: int) -> float:
+        return 100 + 60 * math.sin(step * math.pi / 12) + 0.05 * step + (1.0 if arm == 1 else 0.0) + noise.normal()
+
+    state, _ = play(settings, 400, total)
+    assert random_turns.leader(settings, state) == 1
+    assert state.effects[1] == pytest.approx(1.0, abs=3 * error(settings, state, 1, 0))
+    assert error(settings, state, 1, 0) < 0.4
+    assert state.pulls[1] > 2 * state.pulls[0]
+
+
+def test_steps_that_are_no_whole_slot_are_played_but_not_compared() -> None:
+    settings = configure(2, 4, season=8)
+    state, _ = play(settings, 6, lambda arm, step: 1.0)
+    rows = state.rows
+    learn(settings, state, 1, 1, 0, 0.0, 9.0)
+    arm, steps, _ = next_hold(settings, state, [0.5])
+    assert (arm, steps) == (1, 1)  # the rest of the slot, on the arm in play
+    learn(settings, state, 1, 1, 0, 0.0, 9.0)
+    for _ in range(2):
+        learn(settings, state, 1, 2, 0, 0.0, 9.0)
+    assert (state.rows, state.clock) == (rows, 18)
+    learn(settings, state, 1, 2, 0, 0.0, 9.0)
+    assert state.rows == rows + 1
+
+
+def test_the_end_of_a_known_horizon_prefers_the_best() -> None:
+    def last_shares(horizon: int | None) -> list[float]:
+        noise = np.random.default_rng(4)
+        settings = configure(2, 6, horizon, season=24)
+        state, _ = play(settings, 200, lambda arm, step: 10 + 0.1 * arm + noise.normal())
+        return state.shares
+
+    early, late = last_shares(10_000), last_shares(700)
+    assert last_shares(None) == early
+    assert 0 < min(late) < min(early) < 0.5
+
+
+def test_a_horizon_too_short_for_a_comparison_is_refused() -> None:
+    with pytest.raises(BadValue, match="random-turns needs 816 steps") as caught:
+        configure(3, 24, 815, season=168)
+    assert (caught.value.kind, caught.value.field) == (TOO_SHORT, "horizon")
+    assert configure(3, 24, 816, season=168).horizon == 816
+
+
+def test_it_finds_the_best_arm_in_a_season_where_means_alone_mislead() -> None:
+    season = Baseline((Seasonal(tuple(0.3 + 0.3 * math.sin(math.pi * hour / 12) for hour in range(24))),))
+    world = World.of(["normal:0.3,0.05", "normal:0.34,0.05", "normal:0.3,0.05"], 6, baseline=season)
+    outcome = simulate(policy, world, 2_000, 40, season=24, recommend=True)
+    assert outcome.recommended is not None
+    assert np.mean(outcome.recommended == 1) >= 0.95
+    assert outcome.best_arm_share > 0.7
+
+
+def test_an_agent_plays_slots_of_the_week() -> None:
+    agent = Agent(["A", "B"], 24, policy="random-turns", season=168)
+    assert agent.select() in ("A", "B")
+    assert agent.hold is not None
+    assert agent.hold.steps == 12
