@@ -14,6 +14,7 @@ from afterglow import records
 from afterglow.checks import choice
 from afterglow.errors import BadFormat, BadValue, UnknownName, argument
 from afterglow.expected import expected_totals, refuse_unadjustable
+from afterglow.live.domain import limits
 from afterglow.live.domain.amounts import LEAST, MICRO, MOST
 from afterglow.live.domain.arguments import known_variant
 from afterglow.live.domain.settings_table import BY_NAME, SETTINGS, split
@@ -43,8 +44,9 @@ class Spec:
     starts_ms: int  # from when on steps are counted, by the clock
     heartbeat: bool  # a step without a report is void
     shadow: bool  # decide and log, serve the control
-    remember: int  # steps for which keys are kept after theirs has closed
+    remember: int  # steps for which keys are kept at least, after theirs has closed
     release: str  # that created it
+    remember_ms: int = 0  # milliseconds for which keys are kept at least; experiments of release 0.1.0 have steps alone
     unit: str = ""  # of totals, for sentences; experiments of release 0.1.0 have none, nor what follows
     profile: tuple[float, ...] = ()  # expected totals that repeat
     profile_from_ms: int | None = None  # when its first number was expected; None: with step 0
@@ -97,7 +99,7 @@ def spec_of(given: Mapping[str, Any], release: str = "") -> Spec:
     names, window, horizon, season = values["variants"], values["window"], values["horizon"], values["season"]
     check_unit(values["reward_max"], window)
     found, resolved = resolve_policy(values["policy"], season, len(names), window, horizon, values["options"])
-    control = values["control"]
+    control, (steps, duration) = values["control"], remembered(values["remember"])
     expected = expected_totals(values["profile"], values["typical"], values["trust"])
     refuse_unadjustable(found, expected)
     refuse_unused_phase(values)
@@ -106,7 +108,7 @@ def spec_of(given: Mapping[str, Any], release: str = "") -> Spec:
         values["options"], records.plain(resolved, f"settings of {values['policy']}:"), values["seed"],
         values["confidence"], season, 0 if control is None else names.index(known_variant("control", control, names)),
         milliseconds(values["step_seconds"]), milliseconds(values["starts"]), values["heartbeat"], values["shadow"],
-        values["remember"], release, values["unit"] or "", expected.profile,
+        steps, release, duration, values["unit"] or "", expected.profile,
         None if values["profile_from"] is None else milliseconds(values["profile_from"]), expected.typical,
         expected.trust,
     )  # fmt: skip
@@ -120,6 +122,13 @@ def refuse_unused_phase(values: Mapping[str, Any]) -> None:
             f"schedule; leave it out, or give both and {argument('step_seconds')}",
             field="profile_from",
         )
+
+
+def remembered(seconds: float | None) -> tuple[int, int]:
+    """For how many steps and milliseconds keys are kept at least: an hour and three steps by default."""
+    if seconds is None:
+        return limits.REMEMBERED_STEPS, round(1000 * limits.REMEMBERED)
+    return int(seconds > 0), round(1000 * seconds)
 
 
 def resolve_policy(
