@@ -1,4 +1,5 @@
-"""The tables of release 0.2: places of webhooks have the time and the hash of their record."""
+"""The tables of release 0.2: places of webhooks have the time and the hash of their record; an
+audit of sign-ins and of changes to tokens and webhooks."""
 
 from afterglow.live.store.migrations import Statements, alter
 
@@ -12,6 +13,11 @@ TYPES = {
 CHANGES = (
     "ALTER TABLE hook_places ADD COLUMN at {whole}",
     "ALTER TABLE hook_places ADD COLUMN hash {octets}",
+    """CREATE TABLE audit (
+        id TEXT PRIMARY KEY NOT NULL, at {whole} NOT NULL, kind TEXT NOT NULL, token TEXT NOT NULL, label TEXT NOT NULL,
+        subject TEXT NOT NULL, detail TEXT NOT NULL
+    )""",
+    "CREATE INDEX audit_by_time ON audit (at)",
 )
 STATEMENTS: Statements = {dialect: tuple(one.format(**types) for one in CHANGES) for dialect, types in TYPES.items()}
 
