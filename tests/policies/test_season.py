@@ -10,7 +10,7 @@ from afterglow.engine.agreement import agree
 from afterglow.engine.episode import Episode
 from afterglow.engine.simulate import simulate
 from afterglow.errors import BadValue
-from afterglow.lab.plan.rotation import rotation
+from afterglow.lab.report.rotation import rotation
 from afterglow.policies.policy import Policy
 from afterglow.policies.registry import named
 from afterglow.policies.season import seasonal

@@ -7,7 +7,7 @@ from rich.table import Table
 
 from afterglow.cli.option_names import worded
 from afterglow.cli.output import console
-from afterglow.lab.plan.answer import Plan
+from afterglow.lab.plan.answer import Plan, Tried
 from afterglow.lab.plan.text import outlier_text
 from afterglow.lab.rendering.durations import lasting, steps_lasting
 from afterglow.lab.rendering.rounding import amount, short_percent, to_error, whole_percent
@@ -42,8 +42,9 @@ def facts(plan: Plan) -> list[tuple[str, str]]:
         ("why", plan.why),
         *([("", plan.why_season)] if plan.why_season else []),
         ("proof", plan.proof),
+        ("tested", plan.testing),
         ("lost", f"{amount(plan.lost)}, {whole_percent(plan.lost_share, 1)} of the best arm's total"),
-        ("", f"a fixed rotation to the end loses {amount(plan.lost_by_rotation)}"),
+        ("", f"a schedule of all arms to the end loses {amount(plan.lost_by_schedule)}"),
         ("smallest gap", reached(plan.smallest_gap, plan) + f" in {plan.horizon:,} steps"),
         ("shortest run", reached(plan.shortest_horizon, plan, plan.longest_tried) + f" for {short_percent(plan.gap)}"),
         ("rule", f"of thumb: {plan.rule.says}, with {plan.rule.policy}; "
@@ -111,14 +112,25 @@ def short(value: Any) -> str:
 
 def compared(plan: Plan) -> Table:
     """The candidates as a table."""
-    table = Table("candidate", "best arm found", "lost", "changes", "first arm kept", box=None, header_style="dim")
+    heads = ("candidate", "best arm found", "tested", "lost", "changes", "first arm kept")
+    table = Table(*heads, box=None, header_style="dim")
     for column in table.columns[1:]:
         column.justify = "right"
-    for each in sorted(plan.candidates, key=lambda one: one.lost):
-        name = f"[bold]{each.policy}[/bold]" if each.policy == plan.policy else each.policy
+    for each in ranked(plan):
+        title = f"{each.policy} to half" if "until" in each.settings else each.policy
+        chosen = (each.policy, each.settings) == (plan.policy, plan.settings)
+        name = f"[bold]{title}[/bold]" if chosen else title
         low, high = each.lost_interval
+        tested = "" if each.tested is None else whole_percent(each.tested)
         table.add_row(
-            name, whole_percent(each.found), " ± ".join(to_error(each.lost, (high - low) / 2)),
+            name, whole_percent(each.found), tested, " ± ".join(to_error(each.lost, (high - low) / 2)),
             f"{each.switches:.0f}", f"{each.first_hold:,}",
         )  # fmt: skip
     return table
+
+
+def ranked(plan: Plan) -> list[Tried]:
+    """The candidates: those that lose least first; for knowing, those whose test tells most often."""
+    if plan.purpose == "knowing":
+        return sorted(plan.candidates, key=lambda one: -1.0 if one.tested is None else one.tested, reverse=True)
+    return sorted(plan.candidates, key=lambda one: one.lost)

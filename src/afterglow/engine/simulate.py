@@ -3,7 +3,7 @@
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from functools import partial
 from typing import Any
 
@@ -46,6 +46,7 @@ def simulate(
     told_horizon: bool = True,
     season: int = 1,
     progress: Callable[[int], None] | None = None,
+    keep: str | None = None,
 ) -> Outcome:
     """Simulate `runs` independent runs of a policy in a world, exactly.
 
@@ -54,7 +55,7 @@ def simulate(
     are the policy's settings. `checkpoints` are the steps at which regret is recorded; `first` is the number of the
     first run; `progress` is called with the number of finished runs. The policy is given the world's window unless
     `told_window` replaces it, and the horizon unless `told_horizon` is False. With a `season` the counted parts of its
-    holds are whole seasons.
+    holds are whole seasons. `keep` names a field of the policy's state, whose final values are then in `kept`.
     """
     steps = whole("horizon", horizon, 1)
     if steps > LONGEST:
@@ -82,8 +83,12 @@ def simulate(
     tier = tier_for(engine, policy, world)
     if not is_ours(base):
         check_own(policy, settings, world.arms)
-    job = Job(policy, settings, machinery(world, policy.privileged), steps, seed, TIERS[tier], first).compiled()
-    results = JobResults.empty(runs, world.arms, marks, recommend)
+    if keep is not None and keep not in [one.name for one in fields(policy.State)]:
+        raise BadValue(f"{argument('keep')} must be a field of the state of {policy.name}, got {keep!r}")
+    job = Job(
+        policy, settings, machinery(world, policy.privileged), steps, seed, TIERS[tier], first, keep=keep or ""
+    ).compiled()
+    results = JobResults.empty(runs, world.arms, marks, recommend, keep is not None)
     began = time.perf_counter()
     used = share_out(runs, partial(job.play, results), threads, progress)
     seconds = time.perf_counter() - began
@@ -91,6 +96,7 @@ def simulate(
         policy.name, asdict(settings), given, world, steps, runs, seed, first, tier, used, seconds,
         **results.columns(), checkpoints=marks, curves=results.curves, shares=results.shares, pulls=results.pulls,
         recommended=results.recommended,
+        kept=None if results.kept is None else np.array([results.kept[run] for run in range(runs)]),
     )  # fmt: skip
 
 

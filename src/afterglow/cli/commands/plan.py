@@ -23,6 +23,9 @@ Missing = Annotated[str | None, Option(metavar="nan|zero", help="Steps without a
 RewardMax = Annotated[
     str | None, Option(metavar="R", help="Maximum reward of one pull; default: 1, or estimated from the history.")
 ]
+Purpose = Annotated[
+    str, Option("--for", metavar="earning|knowing", help="Lose little, or a schedule whose exact test tells.")
+]
 Out = Annotated[Path | None, Option(metavar="DIR", help="Also write a report page and plan.json to this folder.")]
 
 
@@ -43,6 +46,7 @@ def command(
     missing: Missing = None,
     reward_max: RewardMax = None,
     spread: options.Spread = None,
+    purpose: Purpose = "earning",
     runs: options.Runs = "600",
     seed: options.Seed = "1",
     threads: options.Threads = None,
@@ -50,6 +54,8 @@ def command(
     json: options.Json = False,
 ) -> None:
     """Simulate an experiment before it starts: how often is the best arm found, and how much is lost?"""
+    if purpose not in ("earning", "knowing"):
+        raise BadValue(f"--for must be earning or knowing, got {purpose!r}", field="for")
     given: dict[str, Any] = {
         "arms": count("arms", arms, 2),
         "window": count("window", window),
@@ -61,6 +67,7 @@ def command(
         "swing": None if swing is None else share("swing", swing),
         "reward_max": amount_of("reward_max", reward_max),
         "spread": spread or "uniform",
+        "purpose": purpose,
         "runs": count("runs", runs, 2),
         "seed": count("seed", seed, 0),
         "threads": None if threads is None else count("threads", threads),

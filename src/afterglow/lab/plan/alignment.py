@@ -9,8 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from afterglow.errors import TOO_SHORT, BadValue
-from afterglow.lab.plan.rule import SURE, Rule, decide
+from afterglow.lab.plan.rule import EARNING, KNOWING, SURE, Rule, decide
 from afterglow.lab.plan.scenario import Scenario
+from afterglow.lab.plan.schedules import schedules
 from afterglow.lab.plan.trials import Effort, Trial, candidates, fitted, trial
 
 SLACK = 0.03  # the best arm may be found this much less often if less is lost
@@ -27,15 +28,17 @@ class Alignment:
     notes: list[str]  # of candidates that were left out
 
 
-def compare_alignments(scenario: Scenario, known: bool, effort: Effort) -> tuple[Alignment, list[Alignment], list[str]]:
+def compare_alignments(
+    scenario: Scenario, known: bool, effort: Effort, purpose: str
+) -> tuple[Alignment, list[Alignment], list[str]]:
     """The best alignment, all that were simulated, and a note on cycles that are too long."""
     found = []
     for steps in lengths(scenario):
         aligned = scenario.aligned(steps)
         words: list[str] = []
         trials = played(aligned, known, effort, words)
-        found.append(Alignment(aligned, trials, *decide(aligned, trials), words))
-    return preferred(found), found, too_long(scenario)
+        found.append(Alignment(aligned, trials, *decide(aligned, trials, purpose), words))
+    return preferred(found, purpose), found, too_long(scenario)
 
 
 def lengths(scenario: Scenario) -> list[int]:
@@ -61,8 +64,13 @@ def too_long(scenario: Scenario) -> list[str]:
     ]
 
 
-def preferred(alignments: list[Alignment]) -> Alignment:
-    """The one with the smallest loss among those that find the best arm most often; ties go to longer cycles."""
+def preferred(alignments: list[Alignment], purpose: str = EARNING) -> Alignment:
+    """The one with the smallest loss among those that find the best arm most often; ties go to longer cycles.
+
+    For knowing, the one whose exact test calls the best arm most often.
+    """
+    if purpose == KNOWING and any(each.chosen.tested is not None for each in alignments):
+        return max(alignments, key=lambda each: each.chosen.power or 0.0)
     enough = min(SURE, max(each.chosen.found for each in alignments) - SLACK)
     fit = [each for each in alignments if each.chosen.found >= enough]
     best = fit[0]  # the longest
@@ -76,15 +84,15 @@ def preferred(alignments: list[Alignment]) -> Alignment:
 def played(scenario: Scenario, known: bool, effort: Effort, notes: list[str]) -> list[Trial]:
     """The trials of all candidates that fit."""
     found = []
-    for candidate in candidates(scenario, known):
+    for candidate in [*candidates(scenario, known), *schedules(scenario, effort)]:
         cycles = f" in whole cycles of {scenario.align:,}" if scenario.align > 1 else ""
-        effort.report(f"{candidate.name}{cycles}")
+        effort.report(f"{candidate.title}{cycles}")
         try:
             found.append(trial(candidate, scenario, effort))
         except BadValue as problem:
             if problem.kind != TOO_SHORT:
                 raise
-            notes.append(f"{candidate.name} was left out: {problem}")
+            notes.append(f"{candidate.title} was left out: {problem}")
     return found
 
 

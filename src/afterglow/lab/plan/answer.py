@@ -22,6 +22,7 @@ class Tried:
     lost_interval: tuple[float, float]
     switches: float
     first_hold: int  # steps on the first arm
+    tested: float | None  # probability that an exact test calls the best arm; None for policies without one
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,10 @@ class Plan:
     proof: str  # the same in a sentence
     lost: float
     lost_share: float  # of the total of the best arm
-    lost_by_rotation: float  # with every arm in turn to the end
+    lost_by_schedule: float  # with every arm for the same time to the end
+    purpose: str  # earning or knowing
+    tested: float | None  # probability that the exact test of the schedule calls the best arm; None without a schedule
+    testing: str  # the same in a sentence, or what a schedule to the end would have
     switches: float
     smallest_gap: dict[str, float | None]  # by probability: "80 %", "95 %"
     shortest_horizon: dict[str, int | None]

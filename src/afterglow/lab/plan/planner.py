@@ -16,13 +16,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-from afterglow.checks import whole
+from afterglow.checks import choice, whole
 from afterglow.lab.history.estimate import History
 from afterglow.lab.plan.alignment import Alignment, best_found, best_trial, compare_alignments
 from afterglow.lab.plan.answer import CONFIDENCE, Plan, StandsOut, Tried
 from afterglow.lab.plan.inputs import PlanInputs, scenario_of
 from afterglow.lab.plan.past_totals import HistorySummary, Past, source_of, summarised_history
 from afterglow.lab.plan.proof import proof_of
+from afterglow.lab.plan.rule import EARNING, PURPOSES
 from afterglow.lab.plan.scenario import Scenario
 from afterglow.lab.plan.search import gap_search, horizon_search
 from afterglow.lab.plan.text import (
@@ -33,6 +34,7 @@ from afterglow.lab.plan.text import (
     reason,
     what_helps,
     what_is_proved,
+    what_is_tested,
     why_season,
 )
 from afterglow.lab.plan.trials import Effort, Trial
@@ -65,14 +67,17 @@ def plan(
     seed: int = 1,
     threads: int | None = None,
     progress: Callable[[float, str], None] | None = None,
+    purpose: str = EARNING,
 ) -> Plan:
     """Simulate an experiment before it starts.
 
     One arm is better than the others by `gap`, relative to `mean`. `noise` is the standard deviation of one pull's
     reward; the default is the largest possible. A `season` is a sine of amplitude `swing`, 0.2 by default. `history`
     has past totals, as a list, a CSV file or `Totals`; mean, noise and season are estimated from it. `reading` says how
-    to read a file: `step`, `column`, `decimal`, `zone` and `missing` of `read_totals`.
+    to read a file: `step`, `column`, `decimal`, `zone` and `missing` of `read_totals`. `purpose` is `earning`
+    (lose little) or `knowing` (a schedule whose exact test tells).
     """
+    choice("purpose", purpose, PURPOSES)
     asked = PlanInputs(
         whole("arms", arms, 2), whole("window", window, 1, "1 = paid at once"), whole("horizon", horizon, 1), gap,
         mean, noise, season, swing, reward_max, spread,
@@ -83,7 +88,7 @@ def plan(
     scenario = scenario_of(asked, None if past is None else past.history, notes)
     times = fewer(whole("runs", runs, 2), scenario.horizon, notes)
     effort = Effort(times, whole("seed", seed, 0), threads, EstimatedProgress(progress))
-    return decided(scenario, effort, past is not None or noise is not None, past, source, notes)
+    return decided(scenario, effort, past is not None or noise is not None, past, source, notes, purpose)
 
 
 def fewer(runs: int, horizon: int, notes: list[str]) -> int:
@@ -101,9 +106,10 @@ def decided(
     past: HistorySummary | None,
     source: dict[str, str] | None,
     notes: list[str],
+    purpose: str,
 ) -> Plan:
     """The plan that follows from the trials."""
-    best, alignments, refused = compare_alignments(asked, known, effort)
+    best, alignments, refused = compare_alignments(asked, known, effort, purpose)
     chosen, scenario, unit = best.chosen, best.scenario, asked.reward_max
     seconds = None if past is None else past.step_seconds
     verdict, proof = verdict_of(chosen.found, scenario.arms), proof_of(chosen, scenario, effort)
@@ -116,10 +122,11 @@ def decided(
         found_interval=chosen.interval(), confidence=CONFIDENCE, proved=proof.share, proved_runs=proof.runs,
         proof=what_is_proved(proof, chosen.found), lost=chosen.lost * unit,
         lost_share=chosen.lost / (scenario.horizon * (scenario.mean + scenario.gain)),
-        lost_by_rotation=scenario.gain * scenario.horizon * (scenario.arms - 1) / scenario.arms * unit,
+        purpose=purpose, tested=chosen.power, testing=what_is_tested(chosen, best.trials, unit),
+        lost_by_schedule=scenario.gain * scenario.horizon * (scenario.arms - 1) / scenario.arms * unit,
         switches=chosen.switches, **searched(best, verdict, effort, seconds, outlier_advice(out, chosen.found)),
         rule=best.rule,
-        why=reason(chosen, best.trials, best.rule, unit), why_season=why_season(chosen, others, unit, seconds),
+        why=reason(chosen, best.trials, best.rule, unit, purpose), why_season=why_season(chosen, others, unit, seconds),
         candidates=[tried(each, unit) for each in best.trials],
         seasons=[tried(each.chosen, unit) for each in alignments], arms=scenario.arms, window=scenario.window,
         horizon=scenario.horizon, gap=scenario.gap, mean=scenario.mean * unit, noise=scenario.noise * unit,
@@ -184,7 +191,7 @@ def tried(each: Trial, unit: float) -> Tried:
     half = each.lost_half_width
     return Tried(
         each.candidate.name, each.candidate.options, each.align, each.found, each.interval(), each.lost * unit,
-        ((each.lost - half) * unit, (each.lost + half) * unit), each.switches, each.first_hold,
+        ((each.lost - half) * unit, (each.lost + half) * unit), each.switches, each.first_hold, each.power,
     )  # fmt: skip
 
 

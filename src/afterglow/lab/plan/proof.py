@@ -14,7 +14,7 @@ from afterglow.agent import Agent
 from afterglow.engine.episode import Episode
 from afterglow.estimation.estimates import Estimates
 from afterglow.lab.plan.scenario import Scenario
-from afterglow.lab.plan.trials import Effort, Trial, places
+from afterglow.lab.plan.trials import Effort, Trial, places, with_few_blocks
 from afterglow.policies.terms import kldown, klup
 
 CONFIDENCE = 0.95  # default of an agent's bounds
@@ -63,10 +63,11 @@ def may_come_apart(pulls: list[int], scenario: Scenario) -> bool:
 
 def played(used: Trial, scenario: Scenario, best: int, start: int, seed: int, run: int) -> Estimates:
     """The estimates of an agent at the end of a run."""
-    agent = Agent(
-        scenario.arms, scenario.window, scenario.horizon, used.candidate.name, seed=seed, run=run, season=used.align,
-        confidence=CONFIDENCE, **used.candidate.options,
-    )  # fmt: skip
+    with with_few_blocks():
+        agent = Agent(
+            scenario.arms, scenario.window, scenario.horizon, used.candidate.name, seed=seed, run=run,
+            season=used.align, confidence=CONFIDENCE, **used.candidate.options,
+        )  # fmt: skip
     episode = Episode(scenario.world(best, start), seed, run)
     for _ in range(scenario.horizon):
         agent.update(min(episode.pull(int(agent.select())), scenario.window))

@@ -17,6 +17,8 @@ from afterglow.lab.plan.scenario import Scenario
 from afterglow.lab.plan.trials import Trial
 
 SURE = 0.95
+EARNING, KNOWING = "earning", "knowing"
+PURPOSES = (EARNING, KNOWING)  # of an experiment
 
 
 @dataclass(frozen=True)
@@ -30,22 +32,25 @@ class Rule:
     confirmed: bool  # by the simulation
 
 
-def decide(scenario: Scenario, trials: list[Trial]) -> tuple[Trial, Rule]:
+def decide(scenario: Scenario, trials: list[Trial], purpose: str = EARNING) -> tuple[Trial, Rule]:
     """The chosen trial and the rule of thumb: the rule's choice, unless the simulation has a clearly better one.
 
-    Rotations are not chosen; they are for comparison.
+    For knowing, it is the schedule whose exact test calls the best arm most often, if one fits.
     """
-    usable = [each for each in trials if each.candidate.usable]
-    if not usable:
+    if not trials:
         raise BadValue(
             f"no policy can be played with {scenario.arms:,} arms, a window of {scenario.window:,} and a season of "
             f"{scenario.align:,} in {scenario.horizon:,} steps; lengthen the horizon",
             kind=TOO_SHORT,
             field="horizon",
         )
-    chosen = choose(usable)
-    rule = rule_of(scenario, chosen, usable)
-    own = (each for each in usable if each.candidate.name == rule.policy)
+    schedules = [each for each in trials if each.tested is not None]
+    if purpose == KNOWING and schedules:
+        told = max(schedules, key=lambda each: (each.power, -each.lost))
+        return told, rule_of(scenario, told, trials)
+    chosen = choose(trials)
+    rule = rule_of(scenario, chosen, trials)
+    own = (each for each in trials if each.candidate.name == rule.policy)
     return next(own) if rule.confirmed else chosen, rule
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from afterglow.lab.plan.answer import StandsOut
 from afterglow.lab.plan.proof import Proof
-from afterglow.lab.plan.rule import Rule, as_good, choose
+from afterglow.lab.plan.rule import EARNING, KNOWING, Rule
 from afterglow.lab.plan.scenario import Scenario
 from afterglow.lab.plan.trials import Candidate, Trial
 from afterglow.lab.rendering.durations import lasting, steps_lasting
@@ -30,26 +30,44 @@ def answer(verdict: str, scenario: Scenario, chosen: Trial) -> str:
     }[verdict]
 
 
-def reason(chosen: Trial, trials: list[Trial], rule: Rule, unit: float) -> str:
+def reason(chosen: Trial, trials: list[Trial], rule: Rule, unit: float, purpose: str = EARNING) -> str:
     """Why this policy."""
     name = chosen.candidate.name
+    if purpose == KNOWING and chosen.power is not None:
+        return why_known(chosen, trials, unit)
     others = [each for each in trials if each is not chosen]
     if not others:
         return f"{name} is the only candidate that fits"
-    schedule = next((each for each in others if not each.candidate.usable), None)
-    if schedule is not None and not as_good(schedule, chosen) and choose(trials) is not schedule:
-        schedule = None
-    rival = schedule or min(others, key=lambda each: (-round(each.found, 1), each.lost))
+    rival = min(others, key=lambda each: (-round(each.found, 1), each.lost))
     figures = (
         f"it finds the best arm in {whole_percent(chosen.found)} of runs and loses {amount(chosen.lost * unit)}, "
-        f"{rival.candidate.name} in {whole_percent(rival.found)} and loses {amount(rival.lost * unit)}"
+        f"{rival.candidate.title} in {whole_percent(rival.found)} and loses {amount(rival.lost * unit)}"
     )
-    if schedule is not None:
-        better = as_good(schedule, chosen) and not as_good(chosen, schedule)
-        figures += f"; a fixed schedule would do {'better' if better else 'as well'}"
     if name == rule.policy:
         return f"the rule of thumb names {name} and the simulation confirms it: {figures}"
     return f"the rule of thumb names {rule.policy}, the simulation corrects it: {figures}"
+
+
+def why_known(chosen: Trial, trials: list[Trial], unit: float) -> str:
+    """Why this schedule, for those who want to know."""
+    least = min(trials, key=lambda each: each.lost)
+    told = f"its exact test calls the best arm in {whole_percent(chosen.power or 0.0)} of runs, most of all schedules"
+    cost = f"it loses {amount(chosen.lost * unit)}, {least.candidate.title} {amount(least.lost * unit)}"
+    return f"for knowing: {told}; {cost}"
+
+
+def what_is_tested(chosen: Trial, trials: list[Trial], unit: float) -> str:
+    """How often an exact test will tell, with the chosen policy or with a schedule to the end."""
+    if chosen.power is not None:
+        return f"the exact test calls the best arm in {whole_percent(chosen.power)} of runs"
+    schedule = next((each for each in trials if each.power is not None and "until" not in each.candidate.options), None)
+    if schedule is None or schedule.power is None:
+        return "no randomised schedule fits"
+    return (
+        f"not with {chosen.candidate.name}; with switchback to the end (hold={schedule.candidate.options['hold']}) the "
+        f"exact test calls the best arm in {whole_percent(schedule.power)} of runs, and {amount(schedule.lost * unit)} "
+        "is lost"
+    )
 
 
 def why_season(chosen: Trial, others: Sequence[Trial], unit: float, step_seconds: float | None) -> str | None:
