@@ -37,4 +37,9 @@ CREATE TABLE hook_places (
     );
 ALTER TABLE hook_places ADD COLUMN at BIGINT;
 ALTER TABLE hook_places ADD COLUMN hash BYTEA;
+CREATE TABLE audit (
+        id TEXT PRIMARY KEY NOT NULL, at BIGINT NOT NULL, kind TEXT NOT NULL, token TEXT NOT NULL, label TEXT NOT NULL,
+        subject TEXT NOT NULL, detail TEXT NOT NULL
+    );
+CREATE INDEX audit_by_time ON audit (at);
 INSERT INTO afterglow_schema (version_num) VALUES ('2');
