@@ -29,6 +29,8 @@ from afterglow.live.verdict_cache import VerdictCache
 from afterglow.live.verdict_history import POINTS, VerdictPoint, history
 from afterglow.live.verify import Verification, verify
 
+SentReward = tuple[str, Amount] | tuple[str, Amount, int | None]  # key, amount, the step to which it was sent before
+
 
 class Experiment(CommandMethods):
     """Made by `Experiments.create` and `Experiments.get`."""
@@ -74,18 +76,21 @@ class Experiment(CommandMethods):
         """When the current step ends on its schedule, from memory; None if it is not known."""
         return self._cache.ends
 
-    def reward(self, amount: Amount, key: str | None = None) -> Receipt:
-        """Add an amount to the total of this step. Sent again with its key, it counts once."""
-        return self.rewards([(key or uuid4().hex, amount)])
+    def reward(self, amount: Amount, key: str | None = None, step: int | None = None) -> Receipt:
+        """Add an amount to the total of this step. Sent again with its key, it counts once.
 
-    def rewards(self, rewards: Iterable[tuple[str, Amount]]) -> Receipt:
+        `step` is the step to which it was sent before; if the keys of that step are erased, it is refused (`sealed`).
+        """
+        return self.rewards([(key or uuid4().hex, amount, step)])
+
+    def rewards(self, rewards: Iterable[SentReward]) -> Receipt:
         """Add amounts, each with a key of its own: all of them or, if one is refused, none."""
         (taken,) = self.report([list(rewards)])
         if isinstance(taken, AfterglowError):
             raise taken
         return taken
 
-    def report(self, batches: Sequence[Sequence[tuple[str, Amount]]]) -> list[Receipt | AfterglowError]:
+    def report(self, batches: Sequence[Sequence[SentReward]]) -> list[Receipt | AfterglowError]:
         """Many calls of `rewards` in one transaction: a receipt for each, or the error that refuses it."""
         suspect = False
         with self._cache.lock:
@@ -101,7 +106,7 @@ class Experiment(CommandMethods):
                     self._cache.catch_up(log)
 
     def _take(
-        self, log: Writing, batches: Sequence[Sequence[tuple[str, Amount]]], suspect: bool
+        self, log: Writing, batches: Sequence[Sequence[SentReward]], suspect: bool
     ) -> list[Receipt | AfterglowError]:
         spec, state = self.spec, self._cache.copy.state
         try:
@@ -109,7 +114,7 @@ class Experiment(CommandMethods):
         except OutOfTurn as refused:
             return [refused] * len(batches)
         read = [readable(spec, batch) for batch in batches]
-        taken = settle(log, state.step, spec.remember, read, suspect)
+        taken = settle(log, spec, state.step, self._cache.now(), read, suspect)
         return [
             one if isinstance(one, AfterglowError) else Receipt(state.step, one, len(batch) - one)
             for one, batch in zip(taken, batches, strict=True)

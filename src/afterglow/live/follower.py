@@ -14,9 +14,11 @@ from afterglow.live.domain.state import VERSION, WAITING, ExperimentState, Role,
 from afterglow.live.domain.status import Explanation, explanation
 from afterglow.live.domain.step_rows import CloseRow, MissedRows, OpenRow, SpoiledRow, VoidRows, changes
 from afterglow.live.domain.transitions import apply
+from afterglow.live.reward_keys import rotate
 from afterglow.live.store.contract import Reading, Snapshot, Writing
 
 EVERY = 1000  # records between snapshots, more where they are large
+ALL_SPANS = 1 << 62  # a number that no span has
 BYTES = 50  # of snapshots for each record
 VOIDING = (*REVISING, "emergency")  # events by which commands make steps void
 
@@ -150,6 +152,7 @@ class Follower:
 
     def happen(self, log: Writing, at: int, events: list[Event]) -> bool:
         """Add events to the log and the state; whether keys were erased on the way."""
+        begun = self.state.step
         for kind, values in events:
             self.dirty = True
             body = body_of(values)
@@ -166,8 +169,14 @@ class Follower:
         if not events:
             return False
         self.keep(log)
-        over = self.state.phase == "over"
-        return log.forget(self.state.step + 1 if over else self.state.step - self.spec.remember)
+        step = self.state.step
+        if self.state.phase == "over":
+            log.drop_sums(step + 1)
+            return log.forget(ALL_SPANS)
+        if step == begun:
+            return False
+        log.drop_sums(step)
+        return rotate(log, self.spec, step, at)
 
     def keep(self, log: Writing) -> None:
         """Store a snapshot if the last one is long ago."""

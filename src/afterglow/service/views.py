@@ -76,12 +76,14 @@ def experiment_view(experiment: live.Experiment) -> dict[str, Any]:
     """The experiment as it was created, with its status."""
     status, spec = experiment.status(), experiment.spec
     made = asdict(spec)
-    for name in ("step_ms", "starts_ms"):
+    for name in ("step_ms", "starts_ms", "remember_ms"):
         del made[name]
     return made | {
         "variants": list(spec.variants),
         "control": spec.variants[spec.control],
         "mode": spec.mode,
+        "remember": spec.remember_ms / 1000,
+        "remember_steps": spec.remember,
         "step_seconds": spec.step_ms / 1000 if spec.step_ms else None,
         "starts": moment(spec.starts_ms / 1000) if spec.step_ms else None,
         "options": finite(made["options"]),

@@ -92,9 +92,13 @@ SETTINGS = (
         label="Shadow mode: log the plan and serve the control until Go live", advanced=True,
     ),
     Argument(
-        "remember", Kind.WHOLE, "Number of steps for which reward keys are kept after their step has closed.", 1,
-        least=0, most=limits.REMEMBER, label="Keep reward keys, in steps", advanced=True,
-        hint="How many steps after its own a reward that is sent again is recognized.",
+        "remember", Kind.NUMBER,
+        "Seconds for which reward keys are kept at least after their step has closed, so that a reward that is sent "
+        "again counts once.", None,
+        least=0, most=limits.REMEMBER, note="up to 366 days", shown_default="an hour or 3 steps, whichever is longer",
+        label="Keep reward keys, in seconds", advanced=True,
+        hint="How long after its step a reward that is sent again is recognized. Empty for an hour or 3 steps, "
+        "whichever is longer.",
     ),
     Argument(
         "start", Kind.FLAG, "Start at once. Otherwise the experiment is a draft until `start`.", True, label="Start",

@@ -13,6 +13,7 @@ from typing import Any
 from afterglow import records
 from afterglow.checks import choice
 from afterglow.errors import BadFormat, BadValue, UnknownName, argument
+from afterglow.live.domain import limits
 from afterglow.live.domain.actor import Actor
 from afterglow.live.domain.amounts import LEAST, MICRO, MOST
 from afterglow.live.domain.arguments import known_variant
@@ -43,8 +44,9 @@ class Spec:
     starts_ms: int  # from when on steps are counted, by the clock
     heartbeat: bool  # a step without a report is void
     shadow: bool  # decide and log, serve the control
-    remember: int  # steps for which keys are kept after theirs has closed
+    remember: int  # steps for which keys are kept at least, after theirs has closed
     release: str  # that created it
+    remember_ms: int = 0  # milliseconds for which keys are kept at least; experiments of release 0.1.0 have steps alone
     unit: str = ""  # of totals, for sentences; experiments of release 0.1.0 have none
 
     @property
@@ -81,14 +83,21 @@ def spec_of(given: Mapping[str, Any], release: str = "") -> Spec:
     names, window, horizon, season = values["variants"], values["window"], values["horizon"], values["season"]
     check_unit(values["reward_max"], window)
     found, resolved = resolve_policy(values["policy"], season, len(names), window, horizon, values["options"])
-    control = values["control"]
+    control, (steps, duration) = values["control"], remembered(values["remember"])
     return Spec(
         values["name"], names, window, horizon, values["reward_max"], values["policy"], found.version,
         values["options"], records.plain(resolved, f"settings of {values['policy']}:"), values["seed"],
         values["confidence"], season, 0 if control is None else names.index(known_variant("control", control, names)),
         milliseconds(values["step_seconds"]), milliseconds(values["starts"]), values["heartbeat"], values["shadow"],
-        values["remember"], release, values["unit"] or "",
+        steps, release, duration, values["unit"] or "",
     )  # fmt: skip
+
+
+def remembered(seconds: float | None) -> tuple[int, int]:
+    """For how many steps and milliseconds keys are kept at least: an hour and three steps by default."""
+    if seconds is None:
+        return limits.REMEMBERED_STEPS, round(1000 * limits.REMEMBERED)
+    return int(seconds > 0), round(1000 * seconds)
 
 
 def resolve_policy(

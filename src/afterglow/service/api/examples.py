@@ -36,7 +36,8 @@ EXPERIMENT: dict[str, Any] = {
     "name": "shipping", "variants": ["49", "59", "69"], "window": 24, "horizon": 2000, "reward_max": 1200.0,
     "policy": "trim-ucb", "policy_version": 1, "options": {}, "settings": {"arms": 3, "window": 24}, "seed": 1,
     "confidence": 0.95, "season": 1, "control": "49", "mode": "clock", "step_seconds": 3600.0,
-    "starts": "2026-11-16T01:00:00.000Z", "heartbeat": False, "shadow": False, "remember": 1, "release": "0.1.0",
+    "starts": "2026-11-16T01:00:00.000Z", "heartbeat": False, "shadow": False, "remember": 3600.0, "remember_steps": 3,
+    "release": "0.1.0",
     "unit": "EUR", "status": STATUS,
 }  # fmt: skip
 CURRENT: dict[str, Any] = {

@@ -234,7 +234,8 @@ class Experiment(Answered):
     starts: Annotated[Moment | None, Field(description="Time from which steps on a schedule are counted.")]
     heartbeat: bool
     shadow: bool
-    remember: int
+    remember: Annotated[float, Field(description="Seconds for which reward keys are kept at least.")]
+    remember_steps: Annotated[int, Field(description="Steps for which reward keys are kept at least.")]
     release: str
     unit: Annotated[str, Field(description="Unit of totals; empty for none.")]
     status: Status

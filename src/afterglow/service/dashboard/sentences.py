@@ -149,7 +149,7 @@ def settings(spec: Spec) -> list[tuple[str, str]]:
         ("Confidence", f"{spec.confidence:.4g}"),
         ("Seed", str(spec.seed)),
         ("Steps without a report", "are void" if spec.heartbeat else "count as zero"),
-        ("Reward keys", f"remembered for {counted(spec.remember, 'step')} after their own"),
+        ("Reward keys", f"kept for {kept_for(spec)} after their step"),
         ("Created with", f"afterglow {spec.release}"),
     ]
 
@@ -157,3 +157,11 @@ def settings(spec: Spec) -> list[tuple[str, str]]:
 def steps_and_duration(spec: Spec, steps: int) -> str:
     """A number of steps, and how long they take on a schedule."""
     return counted(steps, "step") + (f" ({rounded_duration(steps * spec.step_ms / 1000)})" if spec.step_ms else "")
+
+
+def kept_for(spec: Spec) -> str:
+    """How long keys are kept at least."""
+    steps, lasts = counted(spec.remember, "step"), duration(spec.remember_ms / 1000)
+    if not spec.remember_ms:
+        return steps
+    return lasts if spec.remember <= 1 else f"{lasts} and {steps} at least"
