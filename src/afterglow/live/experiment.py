@@ -11,6 +11,7 @@ from afterglow.live.cached_state import CachedState, ChangeSignal
 from afterglow.live.command_context import CommandContext, ReplayNeeded
 from afterglow.live.command_methods import CommandMethods
 from afterglow.live.domain import commands
+from afterglow.live.domain.actor import Actor
 from afterglow.live.domain.amounts import Amount, micros, units
 from afterglow.live.domain.command_table import Command, command_named
 from afterglow.live.domain.commands import Reported
@@ -155,14 +156,19 @@ class Experiment(CommandMethods):
 
     # Commands of operators: their methods are made from the declaration
 
-    def command(self, name: str, /, **arguments: object) -> None:
-        """Give a command by its name; `pin("59", "…")` is `command("pin", variant="59", reason="…")`."""
+    def command(self, name: str, /, by: Actor | None = None, **arguments: object) -> None:
+        """Give a command by its name; `pin("59", "…")` is `command("pin", variant="59", reason="…")`.
+
+        `by` is stored in its events.
+        """
         declared, late = command_named(name), None
-        while (steps := self._attempt(declared, arguments, late)) is not None:
+        while (steps := self._attempt(declared, arguments, late, by)) is not None:
             late = LateVoid(self.spec, steps)
             late.prepare(self._cache.store)
 
-    def _attempt(self, declared: Command, arguments: Mapping[str, object], late: LateVoid | None) -> range | None:
+    def _attempt(
+        self, declared: Command, arguments: Mapping[str, object], late: LateVoid | None, by: Actor | None
+    ) -> range | None:
         """Append the events of a command; the steps to replay without, if that has to be done first."""
         with self._cache.writing() as log:
             self._cache.catch_up(log)
@@ -172,7 +178,7 @@ class Experiment(CommandMethods):
                 events = declared.events_of(self.spec, state, context, arguments)
             except ReplayNeeded as needed:
                 return needed.steps
-            self._cache.append(log, events)
+            self._cache.append(log, [event.given_by(by) for event in events])
             return None
 
     # Know

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 from afterglow.checks import whole
 from afterglow.errors import Conflict, HorizonReached, OutOfTurn, argument
+from afterglow.live.domain.actor import Actor
 from afterglow.live.domain.amounts import FULL, micros, units
 from afterglow.live.domain.expected import phase_at, told
 from afterglow.live.domain.spec import Spec
@@ -18,6 +19,10 @@ from afterglow.live.domain.transitions import safe
 class Event(NamedTuple):
     kind: str
     body: dict[str, Any]
+
+    def given_by(self, actor: Actor | None) -> "Event":
+        """The same event with the actor of its command."""
+        return self if actor is None else self._replace(body=self.body | {"by": actor.values()})
 
 
 class Reported(NamedTuple):

@@ -15,6 +15,7 @@ from afterglow.checks import choice
 from afterglow.errors import BadFormat, BadValue, UnknownName, argument
 from afterglow.expected import expected_totals, refuse_unadjustable
 from afterglow.live.domain import limits
+from afterglow.live.domain.actor import Actor
 from afterglow.live.domain.amounts import LEAST, MICRO, MOST
 from afterglow.live.domain.arguments import known_variant
 from afterglow.live.domain.settings_table import BY_NAME, SETTINGS, split
@@ -161,10 +162,19 @@ def milliseconds(seconds: float | None) -> int:
     return 0 if seconds is None else round(1000 * seconds)
 
 
+def created(spec: Spec, by: Actor | None) -> str:
+    """The body of the event that creates an experiment."""
+    if by is None:
+        return spec.text()
+    values = asdict(spec) | {"by": by.values()}
+    return json.dumps(values, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
 def read_spec(text: str) -> Spec:
-    """The spec that `Spec.text` wrote down."""
+    """The spec that `created` wrote down."""
     try:
         values = json.loads(text)
+        values.pop("by", None)
         lists = {"variants": tuple(values["variants"]), "profile": tuple(values.get("profile", ()))}
         return Spec(**{**values, **lists})
     except (ValueError, TypeError, LookupError) as error:

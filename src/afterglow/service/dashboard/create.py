@@ -46,7 +46,7 @@ def create_page(visit: Visit) -> Response:
     if visit.token is not None and not visit.token.knows(settings["name"]):
         return form_page(visit, typed, {"name": "this token may not create an experiment of that name"})
     try:
-        experiment = visit.dashboard.experiments.create(**settings)
+        experiment = visit.dashboard.experiments.create(**settings, by=visit.actor())
     except (BadValue, Conflict) as error:
         return form_page(visit, typed, placed(error))
     return visit.go(f"/experiments/{experiment.name}?done=create")

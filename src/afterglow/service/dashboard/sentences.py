@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from afterglow.live.domain.actor import actor_in
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.status import Explanation, Status
 from afterglow.live.follower import LogEntry
@@ -63,6 +64,7 @@ class LogLine(NamedTuple):
     kind: str
     text: str
     reason: str
+    by: str = ""
 
 
 def lines(spec: Spec, log_entries: Iterable[LogEntry]) -> list[LogLine]:
@@ -75,7 +77,8 @@ def lines(spec: Spec, log_entries: Iterable[LogEntry]) -> list[LogLine]:
             continue
         text = sentence(spec, one)
         if text:
-            made += [*void_line(void), LogLine(one.seq, one.at, one.kind, text, str(one.body.get("reason", "")))]
+            reason, by = str(one.body.get("reason", "")), actor_in(one.body)
+            made += [*void_line(void), LogLine(one.seq, one.at, one.kind, text, reason, str(by or ""))]
             void = []
     return [*made, *void_line(void)][::-1]
 
