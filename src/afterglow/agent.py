@@ -21,8 +21,9 @@ from afterglow import records
 from afterglow.checks import Name, any_seed, arm_names, number, possible_total, whole
 from afterglow.errors import AfterglowError, BadFormat, BadValue, HorizonReached, OutOfTurn
 from afterglow.estimation.bounds import Bounds
-from afterglow.estimation.comparison import compare
+from afterglow.estimation.comparison import Comparison, compare
 from afterglow.estimation.estimates import Estimates, read
+from afterglow.estimation.modelled import modelled
 from afterglow.estimation.randomisation import Test, randomisation_test
 from afterglow.estimation.verdict import Verdict, judge
 from afterglow.expected import adjusted_policy, expected_totals, refuse_unadjustable
@@ -164,10 +165,18 @@ class Agent:
         `control` is the arm to compare with and to count gains against, `unit` the unit of totals for sentences.
         """
         best = self.recommend() if self.step else None
-        compared = compare(self._bounds.batches, self.horizon)
+        compared = self._compared()
         test = None if best is None else self._test()
         tested = None if test is None or best is None else test.better(best)
         return judge(self.estimates(), compared, best, control, over=self.finished, tested=tested, unit=unit)
+
+    def _compared(self) -> Comparison:
+        """The comparison of all arms: by the policy's own model if it has one, else by batches of washed steps."""
+        washed = compare(self._bounds.batches, self.horizon)
+        if self.policy.contrasts is None:
+            return washed
+        found = self.policy.contrasts(self.settings, self._runner.state)
+        return modelled(found, range(len(self.arms)), washed)
 
     def test(self) -> Test:
         """The exact test of a randomised schedule, once it has ended; for policies such as `switchback`."""
