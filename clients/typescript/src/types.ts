@@ -4,7 +4,7 @@ export interface Current {
   experiment: string;
   variant: string;
   step: number;
-  role: "waiting" | "plan" | "washout" | "outside" | "shadow" | "missed" | "last" | "over";
+  role: "waiting" | "plan" | "washout" | "outside" | "shadow" | "missed" | "last" | "emergency" | "over";
   /** When the step ends, if it ends on a schedule; before a scheduled start, the start time. */
   valid_until: string | null;
 }
