@@ -26,12 +26,14 @@ LIVE_HEAD = f'''"""Methods of an experiment for the commands of operators, typed
 
 from abc import ABC, abstractmethod
 
+from afterglow.live.domain.actor import Actor
+
 
 class CommandMethods(ABC):
     """Commands of operators. The reference says when each takes effect."""
 
     @abstractmethod
-    def command(self, name: str, /, **arguments: object) -> None: ...
+    def command(self, name: str, /, by: Actor | None = None, **arguments: object) -> None: ...
 '''
 CLIENT_HEAD = f'''"""Methods of the clients for the commands of operators, and the names of an experiment's settings.
 
@@ -103,7 +105,7 @@ def command_table(commands: Iterable[Command] = COMMANDS) -> str:
     rows = ["| command | HTTP | scope | phases | effect | event | |", "|---|---|---|---|---|---|---|"]
     for one in commands:
         phases, events = (", ".join(f"`{each}`" for each in many) for many in (one.phases, one.events))
-        when = "at once" if one.at_once else "next step"
+        when = "at once; clients of the service within its `max_age`" if one.at_once else "next step"
         address = f"`POST /v1/experiments/{{name}}/{one.slug}`"
         rows.append(f"| `{call_of(one)}` | {address} | `{one.scope}` | {phases} | {when} | {events} | {one.help} |")
     return "\n".join(rows) + "\n"

@@ -55,17 +55,22 @@ def totals(client: Client, name: str) -> list[float]:
     return [step["total"] for step in client.experiment(name).steps() if step["total"] is not None]
 
 
-def test_the_variant_is_asked_for_once_a_step(address: str, clock: Clock) -> None:
+def test_the_variant_is_asked_for_once_a_minute_and_when_its_step_ends(address: str, clock: Clock) -> None:
     with Counted(address) as counted:
         hourly = counted.client.experiment("hourly")
-        clock.now += 600  # ten minutes into the step
+        clock.now += 3600 - 90  # near the end of the step
         assert {hourly.current() for _ in range(100)} == {"A"}
         assert len(counted.requests) == 1
-        counted.clock.now += 2999.5
+        counted.clock.now += 60
+        clock.now += 60
+        assert {hourly.current() for _ in range(100)} == {"A"}
+        assert [request.headers.get("if-none-match", "")[:5] for request in counted.requests] == ["", '"0-0-']
+        counted.requests.pop()
+        counted.clock.now += 29.5
         assert hourly.decision().step == 0
         assert len(counted.requests) == 1
         counted.clock.now += 1
-        clock.now += 3000
+        clock.now += 30
         assert hourly.decision().step == 1
         assert len(counted.requests) == 2
 
@@ -181,10 +186,12 @@ def test_experiments_are_created_ordered_about_and_explained(address: str) -> No
         assert new.explain(0)["variant"] == "A"
         assert [one["variant"] for one in new.estimates()["items"]] == ["A", "B", "C"]
         assert new.describe()["window"] == 2
+        told = client.create("told", ["A", "B"], window=2, typical=1.0, policy="washout-ucb")["name"]
+        assert client.experiment(told).expect(1, [1.5, None]) == {"first": 1, "last": 2}
         assert new.verdict()["grade"] == new.status()["status"] == "exploring"
         assert new.stop("enough", keep="C")["phase"] == "over"
         assert new.status()["variant"] == new.current() == "C"
-        assert [one["name"] for one in client.experiments(limit=1)] == ["manual", "hourly", "new", "later"]
+        assert [one["name"] for one in client.experiments(limit=1)] == ["manual", "hourly", "new", "later", "told"]
 
 
 def test_steps_are_voided_one_by_one_and_in_ranges(address: str) -> None:

@@ -7,7 +7,7 @@ from rich.table import Table
 
 from afterglow.cli.option_names import worded
 from afterglow.cli.output import console
-from afterglow.lab.plan.answer import Plan
+from afterglow.lab.plan.answer import Plan, Tried
 from afterglow.lab.plan.text import outlier_text
 from afterglow.lab.rendering.durations import lasting, steps_lasting
 from afterglow.lab.rendering.rounding import amount, short_percent, to_error, whole_percent
@@ -34,16 +34,18 @@ def show(plan: Plan) -> None:
 
 def facts(plan: Plan) -> list[tuple[str, str]]:
     """The lines below the answer."""
-    lines = [("planned", planned(plan)), *past(plan)]
+    lines = [("planned", planned(plan)), *past(plan), *promised(plan)]
     lines += [
         ("least bad" if plan.verdict == "hopeless" else "use", used(plan)),
         ("", f"the first arm is kept for {steps_lasting(plan.first_hold, plan.step_seconds)}; "
          f"{plan.switches:.0f} changes of arm in all"),
         ("why", plan.why),
         *([("", plan.why_season)] if plan.why_season else []),
+        ("verdict", plan.verdicts),
         ("proof", plan.proof),
+        ("tested", plan.testing),
         ("lost", f"{amount(plan.lost)}, {whole_percent(plan.lost_share, 1)} of the best arm's total"),
-        ("", f"a fixed rotation to the end loses {amount(plan.lost_by_rotation)}"),
+        ("", f"a schedule of all arms to the end loses {amount(plan.lost_by_schedule)}"),
         ("smallest gap", reached(plan.smallest_gap, plan) + f" in {plan.horizon:,} steps"),
         ("shortest run", reached(plan.shortest_horizon, plan, plan.longest_tried) + f" for {short_percent(plan.gap)}"),
         ("rule", f"of thumb: {plan.rule.says}, with {plan.rule.policy}; "
@@ -58,6 +60,8 @@ def used(plan: Plan) -> str:
     """The policy and its settings."""
     settings = "".join(f" {name}={short(value)}" for name, value in plan.settings.items())
     settings += " (as a share of reward_max)" if "noise" in plan.settings and plan.reward_max != 1 else ""
+    if plan.profile is not None:
+        return f"[bold]{plan.policy}[/bold]{settings}, told the profile of the cycle of {plan.cycle:,} steps"
     whole = (
         f", with holds of whole cycles of {steps_lasting(plan.season, plan.step_seconds)}" if plan.season > 1 else ""
     )
@@ -76,6 +80,20 @@ def planned(plan: Plan) -> str:
         f"{plan.arms} arms, window {plan.window:,}{long}, {steps_lasting(plan.horizon, plan.step_seconds)}, "
         f"gap {short_percent(plan.gap)}, mean {amount(plan.mean)}, noise {amount(plan.noise)} per pull{unit}"
     )
+
+
+def promised(plan: Plan) -> list[tuple[str, str]]:
+    """The range of the noise and what it does to the answer."""
+    if plan.noise_range is None or plan.found_range is None:
+        return []
+    low, value, high = plan.noise_range
+    worst, best = plan.found_range
+    return [
+        ("noise", f"{amount(value)} per pull, between {amount(low)} and {amount(high)} (80 %); planned with "
+         f"{amount(plan.noise)}"),
+        ("", f"the best arm is found in {whole_percent(worst)} of runs at the upper end, {whole_percent(best)} at the "
+         "lower end"),
+    ]  # fmt: skip
 
 
 def past(plan: Plan) -> list[tuple[str, str]]:
@@ -111,14 +129,25 @@ def short(value: Any) -> str:
 
 def compared(plan: Plan) -> Table:
     """The candidates as a table."""
-    table = Table("candidate", "best arm found", "lost", "changes", "first arm kept", box=None, header_style="dim")
+    heads = ("candidate", "best arm found", "tested", "lost", "changes", "first arm kept")
+    table = Table(*heads, box=None, header_style="dim")
     for column in table.columns[1:]:
         column.justify = "right"
-    for each in sorted(plan.candidates, key=lambda one: one.lost):
-        name = f"[bold]{each.policy}[/bold]" if each.policy == plan.policy else each.policy
+    for each in ranked(plan):
+        title = f"{each.policy} to half" if "until" in each.settings else each.policy
+        chosen = (each.policy, each.settings) == (plan.policy, plan.settings)
+        name = f"[bold]{title}[/bold]" if chosen else title
         low, high = each.lost_interval
+        tested = "" if each.tested is None else whole_percent(each.tested)
         table.add_row(
-            name, whole_percent(each.found), " ± ".join(to_error(each.lost, (high - low) / 2)),
+            name, whole_percent(each.found), tested, " ± ".join(to_error(each.lost, (high - low) / 2)),
             f"{each.switches:.0f}", f"{each.first_hold:,}",
         )  # fmt: skip
     return table
+
+
+def ranked(plan: Plan) -> list[Tried]:
+    """The candidates: those that lose least first; for knowing, those whose test tells most often."""
+    if plan.purpose == "knowing":
+        return sorted(plan.candidates, key=lambda one: -1.0 if one.tested is None else one.tested, reverse=True)
+    return sorted(plan.candidates, key=lambda one: one.lost)

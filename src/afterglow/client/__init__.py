@@ -1,7 +1,8 @@
 """Client of the service: get the current variant, report rewards, give commands.
 
-Needs the extra `client` and nothing of the server. The variant is kept until its step ends; while the service can't be
-reached, the last one or a default is served. Rewards are buffered, delivered in the background and counted once.
+Needs the extra `client` and nothing of the server. The variant is kept as long as the service allows; while it
+can't be reached, the last one or a default is served. Rewards are buffered, delivered in the background and counted
+once.
 """
 
 try:

@@ -106,7 +106,7 @@ class AsyncExperiment(ExperimentMethods[Awaitable[Json]]):
         self._turn = asyncio.Lock()
 
     async def current(self) -> str:
-        """The variant to serve, kept until its step ends; while the service can't be reached, the last one."""
+        """The variant to serve, kept as long as the service allows; while it can't be reached, the last one."""
         return (await self.decision()).variant
 
     async def decision(self) -> Current:

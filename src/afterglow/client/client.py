@@ -114,7 +114,7 @@ class Experiment(ExperimentMethods[Json]):
         self._turn = Lock()
 
     def current(self) -> str:
-        """The variant to serve, kept until its step ends; while the service can't be reached, the last one."""
+        """The variant to serve, kept as long as the service allows; while it can't be reached, the last one."""
         return self.decision().variant
 
     def decision(self) -> Current:

@@ -9,7 +9,8 @@ from typing import Generic, TypeVar
 Given = TypeVar("Given")  # an answer, or an awaitable one
 SETTINGS = frozenset({
     "name", "variants", "step_seconds", "window", "horizon", "reward_max", "unit", "policy", "options",
-    "control", "season", "confidence", "seed", "heartbeat", "shadow", "remember", "start", "starts",
+    "control", "season", "profile", "profile_from", "typical", "trust", "confidence", "seed", "heartbeat",
+    "shadow", "remember", "start", "starts",
 })  # fmt: skip
 
 
@@ -54,6 +55,15 @@ class CommandMethods(ABC, Generic[Given]):
     def disable(self, variant: str, reason: str) -> Given:
         """Stop serving a variant; the policy starts again with the others."""
         return self._command("disable", variant=variant, reason=reason)
+
+    def emergency(self, variant: str, reason: str) -> Given:
+        """Take a variant off now, in the middle of a step, and disable it.
+
+        If it is live, the step goes on with the pinned variant, else the control, and is void. Clients of the
+        service follow within its `max_age`, 60 seconds at most. After the end it replaces the variant that is
+        kept.
+        """
+        return self._command("emergency", variant=variant, reason=reason)
 
     def enable(self, variant: str, reason: str) -> Given:
         """Re-enable a variant; the policy starts again with it."""

@@ -1,4 +1,4 @@
-"""The current variant in a client: cached until its step ends, with a fallback while the service can't be reached.
+"""The current variant in a client: cached as long as the service allows, with a fallback while it can't be reached.
 
 The service names the seconds for which an answer may be kept, counted from the request. The two clocks are never
 compared.

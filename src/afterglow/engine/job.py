@@ -28,12 +28,16 @@ class JobResults:
     pulls: NDArray[np.int64]
     recommended: NDArray[np.int64] | None
     marks: NDArray[np.int64]
+    kept: dict[int, Any] | None = None  # the final values of a field of the state, by run
 
     @classmethod
-    def empty(cls, runs: int, arms: int, marks: NDArray[np.int64], recommend: bool) -> "JobResults":
+    def empty(cls, runs: int, arms: int, marks: NDArray[np.int64], recommend: bool, keep: bool = False) -> "JobResults":
         curves, shares = np.zeros((2, runs, marks.size))
         chosen = np.zeros(runs, np.int64) if recommend else None
-        return cls(np.zeros((runs, len(driver.FACTS))), curves, shares, np.zeros((runs, arms), np.int64), chosen, marks)
+        return cls(
+            np.zeros((runs, len(driver.FACTS))), curves, shares, np.zeros((runs, arms), np.int64), chosen, marks,
+            {} if keep else None,
+        )  # fmt: skip
 
     def columns(self) -> dict[str, Numbers]:
         """The facts by name, one number for each run."""
@@ -52,6 +56,7 @@ class Job:
     tier: int
     first: int = 0
     verbs: tuple[Any, Any] | tuple[()] = ()
+    keep: str = ""  # a field of the state
 
     def compiled(self) -> "Job":
         """With all machine code at hand, so that no clock counts it."""
@@ -79,6 +84,9 @@ class Job:
         if results.recommended is not None:
             for row, state in zip(range(begin, end), states, strict=True):
                 results.recommended[row] = self.recommended(results.pulls[row], state)
+        if results.kept is not None:
+            for row, state in zip(range(begin, end), states, strict=True):
+                results.kept[row] = getattr(unpack(self.policy.State, state), self.keep)
         return states
 
     def recommended(self, pulls: NDArray[np.int64], state: Numbers) -> int:

@@ -57,6 +57,7 @@ class Outcome:
     shares: Numbers  # share of steps so far on the best arm, at the checkpoints
     pulls: NDArray[np.int64]  # runs x arms
     recommended: NDArray[np.int64] | None
+    kept: NDArray[Any] | None = None  # final values of a field of the policy's state, a row for each run
 
     @property
     def regret(self) -> Mean:

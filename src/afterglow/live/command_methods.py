@@ -5,12 +5,14 @@ Written by docs/tables/commands.py from live/domain/command_table.py: change tha
 
 from abc import ABC, abstractmethod
 
+from afterglow.live.domain.actor import Actor
+
 
 class CommandMethods(ABC):
     """Commands of operators. The reference says when each takes effect."""
 
     @abstractmethod
-    def command(self, name: str, /, **arguments: object) -> None: ...
+    def command(self, name: str, /, by: Actor | None = None, **arguments: object) -> None: ...
 
     def start(self) -> None:
         """Start an experiment that was created with `start=False`, or schedule it if its `starts` is in the future."""
@@ -47,6 +49,15 @@ class CommandMethods(ABC):
     def disable(self, variant: str, reason: str) -> None:
         """Stop serving a variant; the policy starts again with the others."""
         self.command("disable", variant=variant, reason=reason)
+
+    def emergency(self, variant: str, reason: str) -> None:
+        """Take a variant off now, in the middle of a step, and disable it.
+
+        If it is live, the step goes on with the pinned variant, else the control, and is void. Clients of the
+        service follow within its `max_age`, 60 seconds at most. After the end it replaces the variant that is
+        kept.
+        """
+        self.command("emergency", variant=variant, reason=reason)
 
     def enable(self, variant: str, reason: str) -> None:
         """Re-enable a variant; the policy starts again with it."""

@@ -26,6 +26,7 @@ MEANINGS = MappingProxyType({
     "bodies": "Maximum bytes of all request bodies at the same time; more are refused with 503.",
     "time_limit": "Seconds for a call, for its headers and body to arrive, and for its response to be read.",
     "rate_limit": "Calls per second and token, with bursts of twice that; 0 sets no limit.",
+    "max_age": "Seconds, 60 at most, for which clients may use an answer: an emergency command reaches them in it.",
     "stop_seconds": "Seconds to finish accepted work when stopping.",
     "metrics": "Access to /metrics: everybody (open), or tokens with the scope read (token).",
     "webhooks": "Allowed webhook addresses: public, any, or off.",
@@ -47,6 +48,7 @@ class ServiceSettings:
     bodies: int = 1 << 26
     time_limit: float = 10.0
     rate_limit: float = 10_000.0
+    max_age: int = 60
     stop_seconds: float = 10.0
     metrics: str = "open"
     webhooks: str = "public"
@@ -64,6 +66,7 @@ class ServiceSettings:
         within("bodies", self.bodies, 1 << 10, 1 << 40)
         between("time_limit", self.time_limit, 0.05, 3600)
         between("rate_limit", self.rate_limit, 0, 1e9)
+        within("max_age", self.max_age, 0, 60)
         between("stop_seconds", self.stop_seconds, 0.1, 3600)
         choice("metrics", self.metrics, ("open", "token"))
         choice("webhooks", self.webhooks, ("public", "any", "off"))

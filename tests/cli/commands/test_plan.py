@@ -35,7 +35,8 @@ def test_the_answer_comes_first_and_every_candidate_is_shown(capsys: pytest.Capt
         "shortest run",
         "trim-ucb",
         "lean-ucb",
-        "rotation",
+        "switchback",
+        "tested",
         "proof",
         "± is a 95 % interval",
     ):

@@ -130,7 +130,7 @@ def test_stopping_keeps_the_control_unless_another_is_named(experiments: Experim
         experiment.reward(2.5)
         experiment.stop("enough", keep)
         assert experiment.current() == experiment.recommend() == kept
-        assert experiment.steps(5) == [(5, "69", "69", "last", 2.5, False, None)]
+        assert experiment.steps(5) == [(5, "69", "69", "last", 2.5, False, None, None)]
         with pytest.raises(OutOfTurn, match="was stopped at step 5; create a new one"):
             experiment.reward(1.0)
         assert experiment.verify().ok
@@ -151,3 +151,55 @@ def test_a_draft_waits_for_its_start(experiments: Experiments) -> None:
 def test_an_order_needs_a_reason(experiment: Experiment, reason: Any) -> None:
     with pytest.raises(BadValue, match="reason must be a sentence"):
         experiment.pin("59", reason)
+
+
+def test_an_emergency_replaces_the_variant_within_the_step_which_is_void(experiments: Experiments) -> None:
+    experiment = experiments.create("broken", **ASKED, policy="ucb1", control="49")
+    close(experiment, 2)
+    assert experiment.current() == "69"
+    experiment.emergency("69", "checkout fails")
+    assert experiment.decision()[1:4] == ("49", "69", "emergency")
+    assert close(experiment, 5) == ["emergency", "washout", "washout", "washout", "plan"]
+    assert [(one.variant, one.void, one.reason) for one in experiment.steps(2, 1)] == [("49", True, "checkout fails")]
+    assert "69" not in {one.variant for one in experiment.steps(2)}
+    assert (experiment.status().learned, experiment.status().disabled) == (3, ("69",))
+    experiment.void(0, "wrong total")
+    assert experiment.verify().ok
+
+
+def test_an_emergency_goes_to_the_pinned_variant_and_ends_a_pin_on_its_own(experiments: Experiments) -> None:
+    experiment = experiments.create("pinned", **ASKED, policy="ucb1", control="49")
+    experiment.pin("59", "to be sure")
+    experiment.emergency("49", "fails")
+    assert experiment.current() == "59"
+    close(experiment, 1)
+    experiment.emergency("59", "fails too")
+    assert (experiment.current(), experiment.status().pinned) == ("69", None)
+    with pytest.raises(OutOfTurn, match="the last one left"):
+        experiment.emergency("69", "all are broken")
+    experiment.enable("49", "mended")
+    experiment.stop("enough")
+    assert [one.void for one in experiment.steps(1)] == [True]
+    assert experiment.verify().ok
+
+
+def test_an_emergency_of_a_variant_that_is_not_live_voids_nothing(experiment: Experiment) -> None:
+    close(experiment, 2)
+    experiment.emergency("59", "fails")
+    assert experiment.current() == "69"
+    assert close(experiment, 1) == ["outside"]
+    assert not any(one.void for one in experiment.steps())
+    experiment.emergency("59", "once more changes nothing")
+    assert [one.kind for one in experiment.events()].count("emergency") == 1
+
+
+def test_an_emergency_after_the_end_replaces_the_variant_that_is_kept(experiments: Experiments) -> None:
+    experiment = experiments.create("over", **{**ASKED, "horizon": 30}, policy="ucb1", control="49")
+    for _ in range(30):
+        experiment.close_step(8.0 if experiment.current() == "69" else 1.0)
+    assert experiment.current() == "69"
+    experiment.emergency("69", "fails in production")
+    assert (experiment.current(), experiment.recommend()) == ("49", "49")
+    experiment.void(3, "wrong total")
+    assert experiment.current() == "49"
+    assert experiment.verify().ok

@@ -3,6 +3,8 @@
 import os
 import shutil
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
@@ -223,3 +225,23 @@ def test_a_backup_to_a_full_disk_leaves_nothing_behind(played: Path, tmp_path: P
             with pytest.raises(Unavailable, match="the disk is full"):
                 store.backup(tmp_path / "copy.db")
     assert not list(tmp_path.glob("copy.db*"))
+
+
+READ_AND_LEAVE = """
+import sys, sqlite3
+base = sqlite3.connect(sys.argv[1])
+base.execute("SELECT name FROM experiments").fetchall()
+base.close()
+"""
+
+
+def test_another_process_that_comes_and_goes_leaves_the_write_ahead_log_alone(tmp_path: Path) -> None:
+    """It would delete the log if looking at the file had ended SQLite's locks of this process."""
+    with afterglow.live.open(tmp_path / "live.db") as experiments:
+        trial = experiments.create("trial", ["A", "B"], window=2, reward_max=10)
+        for step in range(3):
+            trial.reward(1.0)
+            subprocess.run([sys.executable, "-c", READ_AND_LEAVE, str(tmp_path / "live.db")], check=True, timeout=60)
+            assert (tmp_path / "live.db-wal").exists()
+            trial.close_step(step=step)
+        assert trial.verify().faults == ()

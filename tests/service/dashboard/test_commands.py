@@ -65,7 +65,9 @@ def test_a_form_says_what_will_happen_and_when(client: httpx.Client, visitor: Vi
     act(visitor, "pause", reason="stocktaking")
     assert "59 is still served, because it is pinned" in visitor.read("/experiments/shipping/actions/resume").text
     assert "gets the control, 49, because it is paused," in visitor.read("/experiments/shipping/actions/unpin").text
-    assert "Immediate and permanent" in visitor.read("/experiments/shipping/actions/stop").text
+    stop, emergency = (visitor.read(f"/experiments/shipping/actions/{one}").text for one in ("stop", "emergency"))
+    assert "Clients that reach the service get the variant that you keep within 60 seconds" in stop
+    assert "Clients that reach the service follow within 60 seconds, whatever the length of a step" in emergency
 
 
 def test_steps_that_nobody_s_clock_ends_are_named_by_their_end(client: httpx.Client, visitor: Visitor) -> None:
@@ -97,7 +99,7 @@ def test_stopping_for_good_needs_the_name_typed(client: httpx.Client, visitor: V
 def test_only_commands_that_fit_are_offered(client: httpx.Client, visitor: Visitor) -> None:
     create(client)
     offered = [one.rpartition("/")[2] for one in visitor.read("/experiments/shipping").links if "/actions/" in one]
-    assert offered == ["pin", "pause", "disable", "stop"]
+    assert offered == ["pin", "pause", "disable", "emergency", "stop"]
     visitor.read("/experiments/shipping/actions/resume")
     assert visitor.answer.status_code == 409
     visitor.read("/experiments/shipping/actions/explode")

@@ -15,7 +15,7 @@ from afterglow.lab.plan.text import literal, outlier_text
 from afterglow.lab.rendering.durations import steps_lasting
 from afterglow.lab.rendering.html import placed, render, written
 from afterglow.lab.rendering.palette import BLUE, GREY, INK
-from afterglow.lab.rendering.rounding import amount, short_percent
+from afterglow.lab.rendering.rounding import amount, short_percent, whole_percent
 from afterglow.lab.rendering.style import STYLE, short, svg
 from afterglow.lab.versions import versions
 
@@ -37,6 +37,7 @@ def page(plan: Plan) -> str:
         "plan.html",
         plan=plan,
         candidates=sorted(plan.candidates, key=lambda each: each.lost),
+        percent=whole_percent,
         amount=amount,
         share=short_percent,
         lasting=lambda steps: steps_lasting(steps, plan.step_seconds),
@@ -105,4 +106,5 @@ def call(plan: Plan) -> str:
         parts += ["--season", plan.cycle]
     parts += ["--reward-max", literal(plan.reward_max)] if plan.reward_max != 1 else []
     parts += ["--spread", plan.spread] if plan.spread != "uniform" else []
+    parts += ["--for", plan.purpose] if plan.purpose != "earning" else []
     return shlex.join(str(part) for part in [*parts, "--runs", plan.runs, "--seed", plan.seed])

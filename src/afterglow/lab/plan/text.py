@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from afterglow.lab.plan.answer import StandsOut
+from afterglow.lab.plan.grades import SURE, Grades
 from afterglow.lab.plan.proof import Proof
-from afterglow.lab.plan.rule import Rule, as_good, choose
+from afterglow.lab.plan.rule import EARNING, KNOWING, Rule
 from afterglow.lab.plan.scenario import Scenario
 from afterglow.lab.plan.trials import Candidate, Trial
 from afterglow.lab.rendering.durations import lasting, steps_lasting
@@ -30,26 +31,44 @@ def answer(verdict: str, scenario: Scenario, chosen: Trial) -> str:
     }[verdict]
 
 
-def reason(chosen: Trial, trials: list[Trial], rule: Rule, unit: float) -> str:
+def reason(chosen: Trial, trials: list[Trial], rule: Rule, unit: float, purpose: str = EARNING) -> str:
     """Why this policy."""
     name = chosen.candidate.name
+    if purpose == KNOWING and chosen.power is not None:
+        return why_known(chosen, trials, unit)
     others = [each for each in trials if each is not chosen]
     if not others:
         return f"{name} is the only candidate that fits"
-    schedule = next((each for each in others if not each.candidate.usable), None)
-    if schedule is not None and not as_good(schedule, chosen) and choose(trials) is not schedule:
-        schedule = None
-    rival = schedule or min(others, key=lambda each: (-round(each.found, 1), each.lost))
+    rival = min(others, key=lambda each: (-round(each.found, 1), each.lost))
     figures = (
         f"it finds the best arm in {whole_percent(chosen.found)} of runs and loses {amount(chosen.lost * unit)}, "
-        f"{rival.candidate.name} in {whole_percent(rival.found)} and loses {amount(rival.lost * unit)}"
+        f"{rival.candidate.title} in {whole_percent(rival.found)} and loses {amount(rival.lost * unit)}"
     )
-    if schedule is not None:
-        better = as_good(schedule, chosen) and not as_good(chosen, schedule)
-        figures += f"; a fixed schedule would do {'better' if better else 'as well'}"
     if name == rule.policy:
         return f"the rule of thumb names {name} and the simulation confirms it: {figures}"
     return f"the rule of thumb names {rule.policy}, the simulation corrects it: {figures}"
+
+
+def why_known(chosen: Trial, trials: list[Trial], unit: float) -> str:
+    """Why this schedule, for those who want to know."""
+    least = min(trials, key=lambda each: each.lost)
+    told = f"its exact test calls the best arm in {whole_percent(chosen.power or 0.0)} of runs, most of all schedules"
+    cost = f"it loses {amount(chosen.lost * unit)}, {least.candidate.title} {amount(least.lost * unit)}"
+    return f"for knowing: {told}; {cost}"
+
+
+def what_is_tested(chosen: Trial, trials: list[Trial], unit: float) -> str:
+    """How often an exact test will tell, with the chosen policy or with a schedule to the end."""
+    if chosen.power is not None:
+        return f"the exact test calls the best arm in {whole_percent(chosen.power)} of runs"
+    schedule = next((each for each in trials if each.power is not None and "until" not in each.candidate.options), None)
+    if schedule is None or schedule.power is None:
+        return "no randomised schedule fits"
+    return (
+        f"not with {chosen.candidate.name}; with switchback to the end (hold={schedule.candidate.options['hold']}) the "
+        f"exact test calls the best arm in {whole_percent(schedule.power)} of runs, and {amount(schedule.lost * unit)} "
+        "is lost"
+    )
 
 
 def why_season(chosen: Trial, others: Sequence[Trial], unit: float, step_seconds: float | None) -> str | None:
@@ -58,12 +77,15 @@ def why_season(chosen: Trial, others: Sequence[Trial], unit: float, step_seconds
         return None
 
     def named(each: Trial) -> str:
+        if each.told:
+            return "the profile of the cycle"
         return "no whole cycles" if each.align == 1 else f"whole cycles of {steps_lasting(each.align, step_seconds)}"
 
     rest = "".join(f"; {named(each)}: {whole_percent(each.found)} and {amount(each.lost * unit)}" for each in others)
     close = any(each.found >= chosen.found and each.lost <= chosen.lost for each in others)
+    way = f"{'taking out' if chosen.told else 'counting'} {named(chosen)}"
     return (
-        f"counting {named(chosen)} finds the best arm in {whole_percent(chosen.found)} of runs and loses "
+        f"{way} finds the best arm in {whole_percent(chosen.found)} of runs and loses "
         f"{amount(chosen.lost * unit)}{rest}{'; about as good, and longer cycles are preferred' if close else ''}"
     )
 
@@ -103,6 +125,25 @@ def what_is_proved(proof: Proof, found: float) -> str:
     return f"{what} are disjoint at the end in {whole_percent(proof.share)} of {proof.runs:,} runs"
 
 
+def how_graded(graded: Grades, step_seconds: float | None) -> str:
+    """How often the verdict will be clear or better, and when, in a sentence."""
+    if not graded.runs:
+        return "a run is too long to play it step by step here"
+    sure = [f"{grade} in {graded.ends[grade]} of {graded.runs}" for grade in SURE if grade in graded.ends]
+    if not sure:
+        return f"clear, tested or proven in none of {graded.runs} runs; the recommendation stays a recommendation"
+    assert graded.sure_after is not None
+    return f"{', '.join(sure)} runs at the end; half of these by {steps_lasting(graded.sure_after, step_seconds)}"
+
+
+def profile_of(scenario: Scenario) -> list[float]:
+    """The profile in the unit of the totals, from the step after the history on, with four digits."""
+    history = scenario.history
+    assert history is not None
+    phases = [(history.steps + phase) % history.season for phase in range(history.season)]
+    return [float(f"{history.level + history.expected[phase]:.4g}") for phase in phases]
+
+
 def agent_of(scenario: Scenario, used: Candidate) -> str:
     """Python code for the agent; amounts in settings are shares of `reward_max`."""
     arms = names(scenario.arms) if scenario.arms <= LETTERS else scenario.arms
@@ -127,6 +168,10 @@ def place(scenario: Scenario, used: Candidate) -> dict[str, Any]:
         parts["reward_max"] = scenario.reward_max
     if scenario.align > 1:
         parts["season"] = scenario.align
+    if scenario.told:
+        parts["profile"] = profile_of(scenario)
+    if scenario.forecast is not None:
+        parts |= {"typical": scenario.forecast.typical, "trust": scenario.forecast.trust}
     return parts | used.options
 
 

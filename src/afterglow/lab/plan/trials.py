@@ -1,7 +1,9 @@
 """Simulations of candidate policies in a scenario, with each arm as the best in turn."""
 
 import math
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,13 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from afterglow.engine.simulate import simulate
-from afterglow.lab.plan.rotation import rotation
+from afterglow.errors import AfterglowWarning
+from afterglow.expected import without_proof
+from afterglow.lab.plan.power import Marks, calls_best
 from afterglow.lab.plan.scenario import Scenario
 from afterglow.policies.policy import Policy
-from afterglow.policies.registry import named
+from afterglow.policies.registry import DEFAULT, named
 from afterglow.policies.season import seasonal
 
 Numbers = NDArray[np.float64]
+SCHEDULE = "switchback"
 MOST_PLACES = 6  # for the best arm among many
 Z = 1.959963984540054
 
@@ -29,12 +34,12 @@ class Candidate:
 
     @property
     def policy(self) -> Policy[Any, Any]:
-        return rotation if self.name == rotation.name else named(self.name)
+        return named(self.name)
 
     @property
-    def usable(self) -> bool:
-        """Whether an agent or a live experiment can use it; a rotation is for comparison only."""
-        return self.name != rotation.name
+    def title(self) -> str:
+        """Its name, and how long a schedule lasts."""
+        return f"{self.name} to half" if "until" in self.options else self.name
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,13 @@ class Trial:
     pulls: NDArray[np.int64]  # runs x arms, the best arm first
     switches: float
     first_hold: int
+    told: bool = False  # the profile of the cycle
+    tested: Marks | None = None  # whether the exact test called the best arm, if there is such a test
+
+    @property
+    def power(self) -> float | None:
+        """How often the exact test calls the best arm."""
+        return None if self.tested is None else float(self.tested.mean())
 
     @property
     def found(self) -> float:
@@ -87,13 +99,12 @@ class Effort:
 
 def candidates(scenario: Scenario, noise_known: bool) -> list[Candidate]:
     """The policies that a plan compares."""
-    hold = max(scenario.window, scenario.horizon // (12 * scenario.arms) - scenario.window + 1)
     sure: dict[str, Any] = {"noise": noise_setting(scenario)} if noise_known else {}
     return [
+        Candidate(DEFAULT, sure),
         Candidate("trim-ucb", {"variance": "estimated"}),
         Candidate("lean-ucb", sure),
         Candidate("washout-ucb"),
-        Candidate("rotation", {"hold": hold}),
     ]
 
 
@@ -103,32 +114,56 @@ def noise_setting(scenario: Scenario) -> float:
 
 
 def fitted(candidate: Candidate, scenario: Scenario) -> Candidate:
-    """The candidate with the noise of this scenario, if it has that setting."""
-    if "noise" not in candidate.options:
-        return candidate
-    return Candidate(candidate.name, candidate.options | {"noise": noise_setting(scenario)})
+    """The candidate with the noise and half the horizon of this scenario, if it has such settings."""
+    own = {"noise": noise_setting(scenario), "until": scenario.horizon // 2}
+    options = {name: own.get(name, value) for name, value in candidate.options.items()}
+    return Candidate(candidate.name, options)
 
 
 def trial(candidate: Candidate, scenario: Scenario, effort: Effort) -> Trial:
     """Simulate a candidate with every arm as the best in turn, starting at phases spread over the cycle."""
     groups = [(best, start) for best in places(scenario.arms) for start in scenario.starts]
     runs = -(-effort.runs // len(groups))
-    right, regrets, pulls, switches = [], [], [], []
+    right, regrets, pulls, switches, tested = [], [], [], [], []
+    keep = "means" if candidate.name == SCHEDULE else None
     for number, (best, start) in enumerate(groups):
-        outcome = simulate(
-            candidate.policy, scenario.world(best, start), scenario.horizon, runs, effort.seed, candidate.options,
-            threads=effort.threads, recommend=True, season=scenario.align, first=number * runs,
-        )  # fmt: skip
+        with unwarned():
+            outcome = simulate(
+                policy_of(candidate, scenario), scenario.world(best, start), scenario.horizon, runs, effort.seed,
+                candidate.options, threads=effort.threads, recommend=True, season=scenario.align,
+                first=number * runs, keep=keep,
+            )  # fmt: skip
         assert outcome.recommended is not None
         right.append(outcome.recommended == best)
         regrets.append(outcome.regrets)
         pulls.append(np.roll(outcome.pulls, -best, axis=1))
         switches.append(outcome.switches)
+        if outcome.kept is not None:
+            tested.append(calls_best(outcome.kept.reshape(runs, -1, scenario.arms), best))
     first = first_hold(candidate, scenario)
     return Trial(
         candidate, scenario.align, np.concatenate(right), np.concatenate(regrets), np.concatenate(pulls),
-        float(np.concatenate(switches).mean()), first,
+        float(np.concatenate(switches).mean()), first, scenario.told, np.concatenate(tested) if tested else None,
     )  # fmt: skip
+
+
+def policy_of(candidate: Candidate, scenario: Scenario) -> Policy[Any, Any]:
+    """The policy as it plays in this scenario: without proof where expected totals are taken out."""
+    policy = candidate.policy
+    return without_proof(policy) if scenario.adjusted and "proof" in policy.options() else policy
+
+
+def fits_scenario(candidate: Candidate, scenario: Scenario) -> bool:
+    """Whether the policy takes adjusted totals, if there are any."""
+    return not scenario.adjusted or candidate.policy.adjustable
+
+
+@contextmanager
+def unwarned() -> Iterator[None]:
+    """Without the warnings that few blocks give no small p-value, and that a history's totals exceed reward_max."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AfterglowWarning)
+        yield
 
 
 def places(arms: int) -> list[int]:
@@ -140,9 +175,12 @@ def places(arms: int) -> list[int]:
 
 def first_hold(candidate: Candidate, scenario: Scenario) -> int:
     """Steps on the first arm before another is tried."""
-    policy = seasonal(candidate.policy, scenario.align)
-    settings = policy.settings(scenario.arms, scenario.window, scenario.horizon, candidate.options)
+    policy = seasonal(policy_of(candidate, scenario), scenario.align)
+    with unwarned():
+        settings = policy.settings(scenario.arms, scenario.window, scenario.horizon, candidate.options)
     state, clock = policy.start(settings), 0
+    if policy.draws:
+        return min(policy.next_hold(settings, state, [0.0] * policy.draws)[1], scenario.horizon)
     while clock < scenario.horizon:
         arm, steps, split = policy.next_hold(settings, state, [0.0] * policy.draws)
         if arm != 0:

@@ -7,13 +7,13 @@ from typing import Any
 import matplotlib
 from matplotlib.figure import Figure
 
-from afterglow.lab.plan.rotation import rotation
 from afterglow.lab.rendering.html import placed, render, swatch
 from afterglow.lab.rendering.palette import BLUE, GREEN, GREY, INK, ORANGE, OTHERS, PAPER, PINK, RED, RULE, SKY, Stroke
 from afterglow.lab.rendering.rounding import percent
 from afterglow.lab.rendering.style import STYLE, band_line, blank_figure, handle, save, short_ticks, slug, svg
 from afterglow.lab.report import one_run
 from afterglow.lab.report.lemmas import ADVERSARY, Observed
+from afterglow.lab.report.rotation import rotation
 from afterglow.lab.versions import versions
 from afterglow.worlds.world import World
 

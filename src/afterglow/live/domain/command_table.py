@@ -74,6 +74,11 @@ def enabled_and_free(spec: Spec, status: Status) -> list[str]:
     return [name for name in enabled(spec, status) if name != status.pinned]
 
 
+def can_be_taken_off(spec: Spec, status: Status) -> list[str]:
+    """Variants that are enabled, and the one that is live in any case."""
+    return [name for name in spec.variants if name == status.variant or name not in status.disabled]
+
+
 def best_to_keep(spec: Spec, status: Status) -> str:
     return status.recommended or spec.variants[spec.control]
 
@@ -159,6 +164,23 @@ COMMANDS: list[Command] = [
         phases=STARTED, events=("disable",), effect=effect_of(commands.disable),
         label="Disable", title="Disable a variant", button="Disable", confirmation=texts.disable,
         offered=lambda spec, status: running(spec, status) and len(status.disabled) < len(spec.variants) - 1,
+    ),
+    Command(
+        name="emergency", summary="Take a variant off now, within the step",
+        help="Take a variant off now, in the middle of a step, and disable it. If it is live, the step goes on with "
+        "the pinned variant, else the control, and is void. Clients of the service follow within its `max_age`, 60 "
+        "seconds at most. After the end it replaces the variant that is kept.",
+        arguments=(
+            Argument(
+                "variant", Kind.VARIANT, "Variant to take off.", example="59", label="Variant to take off",
+                choices=can_be_taken_off, suggested=lambda spec, status: status.variant,
+            ),
+            REASON,
+        ),
+        phases=(*STARTED, Phase.OVER), events=("emergency",), effect=effect_of(commands.emergency),
+        label="Emergency", title="Take a variant off now", button="Take it off now", confirmation=texts.emergency,
+        offered=lambda spec, status: status.phase in (*STARTED, Phase.OVER) and len(enabled(spec, status)) > 1,
+        at_once=True,
     ),
     Command(
         name="enable", summary="Re-enable a variant",

@@ -1,7 +1,8 @@
 """What a command will do, as its form says before it is confirmed.
 
 Texts have placeholders, which the page fills: `{when}` (the step with which it takes effect, and its time), `{starts}`
-(now, or the start time), `{control}`, `{pinned}`, `{step}` and `{steps}` (how many there are in all).
+(now, or the start time), `{reach}` (for how long clients may use an answer that they have), `{control}`, `{pinned}`,
+`{step}` and `{steps}` (how many there are in all).
 """
 
 from afterglow.live.domain.spec import Spec
@@ -56,6 +57,20 @@ def disable(spec: Spec, status: Status) -> str:
     )
 
 
+def emergency(spec: Spec, status: Status) -> str:
+    if status.phase == "over":
+        return (
+            "The variant is off now. If it is the one that is kept, everyone gets the control, {control}, or another "
+            "variant that is not disabled. Clients that reach the service follow within {reach}."
+        )
+    return (
+        "The variant is off now, in the middle of the step, and disabled. Clients that reach the service follow within "
+        "{reach}, whatever the length of a step; clients that can’t reach it keep the last variant that they know. If "
+        "the variant is live, step {step} goes on with the pinned variant, else with the control, {control}, and is "
+        "void: it is not learned from. The policy starts again with the other variants."
+    )
+
+
 def enable(spec: Spec, status: Status) -> str:
     return "{when} the variant may be served again, and the policy starts again with it."
 
@@ -74,9 +89,10 @@ def void(spec: Spec, status: Status) -> str:
 
 def stop(spec: Spec, status: Status) -> str:
     if status.phase in WAITING:
-        return "Immediate and permanent: the experiment is cancelled, and everyone gets the variant that you keep."
+        return "Permanent: the experiment is cancelled now, and everyone gets the variant that you keep within {reach}."
     of_all = " of {steps}" if spec.horizon else ""
     return (
-        f"Immediate and permanent: the experiment ends in step {{step}}{of_all}, the current step is not learned from, "
-        "and everyone gets the variant that you keep. A stopped experiment can't be resumed."
+        f"Permanent: the experiment ends now, in step {{step}}{of_all}, and the current step is not learned from. "
+        "Clients that reach the service get the variant that you keep within {reach}. A stopped experiment can't be "
+        "resumed."
     )

@@ -3,19 +3,26 @@
 `command_table` declares the commands of operators; it checks their arguments and the phase of the experiment first.
 """
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple, Protocol
 
 from afterglow.checks import whole
 from afterglow.errors import Conflict, HorizonReached, OutOfTurn, argument
+from afterglow.live.domain.actor import Actor
 from afterglow.live.domain.amounts import FULL, micros, units
+from afterglow.live.domain.expected import phase_at, told
 from afterglow.live.domain.spec import Spec
-from afterglow.live.domain.state import WAITING, ExperimentState, Phase
+from afterglow.live.domain.state import WAITING, ExperimentState, Phase, Role
 from afterglow.live.domain.transitions import safe
 
 
 class Event(NamedTuple):
     kind: str
     body: dict[str, Any]
+
+    def given_by(self, actor: Actor | None) -> "Event":
+        """The same event with the actor of its command."""
+        return self if actor is None else self._replace(body=self.body | {"by": actor.values()})
 
 
 class Reported(NamedTuple):
@@ -67,7 +74,9 @@ def start(spec: Spec, state: ExperimentState, now: int) -> list[Event]:
     if spec.step_ms and gone < 0:
         return [] if state.phase is Phase.SCHEDULED else [Event("schedule", {"starts": spec.starts_ms})]
     gone = max(0, gone)
-    return [Event("start", {"starts": spec.starts_ms + (gone - gone % spec.step_ms if spec.step_ms else gone)})]
+    starts = spec.starts_ms + (gone - gone % spec.step_ms if spec.step_ms else gone)
+    phase = {"phase": phase_at(spec, starts)} if spec.profile else {}
+    return [Event("start", {"starts": starts} | phase)]
 
 
 def due(spec: Spec, state: ExperimentState, now: int) -> bool:
@@ -77,6 +86,13 @@ def due(spec: Spec, state: ExperimentState, now: int) -> bool:
     if state.phase is Phase.SCHEDULED:
         return now >= state.starts
     return step_at(spec, state, now) > state.step
+
+
+def expect(spec: Spec, state: ExperimentState, first: object, values: Iterable[object]) -> Event:
+    """Tell the totals that are expected of steps to come."""
+    if state.phase is Phase.OVER:
+        started(spec, state)
+    return Event("expect", told(spec, state, first, values))
 
 
 def close(spec: Spec, state: ExperimentState, given: object, reported: Reported) -> Event:
@@ -89,7 +105,8 @@ def close(spec: Spec, state: ExperimentState, given: object, reported: Reported)
             f"{argument('total')} {given!r}; leave the total out, or report everything one way",
             kind="step-closed", field="total",
         )  # fmt: skip
-    void = spec.heartbeat and given is None and not reported.reports
+    silent = spec.heartbeat and given is None and not reported.reports
+    void = silent or state.role is Role.EMERGENCY
     return Event("close", {"step": state.step, "served": state.served, "total": total, "void": void})
 
 
@@ -182,6 +199,22 @@ def disable(spec: Spec, state: ExperimentState, variant: str, reason: str) -> li
     if arm == state.pinned:
         raise OutOfTurn(f"variant {variant!r} is pinned; unpin() it first", field="variant")
     return [Event("disable", {"variant": arm, "reason": reason})]
+
+
+def emergency(spec: Spec, state: ExperimentState, variant: str, reason: str) -> list[Event]:
+    """Take a variant off now. The current step goes on with the pinned variant, else the control, and is void."""
+    arm = spec.variant(variant)
+    if arm in state.disabled and state.served != arm:
+        return []
+    left = [other for other in range(len(spec.variants)) if other != arm and other not in state.disabled]
+    if not left:
+        raise OutOfTurn(f"variant {variant!r} is the last one left; enable() another one first", field="variant")
+    to = spec.control if spec.control in left else left[0]
+    if state.pinned in left:
+        to = state.pinned
+    live = state.served == arm
+    body = {"variant": arm, "to": to if live else state.served, "step": state.step, "reason": reason}
+    return [Event("emergency", body | {"void": live and state.phase is not Phase.OVER})]
 
 
 def enable(spec: Spec, state: ExperimentState, variant: str, reason: str) -> list[Event]:

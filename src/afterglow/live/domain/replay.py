@@ -21,13 +21,13 @@ from itertools import accumulate
 from typing import Any
 
 from afterglow.live.domain import policy_plan as plans
+from afterglow.live.domain.expected import surplus
 from afterglow.live.domain.log import Record, read_body
 from afterglow.live.domain.spec import Spec
-from afterglow.live.domain.state import Phase, Role, initial
+from afterglow.live.domain.state import AWAY, Phase, Role, initial
 from afterglow.live.domain.transitions import Body, apply, safe
 
 REVISING = ("void", "revise")  # events that void steps
-RESTARTS = ("disable", "enable", "go_live")
 
 
 class StepSet:
@@ -62,14 +62,14 @@ class Replay:
         self.washout = self.learned = self.excluded = self.capped = 0
 
     def take(self, kind: str, body: Body) -> None:
-        was, step = self.was, self.was.step
+        was, step, restarts = self.was, self.was.step, self.was.restarts
         if kind == "close":
             self.close(body)
         elif kind == "missed":
             self.bounds.interrupt()
             self.leave_plan(body["count"], other=was.role is Role.OUTSIDE)
         apply(self.spec, was, kind, body)
-        if kind in RESTARTS:
+        if was.restarts > restarts:
             self.plan = plans.resumed(self.spec, was.plan.values())
         elif kind == "revise":
             self.count_on()
@@ -84,16 +84,18 @@ class Replay:
 
     def close(self, body: Body) -> None:
         was, total, most = self.was, body["total"], self.spec.most
+        out = surplus(self.spec, was)
         void = body["void"] or was.step in self.gone
         if total > most:
             total = most
             self.capped += not void
-        if was.role is Role.OUTSIDE:
+        if was.role in AWAY:
             self.bounds.interrupt()
         elif void:
             self.bounds.lose(was.served)
         else:
-            self.bounds.record(was.served, total / self.spec.scale)
+            adjusted = None if out is None else (total - out) / self.spec.scale
+            self.bounds.record(was.served, total / self.spec.scale, adjusted)
         if not self.as_planned():
             self.leave_plan(1, other=True)
             self.bounds.settle()
@@ -104,13 +106,14 @@ class Replay:
             self.excluded += void
             self.learned += not void
             late = void and not body["void"] and was.step not in self.early and self.plan.unbroken
-            if self.plan.lose(was.step) if late else self.plan.take(was.step, total, void):
+            taken = self.plan.lose(was.step, out is not None) if late else self.plan.take(was.step, total, void, out)
+            if taken:
                 self.bounds.settle()
 
     def as_planned(self) -> bool:
         """Whether the current step was in the plan, and still is."""
         was = self.was
-        if was.role is Role.OUTSIDE:
+        if was.role in AWAY:
             return False
         planned = self.plan.current(was.step, self.left())
         return was.served == (safe(self.spec, was) if was.shadow else planned)
@@ -132,7 +135,7 @@ class Replay:
         role, served = self.was.role, self.was.served
         if self.was.phase is Phase.OVER:
             served = self.kept()
-        elif role is not Role.OUTSIDE:
+        elif role not in AWAY:
             role = self.role_now()
         return {
             "plan": self.plan.values(), "books": self.bounds.values(), "role": str(role), "served": served,
@@ -153,4 +156,5 @@ class Replay:
         was = self.was
         if was.step != self.spec.horizon or was.pinned >= 0 or was.shadow:
             return was.served
-        return self.plan.recommend([tally.pulls for tally in self.bounds.tallies])
+        best = self.plan.recommend([tally.pulls for tally in self.bounds.tallies])
+        return was.served if best in was.disabled else best  # an emergency after the end replaced it

@@ -40,6 +40,13 @@ class MissedRows(NamedTuple):
     steps: int
 
 
+class SpoiledRow(NamedTuple):
+    """The current step got another variant before its end."""
+
+    step: int
+    served: int
+
+
 class VoidRows(NamedTuple):
     first: int
     last: int
@@ -47,7 +54,7 @@ class VoidRows(NamedTuple):
 
 def changes(
     spec: Spec, state: ExperimentState, kind: str, body: Mapping[str, Any]
-) -> Iterator[OpenRow | CloseRow | MissedRows | VoidRows]:
+) -> Iterator[OpenRow | CloseRow | MissedRows | SpoiledRow | VoidRows]:
     """Changes of rows by an event, from the state before it; the row of a step that it opens is added separately."""
     if kind == "close":
         yield CloseRow(state.step, body["total"], str(state.role), body["void"])
@@ -61,4 +68,6 @@ def changes(
     elif kind == "revise":
         yield VoidRows(body["first"], body["last"])
     elif kind == "stop" and state.phase not in WAITING:
-        yield CloseRow(state.step, body["total"], str(Role.LAST), False)
+        yield CloseRow(state.step, body["total"], str(Role.LAST), state.role is Role.EMERGENCY)
+    elif kind == "emergency" and body["void"]:
+        yield SpoiledRow(state.step, body["to"])

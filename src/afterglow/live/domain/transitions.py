@@ -1,22 +1,25 @@
 """What each event does to the state. Nothing here reads a clock, a file or a random number.
 
-Commands of operators take effect with the next step: during a step everyone gets the same variant. A step outside the
-plan interrupts the current hold, which continues after a wash-out of window - 1 steps on its variant.
+Commands of operators take effect with the next step: during a step everyone gets the same variant. Only `emergency`
+replaces the variant of the current step, which is then void. A step outside the plan interrupts the current hold, which
+continues after a wash-out of window - 1 steps on its variant.
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from afterglow.live.domain import expected as expectations
 from afterglow.live.domain import policy_plan as plans
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import WAITING, ExperimentState, Phase, Role
 
 Body = Mapping[str, Any]
-PAUSED, PLAN, WASHOUT, OUTSIDE = (
+PAUSED, PLAN, WASHOUT, OUTSIDE, EMERGENCY = (
     Phase.PAUSED,
     Role.PLAN,
     Role.WASHOUT,
     Role.OUTSIDE,
+    Role.EMERGENCY,
 )  # looked up once, not in every step
 
 
@@ -32,6 +35,7 @@ def create(spec: Spec, state: ExperimentState, body: Body) -> None:
 def start(spec: Spec, state: ExperimentState, body: Body) -> None:
     state.phase = Phase.RUNNING
     state.starts = body["starts"]
+    state.profile_phase = body.get("phase", 0)
     open_step(spec, state)
 
 
@@ -68,24 +72,26 @@ def safe(spec: Spec, state: ExperimentState) -> int:
 def close(spec: Spec, state: ExperimentState, body: Body) -> None:
     """A step ends with its total."""
     total, void, most = body["total"], body["void"], spec.most
+    out = expectations.surplus(spec, state)
     if total > most:
         total = most
         state.capped += 1
-    if state.role is OUTSIDE:
+    if state.role is OUTSIDE or state.role is EMERGENCY:
         leave_plan(spec, state, other=True)
         state.excluded += 1
     else:
         if void:
             state.bounds.lose(state.served)
         else:
-            state.bounds.record(state.served, total / spec.scale)
+            adjusted = None if out is None else (total - out) / spec.scale
+            state.bounds.record(state.served, total / spec.scale, adjusted)
         if state.role is WASHOUT:
             state.washout -= 1
             state.excluded += 1
         else:
             state.excluded += void
             state.learned += not void
-            if state.plan.take(state.step, total, void):
+            if state.plan.take(state.step, total, void, out):
                 state.bounds.settle()
     go_on(spec, state, 1)
 
@@ -107,6 +113,7 @@ def leave_plan(spec: Spec, state: ExperimentState, other: bool) -> None:
 def go_on(spec: Spec, state: ExperimentState, steps: int) -> None:
     """The next step, or the end."""
     state.step += steps
+    expectations.forget(state, steps)
     if state.step == spec.horizon:
         state.plan.cut()  # before it recommends
         end(state, state.pinned if state.pinned >= 0 else recommended(state))
@@ -133,7 +140,10 @@ def void(spec: Spec, state: ExperimentState, body: Body) -> None:
     hold, step = state.plan.hold, body["step"]
     if hold is None:
         return
-    total = hold.totals.pop(hold.place(step))
+    place = hold.place(step)
+    total = hold.totals.pop(place)
+    if hold.adjustments:
+        del hold.adjustments[place]
     hold.voided = sorted([*hold.voided, step])
     state.plan.voids += state.plan.unbroken
     state.bounds.retract(total / spec.scale, state.step - step)
@@ -151,6 +161,11 @@ def revise(spec: Spec, state: ExperimentState, body: Body) -> None:
     state.learned, state.excluded = follows["learned"], follows["excluded"]
     if state.phase is Phase.OVER:
         state.served = state.planned = follows["served"]
+
+
+def expect(spec: Spec, state: ExperimentState, body: Body) -> None:
+    """The totals of steps to come are told."""
+    expectations.expect(state, body)
 
 
 def pin(spec: Spec, state: ExperimentState, body: Body) -> None:
@@ -174,6 +189,21 @@ def disable(spec: Spec, state: ExperimentState, body: Body) -> None:
     restart(spec, state)
 
 
+def emergency(spec: Spec, state: ExperimentState, body: Body) -> None:
+    """A variant is off now: the current step, if it served it, goes on with another one and is void."""
+    variant, known = body["variant"], body["variant"] in state.disabled
+    state.disabled = tuple(sorted({*state.disabled, variant}))
+    if state.pinned == variant:
+        state.pinned = -1
+    if state.phase is Phase.OVER:
+        state.served = state.planned = body["to"]
+        return
+    if not known:
+        restart(spec, state)
+    if body["void"]:
+        state.served, state.role = body["to"], EMERGENCY
+
+
 def enable(spec: Spec, state: ExperimentState, body: Body) -> None:
     state.disabled = tuple(arm for arm in state.disabled if arm != body["variant"])
     restart(spec, state)
@@ -191,8 +221,8 @@ def restart(spec: Spec, state: ExperimentState) -> None:
     began = state.phase not in WAITING
     best = max(arms, key=lambda arm: (state.bounds.tallies[arm].pulls > 0, mean(state, arm), arm == spec.control))
     state.plan = plans.fresh(spec, arms, state.step + began, state.restarts, best)
-    if began:
-        state.role = Role.OUTSIDE
+    if began and state.role is not EMERGENCY:
+        state.role = OUTSIDE
 
 
 def mean(state: ExperimentState, arm: int) -> float:
@@ -207,7 +237,7 @@ def stop(spec: Spec, state: ExperimentState, body: Body) -> None:
 KINDS: Mapping[str, Callable[[Spec, ExperimentState, Body], None]] = {
     each.__name__: each
     for each in (
-        create, schedule, start, close, missed, void, revise, pin, unpin, pause, resume, disable, enable,
-        go_live, stop,
+        create, schedule, start, close, missed, void, revise, expect, pin, unpin, pause, resume, disable,
+        emergency, enable, go_live, stop,
     )
 }  # fmt: skip

@@ -10,6 +10,7 @@ import sqlite3
 from pathlib import Path
 
 from afterglow.errors import BadDatabase, Unavailable
+from afterglow.live.store.file_header import Kept, keep_open, let_go, opened
 
 BESIDE = ("", "-wal", "-shm")
 MAGIC = b"SQLite format 3\0"
@@ -28,6 +29,7 @@ class FileWatch:
         self.largest = dict[str, int]()
         self.changed = 0  # time of the last change of the database itself, by others or this process
         self.spoiled = False  # whether the file itself has other content now
+        self.file: Kept = keep_open(path)
 
     def check(self) -> None:
         for end in BESIDE:
@@ -58,13 +60,16 @@ class FileWatch:
 
     def overwritten(self) -> bool:
         """Whether the file has another header than one in use has."""
-        with self.path.open("rb") as file:
-            header = file.read(100)
+        header = self.file.header()
         return not header.startswith(MAGIC) or header[FORMAT] != IN_USE
 
     def emptied(self) -> None:
         """This process has emptied the write-ahead log."""
         self.largest.pop("-wal", None)
+
+    def close(self) -> None:
+        """The connection is closed."""
+        let_go(self.file)
 
 
 def refuse_leftover(path: Path) -> None:
@@ -74,8 +79,8 @@ def refuse_leftover(path: Path) -> None:
     """
     beside = path.with_name(path.name + "-wal")
     if path.exists() and beside.exists() and beside.stat().st_size:
-        with path.open("rb") as file:
-            header = file.read(100)
+        with opened(path) as file:
+            header = file.header()
         if header.startswith(MAGIC) and header[FORMAT] != IN_USE:
             raise BadDatabase(
                 f"{beside} belongs to another file than {path}, which was put in its place; remove {beside.name} and "

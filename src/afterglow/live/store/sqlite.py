@@ -218,6 +218,7 @@ def close_own(base: sqlite3.Connection, process: int, watch: FileWatch) -> None:
         abandon(base)
     else:
         base.close()
+        watch.close()
 
 
 def remove_files(path: Path) -> None:

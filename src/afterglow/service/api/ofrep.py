@@ -120,7 +120,8 @@ async def evaluate_flag(key: str, request: Request) -> Response:
     allow(request.scope["token"], "decide", key)
     try:
         unreadable(await request.body())
-        return answer(flag(key, await decision_of(service, await service.experiment(key))))
+        decision = await decision_of(service, await service.experiment(key))
+        return answer(flag(key, decision), fresh=service.freshness(decision))
     except Unreadable as error:
         return answer({"key": key, "errorCode": error.code, "errorDetails": error.details}, 400)
     except Problem as problem:
@@ -154,7 +155,7 @@ async def evaluate_flags(request: Request) -> Response:
     body = msgspec.json.encode({"flags": [await one_of_many(service, name) for name in names]})
     tag = b'"%s"' % blake2b(body, digest_size=12).hexdigest().encode()
     known = request.scope["sent"].get(b"if-none-match")
-    headers = {"ETag": tag.decode()}
+    headers = {"ETag": tag.decode(), "Cache-Control": "no-cache"}
     if known is not None and matches(known, tag):
         return Response(status_code=304, headers=headers)
     return Response(body, headers=headers, media_type="application/json")
@@ -208,5 +209,5 @@ def flag(name: str, decision: Decision) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def answer(value: dict[str, Any], status: int = 200) -> Response:
-    return Response(msgspec.json.encode(value), status, media_type="application/json")
+def answer(value: dict[str, Any], status: int = 200, fresh: str = "no-store") -> Response:
+    return Response(msgspec.json.encode(value), status, {"Cache-Control": fresh}, "application/json")

@@ -40,7 +40,9 @@ def dashboard_of(service: Service) -> Dashboard:
     experiments = service.experiments
     sessions = Sessions(service.tokens, service.access)
     call, auth = service.workers.call, service.settings.auth
-    return Dashboard(experiments, sessions, call, service.authenticator, auth, experiments.now)
+    return Dashboard(
+        experiments, sessions, call, service.authenticator, auth, service.settings.max_age, experiments.now
+    )
 
 
 def routes(dashboard: Dashboard) -> list[BaseRoute]:

@@ -13,7 +13,7 @@ from afterglow.live.domain.command_table import COMMANDS, Command
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.status import Status
 from afterglow.service.dashboard.forms import whole_number
-from afterglow.service.dashboard.numbers import moment, until
+from afterglow.service.dashboard.numbers import counted, moment, until
 from afterglow.service.dashboard.visit import Visit
 from afterglow.service.problems import Problem
 
@@ -37,7 +37,7 @@ def command_page(visit: Visit) -> Response:
     try:
         if command.grave and visit.form.get(CONFIRM, "").strip() != experiment.name:
             raise BadValue(f"type the experiment’s name, {experiment.name}, to confirm", field=CONFIRM)
-        experiment.command(command.name, **arguments(command, visit.form))
+        experiment.command(command.name, by=visit.actor(), **arguments(command, visit.form))
     except (BadValue, Conflict, OutOfTurn) as error:
         return form_page(visit, experiment, command, error)
     return visit.go(f"/experiments/{experiment.name}?done={command.slug}")
@@ -99,5 +99,5 @@ def effect(visit: Visit, experiment: Experiment, command: Command, status: Statu
     return Markup(command.confirmation(spec, status)).format(
         when=when, starts=Markup("at {}").format(moment(spec.starts_ms / 1000)) if later else "now",
         control=spec.variants[spec.control], pinned=status.pinned, step=f"{status.step:,}",
-        steps=f"{spec.horizon or 0:,}",
+        steps=f"{spec.horizon or 0:,}", reach=counted(visit.dashboard.max_age, "second"),
     )  # fmt: skip

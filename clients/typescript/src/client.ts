@@ -1,0 +1,164 @@
+/** `Client`: one service, its experiments, and the rewards on their way to it. */
+import { AfterglowError, Unavailable, errorOf } from "./errors.ts";
+import type { RefusedReward } from "./errors.ts";
+import { Outbox } from "./outbox.ts";
+import type { Receipt, Reward } from "./types.ts";
+import { Variant } from "./variant.ts";
+import type { Decision } from "./variant.ts";
+
+export interface Settings {
+  /** Seconds that a call may take; 10 unless set. */
+  timeout?: number;
+  /** Seconds that a request for the current variant may take; 2 unless set. */
+  currentTimeout?: number;
+  /** Rewards that may wait; 10,000 unless set. */
+  buffer?: number;
+  /** Seconds that a reward waits for others; 0.1 unless set. */
+  linger?: number;
+  /** Called with rewards that are given up. */
+  onRefused?: (refused: readonly RefusedReward[]) => void;
+  /** Another `fetch`, for instance one with an agent. */
+  fetch?: typeof fetch;
+  /** A clock in seconds that never goes back, for tests. */
+  clock?: () => number;
+}
+
+export interface Delivery {
+  readonly waiting: number;
+  readonly delivered: number;
+  readonly duplicates: number;
+  readonly givenUp: number;
+  readonly error: AfterglowError | null;
+}
+
+export class Client {
+  readonly #addresses: readonly string[];
+  readonly #token: string;
+  readonly #settings: Settings;
+  readonly #outbox: Outbox;
+  readonly #experiments = new Map<string, Experiment>();
+  #at = 0; // the address in use
+
+  /** `address` is that of the service, or several of its replicas; `token` is what `afterglow token create` printed. */
+  constructor(address: string | readonly string[], token: string, settings: Settings = {}) {
+    this.#addresses = (typeof address === "string" ? [address] : [...address]).map(checkedAddress);
+    if (this.#addresses.length === 0) throw new AfterglowError("give at least one address of the service", "bad-value");
+    if (!/^[\x21-\x7e]+$/.test(token)) {
+      throw new AfterglowError("token must be the text that `afterglow token create` printed", "bad-value");
+    }
+    this.#token = token;
+    this.#settings = settings;
+    const { buffer = 10_000, linger = 0.1, onRefused = () => {} } = settings;
+    this.#outbox = new Outbox((name, rewards) => this.#report(name, rewards), buffer, linger, onRefused);
+  }
+
+  /** A handle on an experiment; `initial` is served until the service has answered once. */
+  experiment(name: string, initial: string | null = null): Experiment {
+    const key = JSON.stringify([name, initial]);
+    const known = this.#experiments.get(key);
+    if (known !== undefined) return known;
+    const clock = this.#settings.clock ?? (() => performance.now() / 1000);
+    const ask = (path: string, init: RequestInit, seconds: number) => this.#fetch(path, init, seconds);
+    const variant = new Variant(pathOf(name, "current"), ask, this.#settings.currentTimeout ?? 2, clock, initial);
+    const made = new Experiment(name, variant, this.#outbox);
+    this.#experiments.set(key, made);
+    return made;
+  }
+
+  get delivery(): Delivery {
+    const { waiting, delivered, duplicates, givenUp, error } = this.#outbox;
+    return { waiting, delivered, duplicates, givenUp, error };
+  }
+
+  /** Wait until everything reported so far is delivered; `Undelivered` if some was refused or time is up. */
+  flush(seconds = 5): Promise<void> {
+    return this.#outbox.flush(seconds);
+  }
+
+  /**
+   * Deliver what waits, and take no more rewards; `Undelivered` if that isn't possible in time, and then the rest is
+   * given up. A program ends only after this, or when nothing waits.
+   */
+  async close(seconds = 5): Promise<void> {
+    this.#outbox.closed = true;
+    try {
+      await this.#outbox.flush(seconds);
+    } finally {
+      this.#outbox.stop();
+    }
+  }
+
+  async #report(name: string, rewards: readonly Reward[]): Promise<Receipt> {
+    const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(rewards) };
+    const response = await this.#fetch(pathOf(name, "rewards"), init, this.#settings.timeout ?? 10);
+    const text = await response.text();
+    if (response.status !== 202) throw errorOf(response.status, response.headers, text);
+    return JSON.parse(text) as Receipt;
+  }
+
+  /** One request, at the next address if this one gives no answer. */
+  async #fetch(path: string, init: RequestInit, seconds: number): Promise<Response> {
+    const headers = { ...(init.headers as Record<string, string>), authorization: `Bearer ${this.#token}` };
+    let failure: unknown;
+    for (let tried = 0; tried < this.#addresses.length; tried += 1) {
+      const address = this.#addresses[this.#at % this.#addresses.length] as string;
+      try {
+        const signal = AbortSignal.timeout(1000 * seconds);
+        return await (this.#settings.fetch ?? fetch)(address + path, { ...init, headers, signal });
+      } catch (error) {
+        failure = error;
+        this.#at += 1;
+      }
+    }
+    throw new Unavailable(`${this.#addresses.join(", ")} can't be reached; try again later`, "unreachable", 0, failure);
+  }
+}
+
+/** Made by `Client.experiment`. */
+export class Experiment {
+  readonly name: string;
+  readonly #variant: Variant;
+  readonly #outbox: Outbox;
+
+  constructor(name: string, variant: Variant, outbox: Outbox) {
+    this.name = name;
+    this.#variant = variant;
+    this.#outbox = outbox;
+  }
+
+  /** The variant to serve now; while the service can't be reached, the last one or the initial one. */
+  async current(): Promise<string> {
+    return (await this.decision()).variant;
+  }
+
+  /** The variant to serve now, with its step, and whether it is a fallback. */
+  decision(): Promise<Decision> {
+    return this.#variant.decision();
+  }
+
+  /** Report an amount, in the unit of the experiment. It is sent in the background, and counts once; its key. */
+  reward(amount: number, key: string = crypto.randomUUID()): string {
+    if (typeof amount !== "number" || !Number.isFinite(amount) || amount < 0) {
+      throw new AfterglowError(`amount must be a finite number of at least 0, got ${String(amount)}`, "bad-value");
+    }
+    this.#outbox.put(this.name, { key, amount });
+    return key;
+  }
+}
+
+function pathOf(name: string, part: string): string {
+  return `/v1/experiments/${encodeURIComponent(name)}/${part}`;
+}
+
+function checkedAddress(address: string): string {
+  let url: URL;
+  try {
+    url = new URL(address);
+  } catch {
+    throw new AfterglowError(`address must be that of the service, such as https://experiments.example, got ${address}`, "bad-value");
+  }
+  if (url.protocol !== "http:" && url.protocol !== "https:") {
+    throw new AfterglowError(`address must begin with http:// or https://, got ${address}`, "bad-value");
+  }
+  return address.replace(/\/+$/, "");
+}
