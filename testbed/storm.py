@@ -32,8 +32,6 @@ import httpx
 from testbed.service import BARE, COMMAND, Serving, command
 from testbed.storm_clients import PATIENCE, VARIANTS, Client, Closer, Operator, Unsure
 
-REMEMBER = 120  # steps for which keys are known
-ALL = 1000  # the same where the clock ends them: more than there will be, however slow the machine
 CLOSE_EVERY = 300  # rewards, where steps are closed by hand
 
 
@@ -71,7 +69,6 @@ class Storm:
     ) -> None:
         self.services = services
         self.name = name
-        self.remember = REMEMBER if step_seconds is None else ALL
         self.close_every = close_every  # rewards
         self.step = 0  # the latest that anybody has heard of
         self.acknowledged = 0  # rewards
@@ -86,7 +83,7 @@ class Storm:
         asked = {"name": name, "variants": VARIANTS, "window": 2, "reward_max": 1e9, "policy": "ucb1", "seed": seed}
         timed = {} if step_seconds is None else {"step_seconds": step_seconds}
         with services[0].client() as http:
-            made = http.post("/v1/experiments", json=asked | timed | {"remember": self.remember})
+            made = http.post("/v1/experiments", json=asked | timed)
             assert made.status_code == 201, made.text
 
     def __enter__(self) -> "Storm":

@@ -25,7 +25,6 @@ class Weather(Protocol):
 
     services: Sequence[Serving]
     name: str
-    remember: int
     close_every: int
     step: int  # the latest that anybody has heard of
     acknowledged: int  # rewards
@@ -142,9 +141,8 @@ class Client(Caller):
         self.storm.heard(step, size)
 
     def known(self) -> Batch | None:
-        """A batch that was acknowledged, and is certain to be remembered."""
-        recent = [batch for step, batch in self.kept if self.storm.step - step < self.storm.remember // 2]
-        return self.random.choice(recent) if recent else None
+        """A batch that was acknowledged; its keys are known for an hour at least."""
+        return self.random.choice(self.kept)[1] if self.kept else None
 
     def repeat(self) -> None:
         batch = self.known()

@@ -40,7 +40,7 @@ def next_batch(box: Outbox, clock: Hand) -> Batch:
 
 
 def amounts(batch: Batch) -> list[float]:
-    return [amount for _, amount in batch.given()]
+    return [amount for _, amount, _ in batch.given()]
 
 
 def test_rewards_wait_a_moment_for_company_and_travel_together_in_order() -> None:
@@ -91,7 +91,7 @@ def test_keys_are_random_and_stay_the_same_when_they_are_sent_again() -> None:
     again = next_batch(box, clock)
     assert len(keys) == 100
     assert again.given()[:100] == first.given()
-    assert again.given()[100] == ("mine", 2.0)
+    assert again.given()[100] == ("mine", 2.0, None)
 
 
 def test_pauses_grow_up_to_a_limit_and_start_anew_when_it_worked() -> None:
@@ -217,17 +217,52 @@ def test_an_amount_that_is_none_is_refused_before_it_is_kept(amount: float) -> N
     assert box.waiting == 0
 
 
+def receipt(step: int) -> Answer:
+    return Answer(202, {}, b'{"step":%d,"accepted":1,"duplicates":0}' % step)
+
+
+def test_what_is_sent_again_names_the_step_of_its_first_try() -> None:
+    clock = Hand()
+    box = outbox(clock)
+    box.put("s", 1.0, key="a")
+    batch = next_batch(box, clock)
+    assert box.step_wanted(batch)
+    box.answered(batch, AWAY)  # it was not even sent
+    batch = next_batch(box, clock)
+    assert box.step_wanted(batch)
+    box.learn_step(batch, receipt(7))
+    box.sending(batch)
+    assert batch.given() == [("a", 1.0, None)]
+    box.answered(batch, AWAY)
+    box.put("s", 1.0, key="b")
+    batch = next_batch(box, clock)
+    box.learn_step(batch, receipt(9))
+    box.sending(batch)
+    assert batch.given() == [("a", 1.0, 7), ("b", 1.0, None)]
+    box.answered(batch, AWAY)
+    batch = next_batch(box, clock)
+    box.sending(batch)
+    assert batch.given() == [("a", 1.0, 7), ("b", 1.0, 9)]
+    box.answered(batch, Answer(409, {}, b'{"type":"/problems/sealed","kind":"sealed","detail":"step 7 is sealed"}'))
+    alone = [next_batch(box, clock)]
+    box.sending(alone[0])
+    assert alone[0].given() == [("a", 1.0, 7)]
+    box.answered(alone[0], Answer(409, {}, b'{"type":"/problems/sealed","kind":"sealed","detail":"step 7 is sealed"}'))
+    box.answered(next_batch(box, clock), receipt(9))
+    assert [(one.key, one.error.kind) for one in box.refused] == [("a", "sealed")]
+
+
 class Books:
     """A stand-in for the service: remembers keys, refuses batches with an amount above 9."""
 
     def __init__(self) -> None:
         self.counted = dict[str, float]()
 
-    def take(self, given: Iterable[tuple[str, float]]) -> Answer:
+    def take(self, given: Iterable[tuple[str, float, int | None]]) -> Answer:
         batch = list(given)
-        if any(amount > 9 for _, amount in batch):
+        if any(amount > 9 for _, amount, _ in batch):
             return WRONG
-        for key, amount in batch:
+        for key, amount, _ in batch:
             assert self.counted.setdefault(key, amount) == amount
         return TAKEN
 

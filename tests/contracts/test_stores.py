@@ -8,9 +8,10 @@ from afterglow.errors import Conflict, UnknownName
 from afterglow.live.domain.log import BEGINNING, NOTHING, Record, chained
 from afterglow.live.domain.step_rows import StepRow
 from afterglow.live.store import open_store
-from afterglow.live.store.contract import Raced, Snapshot, Store, Writing
+from afterglow.live.store.contract import Raced, Snapshot, Span, Store, Writing
 
 Opener = Callable[[], Store]
+SPAN = Span(0, b"salt", 0, 0)
 
 
 @pytest.fixture
@@ -85,8 +86,8 @@ def spoil(log: Writing) -> None:
     """Write everywhere, then fail."""
     log.append(chain(3))
     log.put_steps([StepRow(0, 1, 1, "plan")])
-    log.put_salt(0, b"salt")
-    log.put_rewards(0, [(b"digest", 5)])
+    log.put_span(SPAN)
+    log.put_rewards(0, 0, [(b"digest", 5)])
     raise ZeroDivisionError
 
 
@@ -99,7 +100,7 @@ def test_what_fails_leaves_nothing_behind(store: Store) -> None:
     with pytest.raises(ZeroDivisionError), store.writing("one") as log:
         spoil(log)
     with store.reading("one") as log:
-        assert (log.head().seq, list(log.steps()), log.salts(), log.reported(0)) == (-1, [], {}, (0, 0))
+        assert (log.head().seq, list(log.steps()), log.spans(), log.reported(0)) == (-1, [], [], (0, 0))
 
 
 def test_what_was_written_is_there_for_the_next_process(opener: Opener) -> None:
@@ -130,14 +131,18 @@ def test_a_step_has_one_row_which_ends_and_may_be_voided(store: Store) -> None:
         log.put_steps([StepRow(3, 0, 0, "plan")])
 
 
-def test_a_row_can_be_repeated_for_any_number_of_steps(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("afterglow.live.store.tables.AT_ONCE", 10)
+def test_a_row_can_stand_for_any_number_of_steps(store: Store) -> None:
     with store.creating("one") as log:
         log.put_steps([StepRow(0, 1, 0, "plan", 7)])
         log.repeat_step(StepRow(1, 2, 1, "missed", 0, 1), 35)
         log.repeat_step(StepRow(36, 0, 1, "missed", 0, 1), 1)
         missed = [StepRow(step, 2, 1, "missed", 0, 1) for step in range(1, 36)]
         assert list(log.steps()) == [StepRow(0, 1, 0, "plan", 7), *missed, StepRow(36, 0, 1, "missed", 0, 1)]
+        assert list(log.steps(20, 3)) == missed[19:22]
+        assert [row.step for row in log.steps(34)] == [34, 35, 36]
+        assert [row.step for row in log.steps(0, 2)] == [0, 1]
+        log.repeat_step(StepRow(37, 0, 1, "missed", 0, 1), 10**12)
+        assert list(log.steps(10**11, 1)) == [StepRow(10**11, 0, 1, "missed", 0, 1)]
 
 
 def test_the_last_snapshot_before_a_step_is_found(store: Store) -> None:
@@ -153,65 +158,68 @@ def test_the_last_snapshot_before_a_step_is_found(store: Store) -> None:
 
 def test_rewards_add_up_and_are_found_by_their_digest(store: Store) -> None:
     with store.creating("one") as log:
-        log.put_salt(3, b"salt of 3")
-        log.put_rewards(3, [(bytes([j]), j * 10**12) for j in range(100)])
-        log.put_rewards(4, [(bytes([7]), 1)])
+        log.put_rewards(3, 6, [(bytes([j]), j * 10**12) for j in range(50)])
+        log.put_rewards(3, 7, [(bytes([j]), j * 10**12) for j in range(50, 100)])
+        log.put_rewards(3, 7, [(b"more", 5)])
+        log.put_rewards(4, 8, [(bytes([7]), 1)])
     with store.reading("one") as log:
-        assert log.reported(3) == (100, 4950 * 10**12)
-        wanted = [bytes([7]), bytes([8]), b"another"]
-        assert log.amounts(3, wanted) == {wanted[0]: 7 * 10**12, wanted[1]: 8 * 10**12}
+        sums = {6: (50, 1225 * 10**12), 7: (51, 3725 * 10**12 + 5), 8: (1, 1)}
+        assert {step: log.reported(step) for step in (6, 7, 8)} == log.recounted() == sums
+        wanted = [bytes([7]), bytes([88]), b"another"]
+        assert log.amounts(3, wanted) == {wanted[0]: 7 * 10**12, wanted[1]: 88 * 10**12}
         assert log.amounts(4, wanted) == {wanted[0]: 1}
         assert log.amounts(5, wanted) == {}
-        assert log.salts(2) == {3: b"salt of 3"}
-        assert log.salts(4) == {}
+    with store.writing("one") as log:
+        log.drop_sums(8)
+        assert [log.reported(step)[0] for step in (6, 7, 8)] == [0, 0, 1]
 
 
 def test_sums_beyond_64_bits_are_exact(store: Store) -> None:
     with store.creating("x"):
         pass
     with store.reporting("x") as log:
-        log.put_rewards(0, [(bytes([number]), 10**18 + number) for number in range(20)])
+        log.put_rewards(0, 0, [(bytes([number]), 10**18 + number) for number in range(20)])
     with store.reading("x") as log:
         assert log.reported(0) == (20, 20 * 10**18 + 190)
 
 
-def test_a_step_keeps_its_first_salt(store: Store) -> None:
+def test_a_span_keeps_its_first_salt(store: Store) -> None:
     with store.creating("one"):
         pass
     with store.reporting("one") as log:
-        assert log.put_salt(0, b"first") == b"first"
-        assert log.put_salt(0, b"second") == b"first"
-        assert log.salts() == {0: b"first"}
+        log.put_span(SPAN)
+        log.put_span(SPAN._replace(salt=b"second"))
+        assert log.spans() == [SPAN]
 
 
-def test_a_digest_counts_once_in_a_step(store: Store) -> None:
+def test_a_digest_counts_once_in_a_span(store: Store) -> None:
     with store.creating("one") as log:
-        log.put_rewards(0, [(b"x", 1)])
+        log.put_rewards(0, 0, [(b"x", 1)])
     with pytest.raises(Raced), store.reporting("one") as log:
-        log.put_rewards(0, [(b"w", 1), (b"x", 1), (b"y", 1)])
+        log.put_rewards(0, 2, [(b"w", 1), (b"x", 1), (b"y", 1)])
     with store.reading("one") as log:
-        assert log.reported(0) == (1, 1)
+        assert (log.reported(0), log.reported(2)) == ((1, 1), (0, 0))
 
 
-def test_forgetting_erases_all_before_a_step_and_nothing_after(store: Store) -> None:
+def test_forgetting_erases_all_before_a_span_and_nothing_after(store: Store) -> None:
     with store.creating("one") as log:
-        for step in range(4):
-            log.put_salt(step, b"salt")
-            log.put_rewards(step, [(b"x", step)])
+        for number in range(4):
+            log.put_span(SPAN._replace(number=number))
+            log.put_rewards(number, 10 * number, [(b"x", number)])
         assert log.forget(2)
         assert not log.forget(2)
     store.tidy()
     with store.reading("one") as log:
-        assert sorted(log.salts()) == [2, 3]
-        assert [log.reported(step)[0] for step in range(4)] == [0, 0, 1, 1]
+        assert [span.number for span in log.spans()] == [2, 3]
+        assert sorted(log.recounted()) == [20, 30]
 
 
 def test_experiments_of_one_database_don_t_see_each_other(store: Store) -> None:
     for name, count in (("one", 2), ("two", 3)):
         with store.creating(name) as log:
             log.append(chain(count))
-            log.put_salt(0, b"salt")
-            log.put_rewards(0, [(b"x", count)])
+            log.put_span(SPAN)
+            log.put_rewards(0, 0, [(b"x", count)])
     with store.writing("one") as log:
         assert len(list(log.records())) == 2
         log.forget(1)

@@ -27,7 +27,10 @@ def rewrite(experiments: Experiments, statement: str) -> None:
         ("UPDATE steps SET total = total + 1 WHERE step = 5", "step 5: the table has"),
         ("UPDATE steps SET served = 0 WHERE step = 7", "step 7: the table has"),
         ("DELETE FROM steps WHERE step = 5", "step 5: the table has"),
-        ("INSERT INTO steps VALUES (1, 99, 0, 0, 'plan', 0, 0)", "step 99: the table has a row that is not in the log"),
+        (
+            "INSERT INTO steps VALUES (1, 99, 0, 0, 'plan', 0, 0, NULL)",
+            "step 99: the table has a row that is not in the log",
+        ),
         ("UPDATE snapshots SET state = replace(state, '1', '2')", "snapshot 10: it is not the state"),
         ("INSERT INTO snapshots VALUES (1, 999, 0, '', '')", "snapshot 999: it is not in the log"),
     ],
@@ -64,6 +67,30 @@ def test_a_decision_that_does_not_follow_from_the_log_is_found(address: str) -> 
         faults = experiment.verify().faults
         assert faults[0].startswith("step 5: the table has")
         assert any("the log leads to step" in fault for fault in faults)
+
+
+@pytest.mark.parametrize(
+    ("damage", "fault"),
+    [
+        (
+            "UPDATE rewards SET amount = amount + 1 WHERE step = 0",
+            "step 0: its 2 rewards add up to 3,000,002",
+        ),
+        ("UPDATE rewards SET amount = amount + 1 WHERE step = 1", "step 1: its rewards are (1, 4000001), their stored"),
+        ("DELETE FROM sums", "step 1: its rewards are (1, 4000000), their stored sum is (0, 0)"),
+        ("UPDATE rewards SET step = 7 WHERE step = 1", "step 7: there are rewards, but the log has no such step"),
+    ],
+)
+def test_verify_compares_rewards_that_are_not_sealed_with_totals(
+    experiments: Experiments, damage: str, fault: str
+) -> None:
+    experiment = experiments.create("shipping", **ASKED)
+    experiment.rewards([("a", 1.0), ("b", 2.0)])
+    experiment.close_step()
+    experiment.reward(4.0, "c")
+    assert experiment.verify().ok
+    rewrite(experiments, damage)
+    assert any(one.startswith(fault) for one in experiment.verify().faults), experiment.verify()
 
 
 def test_a_damaged_log_or_snapshot_is_not_gone_on_from(address: str, monkeypatch: pytest.MonkeyPatch) -> None:

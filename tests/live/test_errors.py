@@ -36,7 +36,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {  # values of each setting, with the 
     "seed": [(-1, "bad-value"), (2**60, "bad-value")],
     "heartbeat": [("yes", "bad-value"), (None, "bad-value")],
     "shadow": [(1, "bad-value")],
-    "remember": [(-1, "bad-value"), (10**5, "bad-value")],
+    "remember": [(-1, "bad-value"), (10**8, "bad-value")],
     "start": [("now", "bad-value")],
     "starts": [(-1, "bad-value"), ("soon", "bad-value")],
 }

@@ -55,17 +55,51 @@ def test_reports_to_what_is_not_running_are_each_told_so(experiments: Experiment
     assert [type(one) for one in draft.report([[("a", 1.0)], [("b", 1.0)]])] == [OutOfTurn] * 2
 
 
-@pytest.mark.parametrize("remember", [0, 1, 3])
-def test_a_batch_sent_again_counts_once_for_as_long_as_keys_are_remembered(
-    experiments: Experiments, remember: int
-) -> None:
-    experiment = experiments.create("shipping", **ASKED, remember=remember)
+def test_a_batch_sent_again_counts_once_for_as_long_as_keys_are_kept(clocked: Experiments, clock: Clock) -> None:
+    """For the time that is set at least, and for twice that time at most."""
     batch = [(f"key {number}", 0.01) for number in range(1500)]
+    experiment = clocked.create("shipping", **ASKED, remember=3 * 3600.0)
     assert experiment.rewards(batch) == (0, 1500, 0)
-    for step in range(remember + 1):
+    for step in range(6):
         assert experiment.rewards(batch[:700]) == (step, 0, 700)
+        clock.hours(1)
         experiment.close_step()
-    assert experiment.rewards(batch[:700]) == (remember + 1, 700, 0)
+    assert experiment.rewards(batch[:700]) == (6, 700, 0)
+    forgetful = clocked.create("forgetful", **ASKED, remember=0)
+    for step in range(2):
+        assert forgetful.rewards(batch) == (step, 1500, 0)
+        assert forgetful.rewards(batch) == (step, 0, 1500)
+        forgetful.close_step()
+
+
+@pytest.mark.parametrize(("seconds", "known"), [(1.0, 3600), (3600.0, 3), (86400.0, 3)])
+def test_keys_are_kept_for_an_hour_or_three_steps_unless_told_otherwise(
+    clocked: Experiments, clock: Clock, seconds: float, known: int
+) -> None:
+    experiment = clocked.create("shipping", **ASKED, step_seconds=seconds)
+    experiment.reward(1.0, "first")
+    for passed in (1, known - 2):
+        clock.now += passed * seconds
+        experiment.reward(1.0, f"at {clock.now}")
+    clock.now += seconds
+    assert experiment.reward(1.0, "first") == (known, 0, 1)
+    for _ in range(3):  # each begins a span
+        clock.now += known * seconds
+        experiment.reward(1.0, f"at {clock.now}")
+    with pytest.raises(Conflict, match=r"step 0 is sealed: its keys are erased") as refused:
+        experiment.reward(1.0, "first", step=0)
+    assert (refused.value.kind, refused.value.field) == ("sealed", "step")
+    assert experiment.reward(1.0, "first", step=experiment.decision().step).accepted == 1
+    assert experiment.verify().ok
+
+
+def test_a_key_is_looked_up_twice_however_long_keys_are_kept(clocked: Experiments, clock: Clock) -> None:
+    experiment = clocked.create("shipping", **ASKED, step_seconds=1.0, remember=86400.0)
+    for _ in range(200):
+        clock.now += 1000
+        experiment.reward(1.0)
+        with clocked._store.reading("shipping") as log:
+            assert len(log.spans()) <= 2
 
 
 # A glance

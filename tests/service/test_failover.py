@@ -116,8 +116,9 @@ def test_a_standby_promoted_under_load_loses_what_it_had_not_and_nothing_is_appe
 
 
 REWIND = (
-    "DELETE FROM rewards", "DELETE FROM salts", "DELETE FROM snapshots", "DELETE FROM events WHERE seq > 6",
-    "DELETE FROM steps WHERE step > 5", "UPDATE steps SET total = NULL WHERE step = 5",
+    "DELETE FROM rewards", "DELETE FROM spans", "DELETE FROM sums", "DELETE FROM snapshots",
+    "DELETE FROM events WHERE seq > 6", "DELETE FROM steps WHERE step > 5",
+    "UPDATE steps SET total = NULL WHERE step = 5",
 )  # fmt: skip
 
 

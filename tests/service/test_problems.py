@@ -76,7 +76,7 @@ ASK: list[tuple[str, str, str, dict[str, Any]]] = [
     ("bad-value", "POST", REWARDS, {"json": {"key": "", "amount": 1}}),
     ("bad-value", "POST", REWARDS, {"json": {"key": "b", "amount": -1}}),
     ("bad-value", "POST", REWARDS, {"json": {"key": "b", "amount": 31}}),
-    ("bad-value", "POST", REWARDS, {"json": []}),
+    ("bad-value", "POST", REWARDS, {"json": {"key": "a", "amount": 1, "step": -1}}),
     ("bad-value", "POST", REWARDS, {"json": [{"key": f"k{n}", "amount": 0} for n in range(1001)]}),
     ("bad-value", "POST", "/v1/experiments", {"json": {"name": "new", **ASKED, "policy": "trim-ucv"}}),
     ("bad-value", "POST", "/v1/experiments", {"json": {"name": "new", **ASKED, "speed": 1}}),

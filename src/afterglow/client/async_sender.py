@@ -68,6 +68,9 @@ class AsyncRewardSender:
             if batch is not None:
                 answer: Answer | Unavailable
                 try:
+                    if self._outbox.step_wanted(batch):
+                        self._outbox.learn_step(batch, await self._send(calls.rewards(batch.experiment, [])))
+                    self._outbox.sending(batch)
                     answer = await self._send(calls.rewards(batch.experiment, batch.given()))
                 except Exception as error:
                     answer = unanswered(error)

@@ -28,6 +28,7 @@ KINDS: Mapping[str, type[AfterglowError]] = {
     "name-taken": Conflict,
     "step-closed": Conflict,
     "key-reused": Conflict,
+    "sealed": Conflict,
     "out-of-turn": OutOfTurn,
     "horizon-reached": HorizonReached,
     "unusable": BadFormat,
@@ -156,5 +157,7 @@ def close(name: str, step: int, total: float | Decimal | None) -> Call:
     return Call("POST", of(name, "steps", str(step)), {"total": given})
 
 
-def rewards(name: str, given: list[tuple[str, float]]) -> Call:
-    return Call("POST", of(name, "rewards"), [{"key": key, "amount": amount} for key, amount in given])
+def rewards(name: str, given: list[tuple[str, float, int | None]]) -> Call:
+    """Rewards; one that is sent again has the step of the first try. None at all asks for the current step."""
+    body = [{"key": key, "amount": amount} | ({} if step is None else {"step": step}) for key, amount, step in given]
+    return Call("POST", of(name, "rewards"), body)

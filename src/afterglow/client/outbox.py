@@ -18,10 +18,11 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 from afterglow.client.backoff import Backoff
-from afterglow.client.calls import Answer, passes, pause_wanted, refusal
+from afterglow.client.calls import Answer, parsed, passes, pause_wanted, refusal
 from afterglow.errors import AfterglowError, BadValue, OutOfTurn, Unavailable, argument
 
 MOST = 1000  # rewards that the service takes at once
+STEP_KNOWN = 60.0  # seconds for which an answer tells the current step
 HALVED = {413, 422}  # a single reward may be what is wrong
 
 
@@ -32,14 +33,18 @@ class QueuedReward:
     amount: float
     serial: int
     tried: float | None = None  # when it was first sent
+    step: int | None = None  # the current step then, if it is known
+    sent: bool = False
+    again: bool = False  # whether it was sent before
 
 
 class Batch(NamedTuple):
     experiment: str
     rewards: list[QueuedReward]
 
-    def given(self) -> list[tuple[str, float]]:
-        return [(reward.key, reward.amount) for reward in self.rewards]
+    def given(self) -> list[tuple[str, float, int | None]]:
+        """Keys, amounts, and the step of the first try of what is sent again."""
+        return [(reward.key, reward.amount, reward.step if reward.again else None) for reward in self.rewards]
 
 
 class Refused(NamedTuple):
@@ -68,6 +73,7 @@ class Outbox:
         self._queues = dict[str, deque[QueuedReward]]()  # the experiment whose turn it is comes first
         self._parts = deque[Batch]()  # of batches that were refused
         self._sent: Batch | None = None
+        self._steps = dict[str, tuple[int, float]]()  # the last step that is known, and since when
         self._serial = count()
         self._due = math.inf  # when to send next
         self._resting = False  # after a failure
@@ -151,15 +157,35 @@ class Outbox:
                 self._parts.remove(part)
                 self._refuse(part, error)
 
+    def step_wanted(self, batch: Batch) -> bool:
+        """Whether the current step should be asked for before a batch is sent: it is unknown, or known for long."""
+        then = self._steps.get(batch.experiment, (0, -math.inf))[1]
+        return self._clock() - then > STEP_KNOWN and not all(reward.sent for reward in batch.rewards)
+
+    def learn_step(self, batch: Batch, answer: Answer) -> None:
+        """Take the current step from an answer: rewards that are sent for the first time go to it, or to a later."""
+        step = (parsed(answer) or {}).get("step") if answer.status < 300 else None
+        if isinstance(step, int):
+            self._steps[batch.experiment] = (step, self._clock())
+
+    def sending(self, batch: Batch) -> None:
+        """A batch is about to be sent: note the step to which its new rewards go at the earliest."""
+        step, _ = self._steps.get(batch.experiment, (None, 0.0))
+        for reward in batch.rewards:
+            reward.again = reward.sent
+            if not reward.sent:
+                reward.sent, reward.step = True, step
+
     def answered(self, batch: Batch, answer: Answer | AfterglowError) -> None:
         """The answer to a batch; an error if there was none."""
         if isinstance(answer, AfterglowError):
             self._failed(batch, answer)
         elif answer.status < 300:
+            self.learn_step(batch, answer)
             self._settle()
             self.delivered += len(batch.rewards)
             self.waiting -= len(batch.rewards)
-        elif answer.status in HALVED and len(batch.rewards) > 1:
+        elif len(batch.rewards) > 1 and (answer.status in HALVED or refusal(answer).kind == "sealed"):
             self._settle()
             middle = len(batch.rewards) // 2
             self._parts.appendleft(batch._replace(rewards=batch.rewards[middle:]))

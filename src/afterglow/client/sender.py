@@ -72,6 +72,9 @@ class RewardSender:
             if batch is not None:
                 answer: Answer | Unavailable
                 try:
+                    if self._outbox.step_wanted(batch):
+                        self._outbox.learn_step(batch, self._send(calls.rewards(batch.experiment, [])))
+                    self._outbox.sending(batch)
                     answer = self._send(calls.rewards(batch.experiment, batch.given()))
                 except Exception as error:
                     answer = unanswered(error)

@@ -1,40 +1,52 @@
 """Recognise a reward that is sent again, without storing its key.
 
-Only a digest of the key with the salt of its step is stored. Digests and salts are erased some steps after theirs has
-closed; then nothing links a stored amount to a key.
+Only a digest of the key with a salt is stored. A salt serves for a span of steps that lasts as long as keys are to be
+kept; then the next one begins, and the one before it is erased with its digests. So keys are kept for one to two such
+times, a key is looked up under two salts, however long that is, and after it nothing links a stored amount to a key.
+
+A caller that sends a reward again, long after the first try, names the step of that try. If the keys of that step are
+erased, the reward is refused: it is better returned to its sender than counted twice.
 """
 
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from secrets import token_bytes
+from typing import NamedTuple
 
+from afterglow.checks import whole
 from afterglow.errors import AfterglowError, BadValue, Conflict, argument
 from afterglow.live.domain.amounts import micros, units
 from afterglow.live.domain.spec import Spec
-from afterglow.live.store.contract import Writing
+from afterglow.live.store.contract import Span, Writing
 
 LONGEST = 200
+NEVER_SENT = 1 << 62  # later than any step
 
 Batch = Sequence[tuple[bytes, int]]  # keys and amounts
 
 
+class Named(NamedTuple):
+    """A batch of rewards, and the earliest step to which one of them was sent before."""
+
+    batch: Batch
+    step: int
+
+
 def settle(
-    log: Writing, step: int, remember: int, batches: Iterable[Batch | AfterglowError], suspect: bool
+    log: Writing, spec: Spec, step: int, now: int, batches: Iterable[Named | AfterglowError], suspect: bool
 ) -> list[int | AfterglowError]:
     """Store the new rewards; how many each batch had, or the error that refuses the batch.
 
-    Unless `suspect`, keys of this step are assumed to be new; `Raced` is raised if one of them is not.
+    Unless `suspect`, keys of the current span are assumed to be new; `Raced` is raised if one of them is not.
     """
-    given = list(batches)
+    spans = log.spans() or first_span(log, spec, step, now)
+    *earlier, present = spans
+    given = [one if isinstance(one, AfterglowError) else still_known(one, spans[0]) for one in batches]
     keys = {key: None for batch in given if not isinstance(batch, AfterglowError) for key, _ in batch}
-    salts = log.salts(step - remember)
-    present = salts.pop(step, None) or log.put_salt(step, token_bytes(32))
     known = dict[bytes, int]()
-    if suspect:
-        salts[step] = present
-    for old, salt in salts.items():
-        digests = {digest_of(key, salt): key for key in keys}
-        known.update((digests[digest], amount) for digest, amount in log.amounts(old, digests).items())
+    for span in spans if suspect else earlier:
+        digests = {digest_of(key, span.salt): key for key in keys}
+        known.update((digests[digest], amount) for digest, amount in log.amounts(span.number, digests).items())
     taken = list[int | AfterglowError]()
     new = dict[bytes, int]()
     for batch in given:
@@ -49,8 +61,49 @@ def settle(
         known.update(fresh)
         new.update(fresh)
         taken.append(len(fresh))
-    log.put_rewards(step, sorted((digest_of(key, present), amount) for key, amount in new.items()))
+    rows = sorted((digest_of(key, present.salt), amount) for key, amount in new.items())
+    log.put_rewards(present.number, step, rows)
     return taken
+
+
+def first_span(log: Writing, spec: Spec, step: int, now: int) -> list[Span]:
+    """Begin the first span. Nothing was reported before, but in an experiment of release 0.1.0 keys may be erased."""
+    first = 0 if spec.remember_ms or not spec.remember else max(0, step - spec.remember)
+    log.put_span(Span(0, token_bytes(32), first, now))
+    return log.spans()
+
+
+def still_known(named: Named, oldest: Span) -> Batch | AfterglowError:
+    """The rewards, unless one of them was sent before to a step whose keys are erased."""
+    if named.step >= oldest.first:
+        return named.batch
+    return Conflict(
+        f"{argument('step')} {named.step:,} is sealed: its keys are erased, so nobody can tell whether this reward was "
+        f"counted then; keys are known from step {oldest.first:,} on. It was not counted again",
+        kind="sealed",
+        field="step",
+    )
+
+
+def rotate(log: Writing, spec: Spec, step: int, now: int) -> bool:
+    """At the beginning of a step: begin a new span when it is time, and erase old ones; whether any was erased."""
+    spans = log.spans()
+    if not spans:
+        return False
+    if step > spans[-1].first and old_enough(spec, spans[-1], step, now):
+        spans.append(Span(spans[-1].number + 1, token_bytes(32), step, now))
+        log.put_span(spans[-1])
+    erased = spans[0].number
+    for later in spans[1:]:
+        if not old_enough(spec, later, step, now):
+            break  # keys of the span before it are needed still
+        erased = later.number
+    return erased > spans[0].number and log.forget(erased)
+
+
+def old_enough(spec: Spec, span: Span, step: int, now: int) -> bool:
+    """Whether a span began as long ago as keys are to be kept."""
+    return step - span.first >= spec.remember and now - span.began >= spec.remember_ms
 
 
 def unknown(batch: Batch, known: dict[bytes, int]) -> dict[bytes, int]:
@@ -70,11 +123,16 @@ def unknown(batch: Batch, known: dict[bytes, int]) -> dict[bytes, int]:
     return fresh
 
 
-def readable(spec: Spec, rewards: Sequence[tuple[object, object]]) -> Batch | AfterglowError:
-    """Keys and amounts in micro-units, or why the whole batch is refused."""
-    most = spec.most
+def readable(spec: Spec, rewards: Sequence[tuple[object, ...]]) -> Named | AfterglowError:
+    """Keys and amounts in micro-units, or why the whole batch is refused; a reward may have its first step too."""
+    most, first = spec.most, NEVER_SENT
     try:
-        return [(checked(key), micros("amount", amount, most)) for key, amount in rewards]
+        batch = list[tuple[bytes, int]]()
+        for key, amount, *step in rewards:
+            batch.append((checked(key), micros("amount", amount, most)))
+            if step and step[0] is not None:
+                first = min(first, whole("step", step[0], 0))
+        return Named(batch, first)
     except BadValue as refused:
         return refused
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from afterglow.errors import AfterglowError
+from afterglow.live.domain.amounts import FULL
 from afterglow.live.domain.log import NOTHING, Record, body_of, chained, read_body
 from afterglow.live.domain.replay import REVISING, Replay, StepSet, range_of
 from afterglow.live.domain.spec import Spec, read_spec
@@ -50,6 +51,7 @@ class Audit:
         self.rows: Iterator[StepRow] = log.steps()
         self.kept: Iterator[Snapshot] = log.snapshots()
         self.opened = (0, 0, 0)  # step, served, planned
+        self.recounted = log.recounted()
 
     def run(self) -> Verification:
         spec: Spec | None = None
@@ -81,6 +83,7 @@ class Audit:
         if kind == "close":
             self.compare_decision(state, record.seq, values)
             self.compare_row(state.step, values["total"], state.role, values["void"])
+            self.compare_rewards(state.step, values["total"])
         elif kind in ("missed", "stop"):
             if kind == "stop":
                 self.compare_decision(state, record.seq, values)
@@ -130,13 +133,25 @@ class Audit:
                 f"step {step:,}: the table has {tuple(row) if row else 'no row'}, the log leads to {leads}"
             )
 
+    def compare_rewards(self, step: int, total: int) -> None:
+        """Rewards whose keys are not erased yet add up to the total of their step."""
+        count, added = self.recounted.pop(step, (0, total))
+        if count and min(added, FULL) != total:
+            self.faults.append(
+                f"step {step:,}: its {count:,} rewards add up to {added:,} micro-units, the log has {total:,}"
+            )
+
     def compare_snapshot(self, snapshot: Snapshot, state: ExperimentState, mark: bytes) -> None:
         self.snapshots += 1
         if snapshot.state != state.text(version_of(snapshot.state)) or snapshot.check != check(mark, snapshot.state):
             self.faults.append(f"snapshot {snapshot.seq:,}: it is not the state that the log leads to")
 
     def compare_rest(self, state: ExperimentState, snapshot: Snapshot | None) -> None:
-        """The current step has its row, and there are no rows after it."""
+        """The current step has its row and the sum of its rewards, and there is nothing after it."""
+        reported, added = self.log.reported(state.step), self.recounted.pop(state.step, (0, 0))
+        if reported != added:
+            self.faults.append(f"step {state.step:,}: its rewards are {added}, their stored sum is {reported}")
+        self.faults += [f"step {step:,}: there are rewards, but the log has no such step" for step in self.recounted]
         row = next(self.rows, None)
         if state.phase in ("running", "paused"):
             if row is None or row[:3] != self.opened or row.total is not None:

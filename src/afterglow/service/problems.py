@@ -58,6 +58,10 @@ TABLE = (
         "Its recommended variant is served from now on; create a new experiment to go on.",
     ),
     ProblemType(
+        "sealed", 409, "A reward was sent before to a step whose keys are erased: nobody can tell whether it counted.",
+        "It was not counted again. Keep it aside, or report it with a new key if you know that it was not counted.",
+    ),
+    ProblemType(
         "unusable", 409, "The experiment's log is damaged, or this release decides differently than the one before.",
         "`detail` says which. Run `afterglow verify`; go back to a backup, or to the release that created it. The "
         "other experiments continue.",
@@ -115,6 +119,7 @@ OF_ERROR = {  # the problem for each kind of error; other kinds have that of the
     "name-taken": "name-taken",
     "step-closed": "step-closed",
     "key-reused": "key-reused",
+    "sealed": "sealed",
     "out-of-turn": "out-of-turn",
     "horizon-reached": "horizon-reached",
     "unavailable": "database-unavailable",

@@ -37,4 +37,29 @@ CREATE TABLE hook_places (
     );
 ALTER TABLE hook_places ADD COLUMN at BIGINT;
 ALTER TABLE hook_places ADD COLUMN hash BYTEA;
+ALTER TABLE steps ADD COLUMN last_step BIGINT;
+CREATE TABLE spans (
+        experiment BIGINT NOT NULL, span BIGINT NOT NULL, salt BYTEA NOT NULL, first_step BIGINT NOT NULL,
+        began BIGINT NOT NULL, PRIMARY KEY (experiment, span)
+    );
+INSERT INTO spans SELECT experiment, step, salt, step, 0 FROM salts;
+DROP TABLE salts;
+ALTER TABLE rewards RENAME TO rewards_by_step;
+CREATE TABLE rewards (
+        experiment BIGINT NOT NULL, span BIGINT NOT NULL, digest BYTEA NOT NULL, step BIGINT NOT NULL,
+        amount BIGINT NOT NULL, PRIMARY KEY (experiment, span, digest)
+    );
+INSERT INTO rewards SELECT experiment, step, digest, step, amount FROM rewards_by_step;
+DROP TABLE rewards_by_step;
+CREATE TABLE sums (
+        experiment BIGINT NOT NULL, step BIGINT NOT NULL, writer TEXT NOT NULL, reports BIGINT NOT NULL,
+        high BIGINT NOT NULL, low BIGINT NOT NULL, PRIMARY KEY (experiment, step, writer)
+    );
+INSERT INTO sums SELECT experiment, step, '', count(*), sum(amount >> 32), sum(amount & 4294967295) FROM rewards
+        GROUP BY experiment, step;
+CREATE TABLE audit (
+        id TEXT PRIMARY KEY NOT NULL, at BIGINT NOT NULL, kind TEXT NOT NULL, token TEXT NOT NULL, label TEXT NOT NULL,
+        subject TEXT NOT NULL, detail TEXT NOT NULL
+    );
+CREATE INDEX audit_by_time ON audit (at);
 INSERT INTO afterglow_schema (version_num) VALUES ('2');

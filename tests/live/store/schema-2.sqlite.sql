@@ -37,4 +37,29 @@ CREATE TABLE hook_places (
     ) WITHOUT ROWID;
 ALTER TABLE hook_places ADD COLUMN at INTEGER;
 ALTER TABLE hook_places ADD COLUMN hash BLOB;
+ALTER TABLE steps ADD COLUMN last_step INTEGER;
+CREATE TABLE spans (
+        experiment INTEGER NOT NULL, span INTEGER NOT NULL, salt BLOB NOT NULL, first_step INTEGER NOT NULL,
+        began INTEGER NOT NULL, PRIMARY KEY (experiment, span)
+    ) WITHOUT ROWID;
+INSERT INTO spans SELECT experiment, step, salt, step, 0 FROM salts;
+DROP TABLE salts;
+ALTER TABLE rewards RENAME TO rewards_by_step;
+CREATE TABLE rewards (
+        experiment INTEGER NOT NULL, span INTEGER NOT NULL, digest BLOB NOT NULL, step INTEGER NOT NULL,
+        amount INTEGER NOT NULL, PRIMARY KEY (experiment, span, digest)
+    ) WITHOUT ROWID;
+INSERT INTO rewards SELECT experiment, step, digest, step, amount FROM rewards_by_step;
+DROP TABLE rewards_by_step;
+CREATE TABLE sums (
+        experiment INTEGER NOT NULL, step INTEGER NOT NULL, writer TEXT NOT NULL, reports INTEGER NOT NULL,
+        high INTEGER NOT NULL, low INTEGER NOT NULL, PRIMARY KEY (experiment, step, writer)
+    ) WITHOUT ROWID;
+INSERT INTO sums SELECT experiment, step, '', count(*), sum(amount >> 32), sum(amount & 4294967295) FROM rewards
+        GROUP BY experiment, step;
+CREATE TABLE audit (
+        id TEXT PRIMARY KEY NOT NULL, at INTEGER NOT NULL, kind TEXT NOT NULL, token TEXT NOT NULL, label TEXT NOT NULL,
+        subject TEXT NOT NULL, detail TEXT NOT NULL
+    );
+CREATE INDEX audit_by_time ON audit (at);
 INSERT INTO afterglow_schema (version_num) VALUES ('2');

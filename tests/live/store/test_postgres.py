@@ -245,9 +245,10 @@ def test_digests_and_salts_are_gone_from_the_tables_after_sealing(address: str) 
     with afterglow.live.open(address) as experiments, psycopg.connect(address, autocommit=True) as base:
         experiment = experiments.create("shipping", **ASKED, remember=0)
         experiment.reward(0.5, "the key")
-        ((salt,),) = base.execute("SELECT salt FROM salts").fetchall()
+        ((salt,),) = base.execute("SELECT salt FROM spans").fetchall()
         ((digest,),) = base.execute("SELECT digest FROM rewards").fetchall()
         assert digest == digest_of(b"the key", salt)
         experiment.close_step()
-        assert base.execute("SELECT FROM salts UNION ALL SELECT FROM rewards").fetchall() == []
+        assert base.execute("SELECT FROM spans WHERE salt = %s", [salt]).fetchall() == []
+        assert base.execute("SELECT FROM rewards").fetchall() == []
         assert experiment.steps(count=1)[0].total == 0.5

@@ -13,6 +13,7 @@ import pytest
 import afterglow
 from afterglow.errors import BadDatabase, BadValue, InUse, OutOfTurn, Unavailable
 from afterglow.live.reward_keys import digest_of
+from support.service.live_fixtures import Clock
 
 ASKED: dict[str, Any] = {"variants": ["49", "59", "69"], "window": 4, "reward_max": 10.0}
 
@@ -138,19 +139,20 @@ def test_there_is_nothing_to_read_in_a_file_that_isn_t_there(path: Path) -> None
 # Privacy
 
 
-@pytest.mark.parametrize("remember", [0, 1, 2])
-def test_a_key_is_never_on_the_disk_and_its_digest_not_after_sealing(path: Path, remember: int) -> None:
+@pytest.mark.parametrize("remember", [0, 1, 2])  # steps of an hour
+def test_a_key_is_never_on_the_disk_and_its_digest_not_after_sealing(path: Path, remember: int, clock: Clock) -> None:
     keys = [f"order-{number:04d}-of-somebody" for number in range(300)]
-    with afterglow.live.open(path) as experiments:
-        experiment = experiments.create("shipping", **ASKED, remember=remember)
+    with afterglow.live.open(path, clock=clock) as experiments:
+        experiment = experiments.create("shipping", **ASKED, remember=3600.0 * remember)
         for first in range(0, 300, 60):
             experiment.rewards([(key, 0.01) for key in keys[first : first + 60]])
         with experiments._store.reading("shipping") as log:
-            salt = log.salts()[0]
+            salt = log.spans()[0].salt
         digests = [digest_of(key.encode(), salt) for key in keys]
         assert sum(digest in bytes_beside(path) for digest in digests) == 300
-        for _ in range(remember + 1):
+        for _ in range(2 * remember or 1):
             assert salt in bytes_beside(path)
+            clock.hours(1)
             experiment.close_step()
         left = bytes_beside(path)
         assert [mark for mark in (salt, *digests) if mark in left] == []
@@ -166,7 +168,7 @@ from afterglow.live.store.sqlite import SqliteStore
 experiment = afterglow.live.open(path).create("shipping", ["49", "59"], 4, remember=0)
 experiment.reward(0.5, "the key")
 with experiment._cache.store.reading("shipping") as log:
-    print(log.salts()[0].hex(), flush=True)
+    print(log.spans()[0].salt.hex(), flush=True)
 SqliteStore.tidy = lambda self: os.kill(os.getpid(), signal.SIGKILL)
 experiment.close_step()
 """
@@ -184,9 +186,9 @@ def test_a_reader_delays_the_erasing_and_does_not_stop_the_experiment(path: Path
         experiment = experiments.create("shipping", **ASKED, remember=0)
         experiment.reward(0.5, "the key")
         with experiments._store.reading("shipping") as log:
-            salt = log.salts()[0]
+            salt = log.spans()[0].salt
         with others._store.reading("shipping") as log:
-            assert log.salts()[0] == salt
+            assert log.spans()[0].salt == salt
             experiment.close_step()
             assert salt in bytes_beside(path)
         experiment.close_step()

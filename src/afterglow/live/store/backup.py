@@ -16,7 +16,8 @@ from afterglow.live.store.session import Session
 from afterglow.live.store.sqlite import SqliteAccess, SqliteStore, remove_files
 
 TABLES = (
-    "experiments", "events", "steps", "snapshots", "salts", "rewards", "tokens", "hooks", "hook_places",
+    "experiments", "events", "steps", "snapshots", "spans", "rewards", "sums", "tokens", "hooks", "hook_places",
+    "audit",
 )  # fmt: skip
 
 

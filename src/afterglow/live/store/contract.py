@@ -28,6 +28,15 @@ class Raced(Exception):
     """Another process has stored the same digest: the transaction has to begin again."""
 
 
+class Span(NamedTuple):
+    """Steps whose reward keys are digested with the same salt, and forgotten together."""
+
+    number: int
+    salt: bytes
+    first: int  # step; keys of steps before it are in earlier spans
+    began: int  # milliseconds since 1970
+
+
 class Snapshot(NamedTuple):
     seq: int  # of the last record in it
     step: int  # the current step then
@@ -59,11 +68,14 @@ class Reading(Protocol):
     def reported(self, step: int) -> tuple[int, int]:
         """How many rewards a step has, and their sum, which may need more than 64 bits."""
 
-    def salts(self, first: int = 0) -> dict[int, bytes]:
-        """What the digests of steps are salted with, from a step on, as far as they are not forgotten."""
+    def spans(self) -> list[Span]:
+        """The spans whose keys are not forgotten, oldest first; rewards are added to the last."""
 
-    def amounts(self, step: int, digests: Collection[bytes]) -> dict[bytes, int]:
-        """The amounts reported under these digests, where there are such."""
+    def amounts(self, span: int, digests: Collection[bytes]) -> dict[bytes, int]:
+        """The amounts reported under these digests in a span, where there are such."""
+
+    def recounted(self) -> dict[int, tuple[int, int]]:
+        """The same as `reported`, added up reward by reward, of all steps whose keys are not forgotten."""
 
 
 class Writing(Reading, Protocol):
@@ -76,7 +88,7 @@ class Writing(Reading, Protocol):
         """Insert rows of steps."""
 
     def repeat_step(self, row: StepRow, count: int) -> None:
-        """Insert a row and more like it for the steps that follow; there may be millions."""
+        """Insert a row that stands for so many steps, from its own on; there may be millions."""
 
     def end_step(self, step: int, total: int, role: str, void: int) -> None:
         """Fill in the row of a step that has ended."""
@@ -90,14 +102,17 @@ class Writing(Reading, Protocol):
     def put_snapshot(self, snapshot: Snapshot) -> None:
         """Keep a snapshot."""
 
-    def put_salt(self, step: int, salt: bytes) -> bytes:
-        """Keep a step's salt, unless it has one; the one it has."""
+    def put_span(self, span: Span) -> None:
+        """Begin a span, unless there is one of its number."""
 
-    def put_rewards(self, step: int, rewards: Sequence[tuple[bytes, int]]) -> None:
-        """Keep (digest, amount) of new rewards; Raced if one is there already."""
+    def put_rewards(self, span: int, step: int, rewards: Sequence[tuple[bytes, int]]) -> None:
+        """Keep (digest, amount) of new rewards and add them up; Raced if one is there already."""
 
     def forget(self, before: int) -> bool:
-        """Erase digests and salts of all steps before this one; whether there were any."""
+        """Erase digests and salts of all spans before this one; whether there were any."""
+
+    def drop_sums(self, before: int) -> None:
+        """Erase what was added up for steps before this one: their totals are in the log."""
 
 
 class Store(Access, Protocol):

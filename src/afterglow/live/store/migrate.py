@@ -114,6 +114,7 @@ def sqlite_connection(path: Path) -> Iterator["Connection"]:
 
     @event.listens_for(engine, "begin")
     def begin(connection: "Connection") -> None:
+        connection.exec_driver_sql("PRAGMA secure_delete = ON")  # digests and salts are in tables that are replaced
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     try:

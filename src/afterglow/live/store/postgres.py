@@ -10,6 +10,7 @@ The time is the database's: every transaction reads it after it has the lock.
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from secrets import token_hex
 from time import monotonic
 from weakref import finalize
 
@@ -43,6 +44,7 @@ class PostgresStore(TableAccess):
         self.pool = Pool(address)
         self.address = self.pool.shown
         self.read_only = read_only
+        self.writer_id = token_hex(4)
         self.offset = 0.0  # of its clock, to this machine's monotonic one
         self.numbers = dict[str, int]()
         self.closing = finalize(self, self.pool.close)
@@ -73,16 +75,16 @@ class PostgresStore(TableAccess):
                 raise Unavailable(f"{self.address} did not keep the transaction; try again")
 
     @contextmanager
-    def log(self, name: str, change: bool, lock: str = "", salts: bool = False) -> Iterator[TableLog]:
+    def log(self, name: str, change: bool, lock: str = "", spans: bool = False) -> Iterator[TableLog]:
         """An experiment; the lock and the first queries take one round trip."""
         number = self.number(name)
-        first = [f"{TIME} {lock}", TableLog.HEAD, *([TableLog.SALTS] if salts else [])]
+        first = [f"{TIME} {lock}", TableLog.HEAD, *([TableLog.SPANS] if spans else [])]
         with self.begun(change, "; ".join(first).replace("?", str(number))) as opened:
             self.take_time(opened)
             opened.nextset()
             head = opened.fetchall()
             known = opened.fetchall() if opened.nextset() else None
-            yield TableLog(PostgresSession(opened.connection), number, head, known)
+            yield TableLog(PostgresSession(opened.connection), number, self.writer_id, head, known)
 
     @contextmanager
     def creating(self, name: str) -> Iterator[TableLog]:
@@ -98,7 +100,7 @@ class PostgresStore(TableAccess):
         return self.log(name, change=True, lock=f"FROM pg_advisory_xact_lock({LOCKS}, ?)")
 
     def reporting(self, name: str) -> AbstractContextManager[TableLog]:
-        return self.log(name, change=True, lock=f"FROM pg_advisory_xact_lock_shared({LOCKS}, ?)", salts=True)
+        return self.log(name, change=True, lock=f"FROM pg_advisory_xact_lock_shared({LOCKS}, ?)", spans=True)
 
     def number(self, name: str) -> int:
         if name not in self.numbers:

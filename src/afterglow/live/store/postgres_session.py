@@ -45,18 +45,18 @@ class PostgresSession:
             "SELECT setval(pg_get_serial_sequence('experiments', 'id'), max(id)) FROM experiments HAVING max(id) > 0"
         )
 
-    def add_rewards(self, experiment: int, step: int, rewards: Sequence[tuple[bytes, int]]) -> int:
+    def add_rewards(self, experiment: int, span: int, step: int, rewards: Sequence[tuple[bytes, int]]) -> int:
         statement = (
-            "INSERT INTO rewards (experiment, step, digest, amount) "
-            "SELECT %s, %s, digest, amount FROM unnest(%b::bytea[], %b::bigint[]) AS new (digest, amount) "
+            "INSERT INTO rewards (experiment, span, step, digest, amount) "
+            "SELECT %s, %s, %s, digest, amount FROM unnest(%b::bytea[], %b::bigint[]) AS new (digest, amount) "
             "ON CONFLICT DO NOTHING"
         )
         digests, amounts = [digest for digest, _ in rewards], [amount for _, amount in rewards]
-        return self.base.execute(statement, (experiment, step, digests, amounts)).rowcount
+        return self.base.execute(statement, (experiment, span, step, digests, amounts)).rowcount
 
-    def find_rewards(self, experiment: int, step: int, digests: Collection[bytes]) -> Iterable[Row]:
-        query = "SELECT digest, amount FROM rewards WHERE experiment = %s AND step = %s AND digest = ANY(%b::bytea[])"
-        return self.base.execute(query, (experiment, step, list(digests)), binary=True)
+    def find_rewards(self, experiment: int, span: int, digests: Collection[bytes]) -> Iterable[Row]:
+        query = "SELECT digest, amount FROM rewards WHERE experiment = %s AND span = %s AND digest = ANY(%b::bytea[])"
+        return self.base.execute(query, (experiment, span, list(digests)), binary=True)
 
 
 @cache

@@ -26,8 +26,8 @@ class Session(Protocol):
     def renumber(self) -> None:
         """Number new experiments from behind the last one on."""
 
-    def add_rewards(self, experiment: int, step: int, rewards: Sequence[tuple[bytes, int]]) -> int:
+    def add_rewards(self, experiment: int, span: int, step: int, rewards: Sequence[tuple[bytes, int]]) -> int:
         """Insert rewards whose digests are new; how many there were."""
 
-    def find_rewards(self, experiment: int, step: int, digests: Collection[bytes]) -> Iterable[Row]:
+    def find_rewards(self, experiment: int, span: int, digests: Collection[bytes]) -> Iterable[Row]:
         """(digest, amount) of those that are there."""

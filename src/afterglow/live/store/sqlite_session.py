@@ -47,13 +47,13 @@ class SqliteSession:
     def renumber(self) -> None:
         """SQLite does it on its own."""
 
-    def add_rewards(self, experiment: int, step: int, rewards: Sequence[tuple[bytes, int]]) -> int:
+    def add_rewards(self, experiment: int, span: int, step: int, rewards: Sequence[tuple[bytes, int]]) -> int:
         """Many rows in a statement: each statement releases the interpreter's lock and waits for it again."""
         added = first = 0
         for size in ROWS:
-            row = f"({experiment:d}, {step:d}, ?, ?)"
+            row = f"({experiment:d}, {span:d}, {step:d}, ?, ?)"
             statement = (
-                f"INSERT INTO rewards (experiment, step, digest, amount) VALUES {', '.join([row] * size)} "
+                f"INSERT INTO rewards (experiment, span, step, digest, amount) VALUES {', '.join([row] * size)} "
                 "ON CONFLICT DO NOTHING"
             )
             while len(rewards) - first >= size:
@@ -62,12 +62,12 @@ class SqliteSession:
                 first += size
         return added
 
-    def find_rewards(self, experiment: int, step: int, digests: Collection[bytes]) -> Iterator[Row]:
+    def find_rewards(self, experiment: int, span: int, digests: Collection[bytes]) -> Iterator[Row]:
         left = iter(digests)
         while some := list(islice(left, AT_ONCE)):
             marks = ",".join("?" * len(some))
-            query = f"SELECT digest, amount FROM rewards WHERE experiment = ? AND step = ? AND digest IN ({marks})"
-            yield from self.base.execute(query, (experiment, step, *some))
+            query = f"SELECT digest, amount FROM rewards WHERE experiment = ? AND span = ? AND digest IN ({marks})"
+            yield from self.base.execute(query, (experiment, span, *some))
 
 
 def connect(path: Path, read_only: bool) -> sqlite3.Connection:

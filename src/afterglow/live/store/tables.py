@@ -2,30 +2,43 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 
 from afterglow.live.domain.log import BEGINNING, Place, Record
 from afterglow.live.domain.step_rows import StepRow
-from afterglow.live.store.contract import Raced, Snapshot
+from afterglow.live.store.contract import Raced, Snapshot, Span
 from afterglow.live.store.session import Row, Session
 
-AT_ONCE = 100_000  # rows that a statement makes, so that each is answered in seconds
+LOW = 0xFFFF_FFFF
 ALL = 1 << 62  # more than any LIMIT
 RECORD = partial(tuple.__new__, Record)  # as `_make`, without a call in Python for each row
 STEP = partial(tuple.__new__, StepRow)
+
+
+def repeated(row: Row, first: int) -> Iterator[StepRow]:
+    """The steps that a row stands for, from a step on."""
+    for step in range(max(row[0], first), row[6] + 1):
+        yield STEP((step, *row[1:6]))
 
 
 class TableLog:
     """`Reading` and `Writing` for both databases."""
 
     HEAD = "SELECT seq, at, hash FROM events WHERE experiment = ? ORDER BY seq DESC LIMIT 1"
-    SALTS = "SELECT step, salt FROM salts WHERE experiment = ?"
+    SPANS = "SELECT span, salt, first_step, began FROM spans WHERE experiment = ? ORDER BY span"
 
     def __init__(
-        self, session: Session, number: int, head: Sequence[Row] | None = None, salts: Sequence[Row] | None = None
+        self,
+        session: Session,
+        number: int,
+        writer: str = "",
+        head: Sequence[Row] | None = None,
+        spans: Sequence[Row] | None = None,
     ) -> None:
         self.session = session
         self.number = number
-        self.known_head, self.known_salts = head, salts  # if they were read before anything else
+        self.writer = writer  # adds up rewards on its own, so that writers don't wait for each other
+        self.known_head, self.known_spans = head, spans  # if they were read before anything else
 
     def head(self) -> Place:
         found = self.session.rows(self.HEAD, self.number) if self.known_head is None else self.known_head
@@ -45,12 +58,21 @@ class TableLog:
         return map(RECORD, self.session.rows(query, self.number, after, *values, limit, long=count is None))
 
     def steps(self, first: int = 0, count: int | None = None) -> Iterator[StepRow]:
-        query = (
-            "SELECT step, served, planned, role, total, void FROM steps "
-            "WHERE experiment = ? AND step >= ? ORDER BY step LIMIT ?"
-        )
-        limit = ALL if count is None else count
-        return map(STEP, self.session.rows(query, self.number, first, limit, long=count is None))
+        """A row that stands for many steps is given once for each of them."""
+        return islice(self.all_steps(first, ALL if count is None else count), count)
+
+    def all_steps(self, first: int, count: int) -> Iterator[StepRow]:
+        columns = "step, served, planned, role, total, void, last_step"
+        before = f"SELECT {columns} FROM steps WHERE experiment = ? AND step < ? ORDER BY step DESC LIMIT 1"
+        query = f"SELECT {columns} FROM steps WHERE experiment = ? AND step >= ? ORDER BY step LIMIT ?"
+        earlier = self.session.row(before, self.number, first) if first else None
+        if earlier is not None and earlier[6] is not None:
+            yield from repeated(earlier, first)
+        for row in self.session.rows(query, self.number, first, count, long=count == ALL):
+            if row[6] is None:
+                yield STEP(row[:6])
+            else:
+                yield from repeated(row, first)
 
     def snapshot(self, step: int | None = None) -> Snapshot | None:
         query = (
@@ -66,18 +88,25 @@ class TableLog:
 
     def reported(self, step: int) -> tuple[int, int]:
         query = (  # in halves: the whole may need more than 64 bits
-            "SELECT count(*), CAST(coalesce(sum(amount >> 32), 0) AS BIGINT), "
-            "CAST(coalesce(sum(amount & 4294967295), 0) AS BIGINT) FROM rewards WHERE experiment = ? AND step = ?"
+            "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT), CAST(coalesce(sum(high), 0) AS BIGINT), "
+            "CAST(coalesce(sum(low), 0) AS BIGINT) FROM sums WHERE experiment = ? AND step = ?"
         )
         count, high, low = self.session.row(query, self.number, step) or (0, 0, 0)
         return count, (high << 32) + low
 
-    def salts(self, first: int = 0) -> dict[int, bytes]:
-        found = self.session.rows(self.SALTS, self.number) if self.known_salts is None else self.known_salts
-        return {step: salt for step, salt in found if step >= first}
+    def recounted(self) -> dict[int, tuple[int, int]]:
+        query = (
+            "SELECT step, count(*), CAST(sum(amount >> 32) AS BIGINT), CAST(sum(amount & 4294967295) AS BIGINT) "
+            "FROM rewards WHERE experiment = ? GROUP BY step"
+        )
+        return {step: (count, (high << 32) + low) for step, count, high, low in self.session.rows(query, self.number)}
 
-    def amounts(self, step: int, digests: Collection[bytes]) -> dict[bytes, int]:
-        found = self.session.find_rewards(self.number, step, digests)
+    def spans(self) -> list[Span]:
+        found = self.session.rows(self.SPANS, self.number) if self.known_spans is None else self.known_spans
+        return [Span(number, bytes(salt), first, began) for number, salt, first, began in found]
+
+    def amounts(self, span: int, digests: Collection[bytes]) -> dict[bytes, int]:
+        found = self.session.find_rewards(self.number, span, digests)
         return dict(found)
 
     def append(self, records: Iterable[Record]) -> None:
@@ -94,15 +123,11 @@ class TableLog:
         )
 
     def repeat_step(self, row: StepRow, count: int) -> None:
-        statement = (
-            "INSERT INTO steps (experiment, step, served, planned, role, total, void) "
-            "WITH RECURSIVE more (step) AS ("
-            "SELECT CAST(? AS BIGINT) UNION ALL SELECT step + 1 FROM more WHERE step + 1 < ?"
-            ") SELECT ?, step, ?, ?, ?, ?, ? FROM more"
-        )
-        end = row.step + count
-        for first in range(row.step, end, AT_ONCE):
-            self.session.run(statement, first, min(first + AT_ONCE, end), self.number, *row[1:])
+        self.session.run(
+            "INSERT INTO steps (experiment, step, served, planned, role, total, void, last_step) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            self.number, *row, row.step + count - 1,
+        )  # fmt: skip
 
     def end_step(self, step: int, total: int, role: str, void: int) -> None:
         statement = "UPDATE steps SET total = ?, role = ?, void = ? WHERE experiment = ? AND step = ?"
@@ -120,19 +145,33 @@ class TableLog:
         statement = 'INSERT INTO snapshots (experiment, seq, step, state, "check") VALUES (?, ?, ?, ?, ?)'
         self.session.run(statement, self.number, *snapshot)
 
-    def put_salt(self, step: int, salt: bytes) -> bytes:
-        statement = "INSERT INTO salts (experiment, step, salt) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
-        self.session.run(statement, self.number, step, salt)
-        self.known_salts = None
-        return self.salts(step)[step]
+    def put_span(self, span: Span) -> None:
+        statement = (
+            "INSERT INTO spans (experiment, span, salt, first_step, began) VALUES (?, ?, ?, ?, ?) "
+            "ON CONFLICT DO NOTHING"
+        )
+        self.session.run(statement, self.number, *span)
+        self.known_spans = None
 
-    def put_rewards(self, step: int, rewards: Sequence[tuple[bytes, int]]) -> None:
-        if rewards and self.session.add_rewards(self.number, step, rewards) < len(rewards):
+    def put_rewards(self, span: int, step: int, rewards: Sequence[tuple[bytes, int]]) -> None:
+        if not rewards:
+            return
+        if self.session.add_rewards(self.number, span, step, rewards) < len(rewards):
             raise Raced("a digest was there already")
+        statement = (
+            "INSERT INTO sums (experiment, step, writer, reports, high, low) VALUES (?, ?, ?, ?, ?, ?) "
+            "ON CONFLICT (experiment, step, writer) DO UPDATE SET reports = sums.reports + excluded.reports, "
+            "high = sums.high + excluded.high, low = sums.low + excluded.low"
+        )
+        high, low = sum(amount >> 32 for _, amount in rewards), sum(amount & LOW for _, amount in rewards)
+        self.session.run(statement, self.number, step, self.writer, len(rewards), high, low)
 
     def forget(self, before: int) -> bool:
-        self.known_salts = None
-        if not self.session.run("DELETE FROM salts WHERE experiment = ? AND step < ?", self.number, before):
+        self.known_spans = None
+        if not self.session.run("DELETE FROM spans WHERE experiment = ? AND span < ?", self.number, before):
             return False  # where there is no salt there is no digest
-        self.session.run("DELETE FROM rewards WHERE experiment = ? AND step < ?", self.number, before)
+        self.session.run("DELETE FROM rewards WHERE experiment = ? AND span < ?", self.number, before)
         return True
+
+    def drop_sums(self, before: int) -> None:
+        self.session.run("DELETE FROM sums WHERE experiment = ? AND step < ?", self.number, before)

@@ -4,7 +4,7 @@ from typing import Any
 
 from afterglow.live.reward_keys import LONGEST
 from afterglow.service.api.examples import EXAMPLES
-from afterglow.service.api.fast_routes import BATCH
+from afterglow.service.api.fast_routes import BATCH, MOST
 from afterglow.service.api.openapi import answers
 
 NAME = {
@@ -59,6 +59,8 @@ REWARDS: dict[str, Any] = {
         "summary": "Report rewards",
         "description": "One, or up to a thousand: all of them or, if one is refused, none. They join the total of the "
         "step in which they arrive. Answered once they are on the disk; sent again with their keys they count once. "
+        "If a reward that is sent again names the step of the first try and the keys of that step are erased, it is "
+        "refused. An empty list stores nothing and is answered with the current step. "
         "There is no field for a variant or a user.",
         "operationId": "rewards",
         "parameters": [NAME],
@@ -69,7 +71,7 @@ REWARDS: dict[str, Any] = {
                     "schema": {
                         "anyOf": [
                             ref("Reward"),
-                            {"type": "array", "items": ref("Reward"), "minItems": 1, "maxItems": BATCH},
+                            {"type": "array", "items": ref("Reward"), "maxItems": BATCH},
                         ]
                     },
                     "examples": {
@@ -80,7 +82,9 @@ REWARDS: dict[str, Any] = {
             },
         },
         "responses": by_text(
-            answers("unknown-experiment", "out-of-turn", "horizon-reached", "attribution-refused", "key-reused")
+            answers(
+                "unknown-experiment", "out-of-turn", "horizon-reached", "attribution-refused", "key-reused", "sealed"
+            )
         )
         | {
             "202": {
@@ -99,6 +103,10 @@ SCHEMAS: dict[str, Any] = {
         "properties": {
             "key": {"type": "string", "minLength": 1, "maxLength": LONGEST, "description": "Random, such as a UUID."},
             "amount": {"type": "number", "minimum": 0},
+            "step": {
+                "anyOf": [{"type": "integer", "minimum": 0, "maximum": MOST}, {"type": "null"}],
+                "description": "The step to which it was sent before, if this is another try.",
+            },
         },
     },
     "Receipt": {

@@ -9,9 +9,11 @@ from typing import Annotated, NamedTuple
 import msgspec
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from afterglow.checks import whole
 from afterglow.errors import BadValue, argument
 from afterglow.live import Decision, Experiment
 from afterglow.live.domain.amounts import FULL, micros
+from afterglow.live.domain.limits import at_most
 from afterglow.live.reward_keys import LONGEST, checked
 from afterglow.service.auth.scopes import allow
 from afterglow.service.problems import Problem, problem_of
@@ -19,17 +21,19 @@ from afterglow.service.service import Service
 from afterglow.service.views import current_view
 
 BATCH = 1000
+MOST = 2**63 - 1  # of a step
 BEFORE = "/v1/experiments/"
 JSON = (b"content-type", b"application/json")
-REWARD_FIELDS = ("key", "amount")
+REWARD_FIELDS, OPTIONAL = ("key", "amount"), ("step",)
 
 
 class RewardBody(msgspec.Struct, forbid_unknown_fields=True):
     key: Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST)]
     amount: Annotated[float, msgspec.Meta(ge=0)]
+    step: Annotated[int, msgspec.Meta(ge=0, le=MOST)] | None = None  # to which it was sent before
 
 
-DECODER = msgspec.json.Decoder(RewardBody | Annotated[list[RewardBody], msgspec.Meta(min_length=1, max_length=BATCH)])
+DECODER = msgspec.json.Decoder(RewardBody | Annotated[list[RewardBody], msgspec.Meta(max_length=BATCH)])
 
 
 class CachedView(NamedTuple):
@@ -103,15 +107,15 @@ class Rewards:
         await send({"type": "http.response.body", "body": body})
 
 
-def rewards_in(body: bytes) -> list[tuple[str, float]]:
-    """One reward or a list, as they were sent."""
+def rewards_in(body: bytes) -> list[tuple[str, float, int | None]]:
+    """One reward or a list, as they were sent. An empty list stores nothing and is answered with the current step."""
     try:
         sent = DECODER.decode(body)
     except msgspec.ValidationError as error:
         raise refused(body) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Problem("malformed", lower(str(error))) from error
-    return [(one.key, one.amount) for one in sent] if isinstance(sent, list) else [(sent.key, sent.amount)]
+    return [(one.key, one.amount, one.step) for one in (sent if isinstance(sent, list) else [sent])]
 
 
 def refused(body: bytes) -> Problem:
@@ -121,7 +125,7 @@ def refused(body: bytes) -> Problem:
         for one in sent if isinstance(sent, list) else [sent]:
             check_reward(one)
         count = len(sent) if isinstance(sent, list) else 1
-        raise BadValue(f"a call must have 1 to {BATCH:,} rewards, got {count:,}")
+        raise BadValue(f"a call must have at most {BATCH:,} rewards, got {count:,}")
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         return Problem("malformed", lower(str(error)))
     except Problem as problem:
@@ -135,10 +139,11 @@ def check_reward(sent: object) -> None:
     if not isinstance(sent, dict):
         raise BadValue(f"a reward must be an object with key and amount, got {sent!r:.100}")
     for name in sent:
-        if name not in REWARD_FIELDS:
+        if name not in (*REWARD_FIELDS, *OPTIONAL):
             raise Problem(
                 "attribution-refused",
-                f"a reward has a key and an amount, got {name!r:.100}; it belongs to the step in which it arrives, "
+                f"a reward has a key, an amount and the step of an earlier try, got {name!r:.100}; it "
+                "belongs to the step in which it arrives, "
                 "and to no variant, user or decision",
                 error_kind="unknown-field", field=name,
             )  # fmt: skip
@@ -146,6 +151,8 @@ def check_reward(sent: object) -> None:
         if name not in sent:
             raise BadValue(f"{argument(name)} is missing; a reward has a key and an amount")
     checked(sent["key"])
+    if sent.get("step") is not None:
+        at_most("step", whole("step", sent["step"], 0), MOST)
     micros("amount", sent["amount"], FULL)
 
 
