@@ -14,6 +14,7 @@ from afterglow.live.store.access import Access, TokenRow
 from afterglow.service.auth.tokens import Token, TokenCache
 
 DURATION = 12 * 3600  # seconds
+MOST = 20  # sessions of a token; the oldest end first
 SEPARATOR = "-"  # separates the token's id from the session's
 
 
@@ -26,14 +27,12 @@ class Sessions:
 
     def begin(self, token: Token, now: float) -> str:
         """Store a new session for a token; returns the cookie."""
-        self.delete_ended(round(1000 * now))
         id_, secret = f"{token.id}{SEPARATOR}{secrets.token_hex(6)}", secrets.token_urlsafe(32)
         ends = min(now + DURATION, token.expires or now + DURATION)
         names = None if token.experiments is None else " ".join(sorted(token.experiments))
         scopes, label = " ".join(sorted(token.scopes)), f"dashboard, signed in with {token.id}"
-        self.rows.put_token(
-            TokenRow(id_, label, digest(secret), scopes, names, round(1000 * now), round(1000 * ends), None)
-        )
+        row = TokenRow(id_, label, digest(secret), scopes, names, round(1000 * now), round(1000 * ends), None)
+        self.rows.put_session(row, round(1000 * now), MOST)
         self.tokens.renew()
         return f"{id_}.{secret}"
 
@@ -54,13 +53,6 @@ class Sessions:
         """Sign out: delete the session, which invalidates all copies of the cookie."""
         self.rows.drop_token(cookie.partition(".")[0])
         self.tokens.renew()
-
-    def delete_ended(self, now: int) -> None:
-        """Delete ended sessions; `now` is in milliseconds."""
-        for row in self.rows.tokens():
-            over = row.revoked is not None or (row.expires is not None and row.expires <= now)
-            if SEPARATOR in row.id and over:
-                self.rows.drop_token(row.id)
 
 
 def digest(secret: str) -> bytes:
