@@ -10,7 +10,7 @@ from afterglow import Agent, World, simulate
 from afterglow.errors import TOO_SHORT, BadValue
 from afterglow.policies import random_turns
 from afterglow.policies._turns_fit import error
-from afterglow.policies._turns_state import BACK, PHIS, THETAS, Settings, State, slot_end, start
+from afterglow.policies._turns_state import BACK, GAINS, PHIS, THETAS, Settings, State, slot_end, start
 from afterglow.policies.random_turns import configure, learn, next_hold, policy, reach
 from afterglow.worlds.baseline import Baseline, Seasonal
 
@@ -62,32 +62,32 @@ def test_the_order_of_turns_is_random_and_every_arm_has_its_turn() -> None:
     assert len({tuple(row) for row in rounds}) > 1
 
 
-def dense_fit(
-    settings: Settings, told: list[tuple[int, int, float]], kind: int
-) -> tuple[list[float], np.ndarray, float]:
-    """Effects, their covariances and the squares left: rows whitened one by one, then least squares with dummies."""
+def whitened(settings: Settings, told: list[tuple[int, int, float]], kind: int) -> tuple[np.ndarray, list[int]]:
+    """Rows less level and surprise, one by one: initial level, every arm in both bins, total; and their slots."""
     K, shares = settings.arms, np.array(settings.reach).reshape(2, BACK)
-    rows = []
+    level, before, made = np.zeros(2 * K + 2), np.zeros(2 * K + 2), []
+    level[0] = -1.0
     for place in range(BACK - 1, len(told)):
-        row = np.zeros(2 * K + 1)
+        row = np.zeros(2 * K + 2)
         for ago in range(BACK):
             for side in range(2):
-                row[side * K + told[place - ago][0]] += shares[side, ago]
+                row[1 + side * K + told[place - ago][0]] += shares[side, ago]
         row[-1] = told[place][2]
-        rows.append(row)
-    level, before, white = np.zeros(2 * K + 2), np.zeros(2 * K + 2), []
-    level[0] = -1.0
-    for row in rows:
-        surprise = np.append(0.0, row) - level
+        surprise = row - level
         level = level + (1 - THETAS[kind]) * surprise
-        white.append(surprise - PHIS[kind] * before)
+        made.append(surprise - PHIS[kind] * before)
         before = surprise
-    made = np.array(white)
-    slot = [step % settings.season * settings.slots // settings.season for _, step, _ in told[BACK - 1 :]]
+    slots = [step % settings.season * settings.slots // settings.season for _, step, _ in told[BACK - 1 :]]
+    return np.array(made), slots
+
+
+def least_squares(settings: Settings, rows: np.ndarray, more: np.ndarray) -> tuple[list[float], np.ndarray, float]:
+    """Effects, their covariances but for the noise, and the squares left; `more` are columns beside arms and level."""
+    K = settings.arms
     arms = [1 + side * K + arm for side in range(2) for arm in range(1, K)]
-    design = np.column_stack([made[:, [0, *arms]], np.eye(settings.slots)[slot]])
-    found, _, _, _ = np.linalg.lstsq(design, made[:, -1], rcond=None)
-    left = made[:, -1] - design @ found
+    design = np.column_stack([rows[:, [0, *arms]], more])
+    found, _, _, _ = np.linalg.lstsq(design, rows[:, -1], rcond=None)
+    left = rows[:, -1] - design @ found
     inverse = np.linalg.pinv(design.T @ design)
     add = np.zeros((K - 1, design.shape[1]))
     for arm in range(K - 1):
@@ -95,10 +95,33 @@ def dense_fit(
     return [0.0, *(add @ found)], add @ inverse @ add.T, float(left @ left)
 
 
-def test_the_estimates_are_those_of_least_squares_with_full_dummies() -> None:
+def dense_fit(
+    settings: Settings, told: list[tuple[int, int, float]], kind: int
+) -> tuple[list[float], np.ndarray, float]:
+    """With dummies where slots stay, with rows less their smoothed slots where they move."""
+    rows, slots = whitened(settings, told, kind)
+    if GAINS[kind] == 0:
+        return least_squares(settings, rows, np.eye(settings.slots)[slots])
+    means, counts, rest = np.zeros((settings.slots, rows.shape[1])), [0] * settings.slots, []
+    for row, slot in zip(rows, slots, strict=True):
+        off = row - means[slot]
+        if counts[slot]:
+            rest.append(off * math.sqrt(min(counts[slot] / (counts[slot] + 1), 1 - GAINS[kind] / 2)))
+        counts[slot] += 1
+        means[slot] += off * max(1 / counts[slot], GAINS[kind])
+    return least_squares(settings, np.array(rest), np.zeros((len(rest), 0)))
+
+
+@pytest.mark.parametrize("moving", [False, True])
+def test_the_estimates_are_those_of_least_squares(moving: bool) -> None:
     settings, noise = configure(3, 8, season=24), np.random.default_rng(2)
-    state, told = play(settings, 150, lambda arm, step: 5 + math.sin(step / 4) + 0.3 * arm + noise.normal())
-    fits = [dense_fit(settings, told[: 3 * (len(told) // 3)], kind) for kind in range(len(THETAS))]
+    walk = np.cumsum(noise.normal(size=700)) * 0.3 * moving
+
+    def total(arm: int, step: int) -> float:
+        return 5 + math.sin(step / 4) + 0.3 * arm + noise.normal() + float(walk[step])
+
+    state, told = play(settings, 150, total)
+    fits = [dense_fit(settings, told, kind) for kind in range(len(THETAS))]
     best = min(range(len(fits)), key=lambda kind: fits[kind][2])
     effects, covariance, left = fits[best]
     assert state.kind == best

@@ -8,8 +8,10 @@ of the squares. The kind that leaves least is used: all of them predict the next
 import math
 
 from afterglow.policies._turns_state import KINDS, Settings, State, columns
+from afterglow.policies.contrasts import Contrasts
 
 SINGULAR = 1e-9  # share of a column's squares below which nothing of it is left that other columns don't explain
+WIDER = 1.15  # of reported errors: shares of turns depend on what was seen, which least squares doesn't know
 FEWEST = 12  # degrees of freedom from which on there is an estimate
 
 
@@ -37,7 +39,8 @@ def estimate(settings: Settings, state: State) -> None:
             best = kind
     state.kind = best
     solve(settings, state, best)
-    read(settings, state, least / state.freedom)
+    state.noise = least / state.freedom
+    read(settings, state)
 
 
 def solve(settings: Settings, state: State, kind: int) -> float:
@@ -67,7 +70,7 @@ def solve(settings: Settings, state: State, kind: int) -> float:
     return max(0.0, work[m * m - 1])
 
 
-def read(settings: Settings, state: State, noise: float) -> None:
+def read(settings: Settings, state: State) -> None:
     """Add up an arm's bins, once for the effects and once for their covariances."""
     m, K = columns(settings), settings.arms
     for arm in range(1, K):
@@ -79,7 +82,7 @@ def read(settings: Settings, state: State, noise: float) -> None:
             for side in range(settings.bins):
                 for far in range(settings.bins):
                     total -= state.work[(side * (K - 1) + arm) * m + far * (K - 1) + other]
-            state.errors[arm * K + other] = noise * total
+            state.errors[arm * K + other] = state.noise * total
 
 
 def error(settings: Settings, state: State, arm: int, other: int) -> float:
@@ -87,3 +90,16 @@ def error(settings: Settings, state: State, arm: int, other: int) -> float:
     K = settings.arms
     both = state.errors[arm * K + arm] + state.errors[other * K + other]
     return math.sqrt(max(0.0, both - state.errors[arm * K + other] - state.errors[other * K + arm]))
+
+
+def contrasts(settings: Settings, state: State) -> Contrasts | None:
+    """What the regression says of all arms; None before the first estimate."""
+    if state.freedom == 0:
+        return None
+    pairs = list(zip(state.pulls, state.effects, strict=True))
+    level = (state.total - sum(pulls * effect for pulls, effect in pairs)) / state.clock
+    slot = settings.season / settings.slots
+    return Contrasts(
+        tuple(level + effect for effect in state.effects), tuple(WIDER * WIDER * value for value in state.errors),
+        state.freedom, WIDER * WIDER * state.noise, settings.horizon / slot,
+    )  # fmt: skip

@@ -8,9 +8,10 @@ on arm $a$ after slots on $b$ and $c$ fills them with shares of these three, as 
 from dataclasses import dataclass
 
 BACK = 3  # slots that a window reaches into, the present one included
-THETAS = (0.5, 0.8, 0.95, 0.95, 0.95)  # kinds of noise that are tried: how slowly the level moves ...
-PHIS = (0.0, 0.0, 0.0, 0.35, 0.7)  # ... and how much of a surprise is left a slot later
-KINDS = 5
+KINDS = 6  # of noise that are tried:
+THETAS = (0.5, 0.95, 0.8, 0.95, 0.95, 0.95)  # how slowly the level moves,
+PHIS = (0.0, 0.0, 0.0, 0.0, 0.35, 0.7)  # how much of a surprise is left a slot later,
+GAINS = (0.0, 0.0, 0.15, 0.15, 0.15, 0.15)  # and how fast the season itself changes
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,9 @@ class State:
     effects: list[float]  # estimated mean of each arm, less that of arm 0
     errors: list[float]  # covariances of these, row by row
     freedom: int  # degrees of freedom; 0 before the first estimate
+    noise: float  # variance of a whitened row
     kind: int  # of noise, that fits best
+    total: float  # of all steps
 
 
 def columns(settings: Settings) -> int:
@@ -62,9 +65,9 @@ def start(settings: Settings) -> State:
         level[kind * m] = -1.0
     return State(
         clock=0, arm=0, left=0, known=0, last=[0] * BACK, pulls=[0] * K, shares=[1.0 / K] * K, credit=[0.0] * K, rows=0,
-        due=0, counts=[0] * n, row=[0.0] * m, level=level,
-        surprise=[0.0] * KINDS * m, means=[0.0] * KINDS * n * m,
-        squares=[0.0] * KINDS * m * m, work=[0.0] * m * m, effects=[0.0] * K, errors=[0.0] * K * K, freedom=0, kind=0,
+        due=0, counts=[0] * n, row=[0.0] * m, level=level, surprise=[0.0] * KINDS * m, means=[0.0] * KINDS * n * m,
+        squares=[0.0] * KINDS * m * m, work=[0.0] * m * m, effects=[0.0] * K, errors=[0.0] * K * K, freedom=0,
+        noise=0.0, kind=0, total=0.0,
     )  # fmt: skip
 
 
@@ -88,6 +91,7 @@ def take_slot(settings: Settings, state: State, arm: int, steps: int, total: flo
     begin = state.clock
     state.clock += steps
     state.pulls[arm] += steps
+    state.total += total
     if begin != slot_begin(settings, begin) or state.clock != slot_end(settings, begin):
         state.known = 0
         return
@@ -116,19 +120,25 @@ def fill_row(settings: Settings, state: State, mean: float) -> None:
 
 
 def whiten(settings: Settings, state: State, kind: int, slot: int) -> None:
-    """Take out of a row what its level and the surprise before explain, and add it to the squares of its slot."""
+    """Take out of a row what the level, the surprise before and its slot explain, and add up the squares of the rest.
+
+    With a gain of 0 this is the sum of squares about the means of slots (Welford 1962); with another, slots move, and
+    the rest of a row has the variance of the noise times 1/(1 - gain/2) once they have been met often.
+    """
     m = columns(settings)
     first = kind * m
     mean = (kind * settings.slots + slot) * m
     square = kind * m * m
     count = state.counts[slot]
+    gain = max(GAINS[kind], 1.0 / (count + 1))
+    scale = min(count / (count + 1), 1.0 - 0.5 * GAINS[kind])
     for i in range(m):
         surprise = state.row[i] - state.level[first + i]
         state.level[first + i] += (1.0 - THETAS[kind]) * surprise
         state.work[i] = surprise - PHIS[kind] * state.surprise[first + i] - state.means[mean + i]
         state.surprise[first + i] = surprise
-        state.means[mean + i] += state.work[i] / (count + 1)
+        state.means[mean + i] += gain * state.work[i]
     if count > 0:
         for i in range(m):
             for j in range(m):
-                state.squares[square + i * m + j] += state.work[i] * state.work[j] * count / (count + 1)
+                state.squares[square + i * m + j] += state.work[i] * state.work[j] * scale

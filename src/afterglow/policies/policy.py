@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 
 from afterglow.policies.block_means import BlockMeans
 from afterglow.policies.configurable import Configurable
+from afterglow.policies.contrasts import Contrasts
 
 SettingsT = TypeVar("SettingsT")
 StateT = TypeVar("StateT")
@@ -29,7 +30,8 @@ class Policy(Configurable, Generic[SettingsT, StateT]):
     `configure` makes checked settings out of `arms`, `window`, `horizon` (those it names) and options;
     left out, it is the settings class itself. `recommend` names the arm to keep after the last step;
     left out, it is the arm played most. `evidence` says what the last decision rests on, for explanations.
-    `test` returns the blocks of a randomised schedule, for an exact test.
+    `test` returns the blocks of a randomised schedule, for an exact test. `contrasts` returns what a model of its own
+    says of all arms, for verdicts; left out, they are compared by batches of washed steps.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Policy(Configurable, Generic[SettingsT, StateT]):
     evidence: Callable[[SettingsT, StateT], str] | None = None
     unbroken: bool = False  # its schedule is fixed: a hold that is interrupted is learned cut short, not continued
     test: Callable[[SettingsT, StateT], BlockMeans] | None = None
+    contrasts: Callable[[SettingsT, StateT], Contrasts | None] | None = None
 
     def settings(
         self, arms: int, window: int, horizon: int | None = None, options: Mapping[str, Any] | None = None

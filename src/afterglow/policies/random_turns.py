@@ -16,9 +16,10 @@ of its window, and elsewhere biases differences by a few percent of themselves. 
 the equation, so no step is discarded.
 
 *Noise.* A filter that doesn't change with time turns a season into a season, so rows may be whitened first and centred
-by slot afterwards (Frisch & Waugh 1933). Five filters are tried, $x_j = (y_j - \ell_j) - \phi (y_{j-1} - \ell_{j-1})$
-with $\ell_{j+1} = \ell_j + (1 - \theta)(y_j - \ell_j)$, and the one that predicts best is used. All of them forget a
-level within some twenty slots, so slow demand can't pass for the merit of an arm that was played while it was high.
+by slot afterwards (Frisch & Waugh 1933). The filter is $x_j = (y_j - \ell_j) - \phi (y_{j-1} - \ell_{j-1})$ with
+$\ell_{j+1} = \ell_j + (1 - \theta)(y_j - \ell_j)$, and slots stay or move by exponential smoothing. Six kinds of noise
+are tried, and the one that predicts best is used. All of them forget a level within some twenty slots, so slow demand
+can't pass for the merit of an arm that was played while it was high.
 
 *Turns.* A turn lasts one and a half windows. Arms have turns in random order, in proportion to their shares. The best
 arm $l$ so far has the weight 1, any other $q/(1 - q)$, where $q = \Phi(-(\hat\mu_l - \hat\mu_i)/\text{s.e.})$ is the
@@ -36,7 +37,7 @@ from collections.abc import Sequence
 
 from afterglow.checks import whole
 from afterglow.errors import TOO_SHORT, BadValue, argument
-from afterglow.policies._turns_fit import FEWEST, error, estimate
+from afterglow.policies._turns_fit import FEWEST, contrasts, error, estimate
 from afterglow.policies._turns_state import BACK, Settings, State, slot_end, start, take_slot
 from afterglow.policies.policy import Policy
 
@@ -164,4 +165,5 @@ policy = Policy(
     guarantee="no theorem; measured on real demand with a season",
     source="ours, with probability matching (Thompson 1933)",
     evidence=evidence,
+    contrasts=contrasts,
 )  # fmt: skip

@@ -1,5 +1,6 @@
 """`afterglow fit`: means, differences and lag kernels of arms from recorded steps, and a test of the window."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,7 +9,7 @@ from typer import Argument, Option
 from afterglow.checks import number, number_of
 from afterglow.cli import options
 from afterglow.cli.values import count
-from afterglow.errors import BadValue
+from afterglow.errors import BadValue, argument
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -22,7 +23,9 @@ Window = Annotated[
 ]
 ArmColumn = Annotated[str | None, Option("--arm-column", metavar="NAME", help="The column of the arms.")]
 Arm = Annotated[str | None, Option("--arm", metavar="NAME", hidden=True)]  # as it was called before
-RewardMax = Annotated[str | None, Option(metavar="M", help="Maximum reward of one pull; default: the largest total.")]
+RewardMax = Annotated[
+    str | None, Option(metavar="M", help="Maximum reward of one pull; with --window, for proved bounds.")
+]
 Season = Annotated[
     str | None, Option(metavar="P", help="Length of a cycle in steps, such as 24; its phases are estimated too.")
 ]
@@ -35,6 +38,9 @@ Design = Annotated[
     Option(metavar="blocks|coin", help="Test the schedule: each arm once in every K turns, or each turn drawn alone."),
 ]
 Turns = Annotated[str | None, Option(metavar="N", help="Steps of a turn of the schedule, with --design.")]
+Unit = Annotated[
+    str | None, Option("--unit", metavar="NAME", help="The column of the units: compare arms between units.")
+]
 Expected = Annotated[
     str | None, Option(metavar="NAME", help="A column of expected totals, by which those of the test are adjusted.")
 ]
@@ -54,6 +60,7 @@ def command(
     design: Design = None,
     turns: Turns = None,
     expected: Expected = None,
+    unit: Unit = None,
     out: Folder = None,
     json: options.Json = False,
     arm: Arm = None,
@@ -62,7 +69,7 @@ def command(
     if arm is not None:
         raise BadValue("--arm is called --arm-column here: it names the column of the arms", field="arm_column")
     steps = None if window is None else count("window", window)
-    cycle = 1 if season is None else count("season", season)
+    cycle = None if season is None else count("season", season)
     long = None if turns is None else count("turns", turns)
     most = None if reward_max is None else number("reward_max", number_of(reward_max), above=0.0)
 
@@ -72,6 +79,13 @@ def command(
 
     said = {"step": step, "arm_column": arm_column, "column": column, "decimal": decimal, "zone": zone}
     reading = {name: value for name, value in said.items() if value is not None}
+    if unit is not None:
+        others = {"reward_max": most, "against": against, "design": design, "expected": expected, "out": out}
+        refuse_with_units(others | {"season": season, "turns": turns})
+        from afterglow.cli.units_output import print_fit  # noqa: PLC0415
+
+        print_fit(data, unit, steps, reading, json)
+        return
     found = fit(
         data, steps, most, season=cycle, against=against, reading=reading, design=design, turns=long, expected=expected
     )
@@ -90,17 +104,28 @@ def command(
         one_line(f"report: {page.write(found, out)}")
 
 
+def refuse_with_units(others: Mapping[str, object]) -> None:
+    """Refuse options that a fit of several units doesn't have."""
+    for name, value in others.items():
+        if value is not None:
+            raise BadValue(f"{argument(name)} is for one total, not for a fit of several units; leave it out")
+
+
 def show(found: "Fit") -> None:
     from rich.markup import escape  # noqa: PLC0415
 
     from afterglow.cli.output import console  # noqa: PLC0415
 
     screen = console()
+    screen.print(f"[bold]{escape(found.verdict.sentence)}[/bold]\n")
     if found.test is not None:
         from afterglow.cli.design_output import show_test  # noqa: PLC0415
 
         show_test(screen, found.test)
     screen.print(f"{found.check.sentence}\n")
+    if found.expected is not None:
+        slope = found.expected
+        screen.print(f"totals follow what was expected by {slope.slope:.2f} ({slope.low:.2f} to {slope.high:.2f})\n")
     screen.print(means(found))
     than = escape(found.differences[0].than)
     screen.print(f"\naverage per pull, compared with {than}")

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from afterglow.estimation.batch_means import Batches
 from afterglow.estimation.comparison import Comparison, Missing, compare
 from afterglow.estimation.estimates import Estimates, read
+from afterglow.estimation.modelled import modelled
 from afterglow.estimation.randomisation import Test
 from afterglow.estimation.verdict import Verdict, Versus, judge
 from afterglow.live.domain.schedule_test import ScheduleCase, schedule_case
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import ExperimentState, Phase
 from afterglow.live.domain.transitions import recommended
+from afterglow.policies.contrasts import Contrasts
 
 MOST = 50  # variants that are compared with each other: the work grows with their square
 
@@ -33,6 +35,7 @@ class LiveCase:
     over: bool
     stopped: bool
     schedule: ScheduleCase | None = None  # for an exact test
+    model: tuple[Contrasts | None, tuple[int, ...]] | None = None  # what the policy's own says, of which variants
 
     def test(self) -> Test | None:
         """The exact test of a randomised schedule, once it has ended."""
@@ -79,6 +82,14 @@ def to_keep(spec: Spec, state: ExperimentState) -> str | None:
     return spec.variants[best]
 
 
+def own_model(state: ExperimentState) -> tuple[Contrasts | None, tuple[int, ...]] | None:
+    """What the policy's own model says of the variants it chooses among, if it has one."""
+    holding = state.plan.holding
+    if holding is None or holding.policy.contrasts is None:
+        return None
+    return holding.policy.contrasts(holding.settings, holding.state), tuple(state.plan.arms)
+
+
 def case_of(spec: Spec, state: ExperimentState) -> LiveCase:
     """Copy what the verdict depends on."""
     known = estimates(spec, state)
@@ -86,14 +97,15 @@ def case_of(spec: Spec, state: ExperimentState) -> LiveCase:
     return LiveCase(
         spec, known, deepcopy(state.bounds.counted()), to_keep(spec, state),
         tuple(spec.variants[arm] for arm in state.disabled), alarm(spec, state, known), over,
-        over and state.step != spec.horizon, schedule_case(spec, state),
+        over and state.step != spec.horizon, schedule_case(spec, state), own_model(state),
     )  # fmt: skip
 
 
 def comparison_of(case: LiveCase) -> Comparison:
     """The comparison of all variants, unless there are too many."""
     if len(case.spec.variants) <= MOST:
-        return compare(case.batches, case.spec.horizon)
+        washed = compare(case.batches, case.spec.horizon)
+        return washed if case.model is None else modelled(*case.model, washed)
     steps = tuple(washed.steps for washed in case.batches.arms)
     return TooMany(steps, None, tuple(-1 for _ in steps), None, case.batches.size, case.spec.window, 1.0)
 

@@ -1,0 +1,59 @@
+r"""The comparison of arms by a policy's own regression, in place of batches of washed steps.
+
+A policy that changes arms too often for washed steps may have a model of its totals (`Policy.contrasts`). A difference
+is Student's with the degrees of freedom of the regression. Its time-uniform interval is that of `comparison`, with $N$
+the rows that two arms would need to be known as well, $N = \\sum_i w_i^2 v / \\text{var}$, for a sum with weights $w$.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from afterglow.estimation.comparison import EARLY, ROOT, Comparison, Missing
+from afterglow.estimation.lingering import Member, Mixture
+from afterglow.policies.contrasts import Contrasts
+
+FEW = 4.0  # rows around which a time-uniform interval is sharpest at least
+
+
+@dataclass(frozen=True, slots=True)
+class Modelled(Comparison):
+    """Differences by a regression; `lasting` says over how many steps noise is seen to linger."""
+
+    degrees: int = 0
+    noise: float = 0.0
+    lasting: int | None = None
+
+    @property
+    def lingers(self) -> int | None:
+        return self.lasting
+
+    def missing(self, arm: int, other: int) -> Missing | None:
+        if self.mixture is None:
+            return Missing("too few slots of the season have been seen to compare arms")
+        if self.parts(self.contrast(arm, other))[0][2] <= 0.0:
+            return Missing("these arms were not played apart often enough")
+        return None
+
+    def outside(self, weights: Sequence[float], share: float) -> float:
+        variance = self.parts(weights)[0][2]
+        rows = sum(weight * weight for weight in weights) * self.noise / variance
+        square = (1 + self.early / rows) * (2 * math.log(1 / share) + math.log1p(rows / self.early))
+        return math.erfc(math.sqrt(square) * ROOT)
+
+    def freedom(self, weights: Sequence[float], parts: Sequence[tuple[float, float, float]]) -> list[float]:
+        return [float(self.degrees)]
+
+
+def modelled(found: Contrasts | None, arms: Sequence[int], washed: Comparison) -> Modelled:
+    """The comparison by a policy's model of these arms; `washed`, the ordinary one of all, says if noise lingers."""
+    count = len(washed.steps)
+    steps = tuple(int(arm in arms) for arm in range(count))
+    places = tuple(arms.index(arm) if arm in arms else -1 for arm in range(count))
+    if found is None:
+        return Modelled(steps, None, places, None, washed.span, washed.window, FEW, lasting=washed.lingers)
+    mixture = Mixture((Member(1.0, found.means, found.covariances, 0.0),), 0.0)
+    early = max(FEW, found.rows / (EARLY * len(arms)))
+    return Modelled(
+        steps, None, places, mixture, washed.span, washed.window, early, found.freedom, found.noise, washed.lingers
+    )
