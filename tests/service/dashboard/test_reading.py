@@ -174,7 +174,7 @@ def test_the_explanation_of_a_step_has_a_page(client: httpx.Client, visitor: Vis
     text = visitor.read("/experiments/shipping/steps/1").text
     assert "Step 1 served 49: as planned" in text
     assert "Its total was 4." in text
-    assert "trim-ucb (version 1) decided in step 0 to keep 49" in text
+    assert "thrift-ucb (version 1) decided in step 0 to keep 49" in text
     assert "It hasn’t ended yet." in visitor.read("/experiments/shipping/steps/3").text
     assert "has no decision yet" in visitor.read("/experiments/shipping/steps/4").text
     assert visitor.answer.status_code == 409

@@ -11,6 +11,7 @@ from afterglow.expected import LONGEST, MOST_TRUST
 from afterglow.live.domain import limits
 from afterglow.live.domain.amounts import MOST
 from afterglow.live.domain.arguments import Argument, Kind
+from afterglow.policies.registry import DEFAULT
 
 SETTINGS = (
     Argument(
@@ -55,10 +56,10 @@ SETTINGS = (
         example="EUR", label="Unit of totals", hint="For example EUR, orders or minutes. Empty for none.",
     ),
     Argument(
-        "policy", Kind.POLICY, "Name of the policy, one that can run on totals.", "trim-ucb",
+        "policy", Kind.POLICY, "Name of the policy, one that can run on totals.", DEFAULT,
         label="Policy", advanced=True,
-        hint="Chooses which variant to serve and for how long. trim-ucb is valid however effects arrive; lean-ucb "
-        "suits short experiments. Run afterglow plan to compare them for your figures.",
+        hint="Chooses which variant to serve and for how long. thrift-ucb suits experiments of every length. Run "
+        "afterglow plan to compare it with others for your figures.",
     ),
     Argument(
         "options", Kind.OPTIONS, "Settings of the policy, by name.", {},
