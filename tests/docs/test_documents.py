@@ -195,6 +195,7 @@ def test_the_reference_of_the_agent_has_all_its_methods() -> None:
         ("units", PanelEstimate),
         ("units", UnitsTest),
         ("policy", Policy),
+        ("policy", RoundPolicy),
         ("simulate", Outcome),
     ],
 )
