@@ -16,6 +16,7 @@ from afterglow import (
     Estimates,
     PanelEstimate,
     Policy,
+    RoundPolicy,
     Units,
     UnitsTest,
     UnitsWorld,
