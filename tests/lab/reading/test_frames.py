@@ -48,8 +48,8 @@ def test_fit_and_plan_take_frames() -> None:
     frame = polars.DataFrame(COLUMNS)
     assert fit(frame, window=2).to_dict()["means"] == fit(frame.write_csv(), window=2).to_dict()["means"]
     history = frame.select("when", "sales")
-    told = {"window": 2, "horizon": 400, "gap": 0.2, "runs": 20}
-    assert plan(arms=2, history=history, **told).to_dict()["verdict"]
+    found = plan(arms=2, window=2, horizon=400, gap=0.2, history=history, runs=20)
+    assert found.to_dict()["verdict"]
 
 
 @pytest.mark.parametrize(
