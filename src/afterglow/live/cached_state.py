@@ -18,6 +18,7 @@ from afterglow.errors import Unavailable
 from afterglow.live.domain import commands
 from afterglow.live.domain.commands import Event, Reported
 from afterglow.live.domain.decision import Decision, decided
+from afterglow.live.domain.notices import following
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import ExperimentState
 from afterglow.live.follower import Diverged, Follower
@@ -135,7 +136,11 @@ class CachedState:
             self.append(log, commands.passed(spec, state, self.now(), Reported(*log.reported(state.step))))
 
     def append(self, log: Writing, events: list[Event]) -> None:
+        """Append events, and the notices that follow from them."""
+        phase = self.copy.state.phase
         self.untidy |= self.copy.happen(log, self.now(), events)
+        if events and (told := following(self.copy.spec, self.copy.state, phase)):
+            self.untidy |= self.copy.happen(log, self.now(), told)
 
     @contextmanager
     def reading(self) -> Iterator[Reading]:

@@ -109,10 +109,12 @@ class Ticker:
                 self.closing.wait(LOOK)
 
     def place(self) -> None:
-        """Set the gauge of the current step of every experiment."""
+        """Set the gauges of every experiment."""
         for name in self.seen or ():
             with unless_it_cant_go_on():
-                self.metrics.step.labels(name).set(self.experiments.get(name).decision().step)
+                experiment = self.experiments.get(name)
+                self.metrics.step.labels(name).set(experiment.decision().step)
+                self.metrics.alarm.labels(name).set(experiment.alarmed())
         self.placed = True
 
     def take_in(self, seen: dict[str, Place]) -> None:
@@ -122,7 +124,7 @@ class Ticker:
         for name, (seq, lost) in self.experiments.locate(changed).items():
             if lost:
                 entry = rewound(changed[name].seq, seq, self.experiments.now())
-                self.loop.call_soon_threadsafe(self.feed.add, [item_of(name, entry)])
+                self.loop.call_soon_threadsafe(self.feed.add, [item_of(name, None, entry)])
                 changed[name] = changed[name]._replace(seq=seq)
         seqs = {name: place.seq for name, place in changed.items()}
         while changed and (found := self.experiments.changes(seqs, PAGE, changed)):
@@ -131,7 +133,8 @@ class Ticker:
                 with unless_it_cant_go_on():
                     self.count(name, one)
             made = [
-                item_of(name, one, self.verdicts.verdict(name, one) if self.streams else None) for name, one in found
+                item_of(name, self.verdicts.spec(name), one, self.verdicts.verdict(name, one) if self.streams else None)
+                for name, one in found
             ]
             self.loop.call_soon_threadsafe(self.feed.add, made)
         seen |= {name: heads[name] for name in changed if seqs[name] <= heads[name].seq}  # also what can't be read
@@ -144,6 +147,8 @@ class Ticker:
         elif one.kind == "close":
             metrics.decisions.labels(name, self.experiments.get(name).variants[body["served"]]).inc()
             metrics.step.labels(name).set(body["step"] + 1)
+        elif one.kind in ("alarm_raised", "alarm_cleared"):
+            metrics.alarm.labels(name).set(one.kind == "alarm_raised")
         elif one.kind == "missed":
             metrics.step.labels(name).set(body["first"] + body["count"])
 
