@@ -5,7 +5,7 @@
     >>> arm = agent.select()  # what to play in this step
     >>> agent.update(3.2)  # all that arrived in it, from any pull
     >>> agent
-    <Agent trim-ucb: 3 arms, window 24, step 1, holding 'A'>
+    <Agent thrift-ucb: 3 arms, window 24, step 1, holding 'A'>
 
 A total is the sum of all rewards that arrived in a step, from pulls of any arm. Standard library only; memory depends
 on the number of arms, not on the number of steps.
@@ -26,9 +26,9 @@ from afterglow.estimation.estimates import Estimates, read
 from afterglow.estimation.modelled import modelled
 from afterglow.estimation.randomisation import Test, randomisation_test
 from afterglow.estimation.verdict import Verdict, judge
-from afterglow.expected import expected_totals, refuse_unadjustable
+from afterglow.expected import adjusted_policy, expected_totals, refuse_unadjustable
 from afterglow.policies.policy import Policy
-from afterglow.policies.registry import WHERE, is_ours, known_options, merged_options, named, playable
+from afterglow.policies.registry import DEFAULT, WHERE, is_ours, known_options, merged_options, named, playable
 from afterglow.policies.season import seasonal
 from afterglow.policy_runner import Hold, PolicyRunner
 from afterglow.rng import POLICY, TEST, key
@@ -74,7 +74,7 @@ class Agent:
         arms: Iterable[Name] | int,
         window: int,
         horizon: int | None = None,
-        policy: str | Policy[Any, Any] = "trim-ucb",
+        policy: str | Policy[Any, Any] = DEFAULT,
         *,
         options: Mapping[str, Any] | None = None,
         seed: int = 1,
@@ -99,7 +99,7 @@ class Agent:
         refuse_unadjustable(self.policy, self.expected)
         self.options = known_options(self.policy, merged_options(options, settings), (*ARGUMENTS, *EXPECTED))
         self.season = whole("season", season, 1, "1 = none")
-        played = seasonal(self.policy, self.season)
+        played = seasonal(adjusted_policy(self.policy, self.expected), self.season)
         self.settings = played.settings(len(self.arms), self.window, self.horizon, self.options)
         self.step = 0  # steps played
         state = self.policy.start(self.settings)

@@ -11,7 +11,7 @@
     1
     >>> shipping.close_step()
     >>> shipping
-    <Experiment shipping: 3 variants, trim-ucb, step 1, running>
+    <Experiment shipping: 3 variants, thrift-ucb, step 1, running>
     >>> experiments.close()
     >>> folder.cleanup()
 

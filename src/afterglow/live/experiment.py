@@ -16,6 +16,7 @@ from afterglow.live.domain.amounts import Amount, micros, units
 from afterglow.live.domain.command_table import Command, command_named
 from afterglow.live.domain.commands import Reported
 from afterglow.live.domain.decision import Decision, Receipt, decided
+from afterglow.live.domain.log import Place
 from afterglow.live.domain.notices import judged, noticed
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import WAITING
@@ -73,6 +74,15 @@ class Experiment(CommandMethods):
     def glance(self) -> Decision | None:
         """The decision from memory, without the database and without waiting; None if it is not known."""
         return self._cache.glance()
+
+    def renew(self) -> None:
+        """Bring memory up to date with the log and the schedule."""
+        with self._cache.current():
+            pass
+
+    def confirm(self, head: Place, since: float) -> bool:
+        """Whether memory ends with this record, which the database had `since`, by the monotonic clock."""
+        return self._cache.confirm(head, since)
 
     def boundary(self) -> float | None:
         """When the current step ends on its schedule, from memory; None if it is not known."""
@@ -136,6 +146,16 @@ class Experiment(CommandMethods):
                 return
             commands.started(spec, state)
             self._cache.append(log, [commands.close(spec, state, total, Reported(*log.reported(state.step)))])
+
+    def expect(self, first: int, values: Iterable[float | None]) -> None:
+        """Tell the totals that are expected of step `first` and those after it; None takes back what was told.
+
+        For experiments with `typical`. The steps must not have begun, and be at most 10,000 ahead. What is expected
+        must not depend on the variants: made before the start, or from things that no variant changes.
+        """
+        with self._cache.writing() as log:
+            self._cache.catch_up(log)
+            self._cache.append(log, [commands.expect(self.spec, self._cache.copy.state, first, values)])
 
     def _closed_before(self, log: Writing, step: int, total: Amount | None) -> None:
         spec, now = self.spec, self._cache.copy.state.step

@@ -81,6 +81,8 @@ class ExperimentState:
     learned: int = 0  # steps that the policy learns from
     excluded: int = 0  # steps that it doesn't learn from
     told: Told = field(default_factory=Told)
+    profile_phase: int = 0  # of step 0
+    expected: dict[int, int] = field(default_factory=dict)  # of the current step and steps to come, in micro-units
 
     def text(self, version: int = VERSION) -> str:
         """The state as JSON, for a snapshot; as an earlier release stored it if its version is given."""
@@ -90,7 +92,9 @@ class ExperimentState:
             **{name: getattr(self, name) for name in PLAIN},
         }
         if version > 1:
-            values |= {"version": version, "told": asdict(self.told)}
+            ahead = sorted(self.expected.items())
+            values |= {"version": version, "profile_phase": self.profile_phase, "expected": ahead}
+            values["told"] = asdict(self.told)
         return json.dumps(values, separators=(",", ":"), sort_keys=True)
 
 
@@ -136,5 +140,7 @@ def restored(spec: Spec, text: str) -> ExperimentState:
         "role": Role(values["role"]),
         "disabled": tuple(values["disabled"]),
         "told": Told(**values["told"]),
+        "profile_phase": values.get("profile_phase", 0),
+        "expected": dict(values.get("expected", ())),
     }
     return ExperimentState(plans.resumed(spec, values["plan"]), bounds, **plain)

@@ -37,6 +37,8 @@ def create(service: Service, asked: models.NewExperiment, token: Token) -> dict[
     given = asked.model_dump()
     if asked.starts is not None:
         given["starts"] = seconds_of(asked.starts)
+    if asked.profile_from is not None:
+        given["profile_from"] = seconds_of(asked.profile_from, "profile_from")
     return experiment_view(service.experiments.create(**given, by=token.actor()))
 
 

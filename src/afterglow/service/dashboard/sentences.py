@@ -8,7 +8,7 @@ from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.status import Explanation, Status
 from afterglow.live.domain.transitions import NOTICES
 from afterglow.live.follower import LogEntry
-from afterglow.service.dashboard.numbers import counted, duration, rounded_duration
+from afterglow.service.dashboard.numbers import counted, duration, figure, rounded_duration
 
 ROLES = {
     "plan": "as planned",
@@ -110,6 +110,7 @@ def sentence(spec: Spec, one: LogEntry) -> str:
         "create": f"Created with {counted(len(spec.variants), 'variant')}: {', '.join(spec.variants)}.",
         "schedule": "Scheduled to start automatically.",
         "start": "Started.",
+        "expect": f"Expected totals told, from step {body.get('first', 0):,} on.",
         "pin": f"Pinned to {variant}.",
         "unpin": "Unpinned.",
         "pause": "Paused.",
@@ -139,6 +140,14 @@ def notice(one: LogEntry, variant: str) -> str:
     }.get(one.kind, "")
 
 
+def expected_totals(spec: Spec) -> str:
+    """What is taken out of totals before the policy learns."""
+    trust = "" if spec.trust == 1 else f", trust {spec.trust:g}"
+    if spec.profile:
+        return f"a profile of {counted(len(spec.profile), 'step')} is taken out{trust}"
+    return "none" if spec.typical is None else f"told step by step, usually {figure(spec.typical)}, taken out{trust}"
+
+
 def emergency(spec: Spec, one: LogEntry) -> str:
     """A variant that was taken off."""
     off, to = spec.variants[one.body["variant"]], spec.variants[one.body["to"]]
@@ -163,6 +172,7 @@ def settings(spec: Spec) -> list[tuple[str, str]]:
         ("Horizon", "none" if spec.horizon is None else steps_and_duration(spec, spec.horizon)),
         ("Maximum value of one step’s decision", f"{spec.reward_max:,g}"),
         ("Season", "none" if spec.season == 1 else counted(spec.season, "step")),
+        ("Expected totals", expected_totals(spec)),
         ("Policy", f"{spec.policy}, version {spec.policy_version}" + (f", with {options}" if options else "")),
         ("Confidence", f"{spec.confidence:.4g}"),
         ("Seed", str(spec.seed)),
