@@ -10,18 +10,19 @@ if TYPE_CHECKING:
     from afterglow.lab.fit import Fit
     from afterglow.lab.gym_env import WorldEnv
     from afterglow.lab.plan import Plan
-    from afterglow.lab.reading import read_steps, read_totals
+    from afterglow.lab.reading import read_panel, read_steps, read_totals
     from afterglow.lab.report import save_figures, write_report
     from afterglow.lab.study import Results, ResultTable, Study
 
 __all__ = [
-    "Fit", "Plan", "ResultTable", "Results", "Study", "WorldEnv", "read_steps", "read_totals",
+    "Fit", "Plan", "ResultTable", "Results", "Study", "WorldEnv", "read_panel", "read_steps", "read_totals",
     "save_figures", "write_report",
 ]  # fmt: skip
 
 MODULES = {
     "Fit": "fit", "Plan": "plan", "ResultTable": "study", "Results": "study", "Study": "study", "WorldEnv": "gym_env",
-    "read_steps": "reading", "read_totals": "reading", "save_figures": "report", "write_report": "report",
+    "read_panel": "reading", "read_steps": "reading", "read_totals": "reading", "save_figures": "report",
+    "write_report": "report",
 }  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """`afterglow fit`: means, differences and lag kernels of arms from recorded steps, and a test of the window."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,7 +9,7 @@ from typer import Argument, Option
 from afterglow.checks import number, number_of
 from afterglow.cli import options
 from afterglow.cli.values import count
-from afterglow.errors import BadValue
+from afterglow.errors import BadValue, argument
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -35,6 +36,9 @@ Design = Annotated[
     Option(metavar="blocks|coin", help="Test the schedule: each arm once in every K turns, or each turn drawn alone."),
 ]
 Turns = Annotated[str | None, Option(metavar="N", help="Steps of a turn of the schedule, with --design.")]
+Unit = Annotated[
+    str | None, Option("--unit", metavar="NAME", help="The column of the units: compare arms between units.")
+]
 Expected = Annotated[
     str | None, Option(metavar="NAME", help="A column of expected totals, by which those of the test are adjusted.")
 ]
@@ -54,6 +58,7 @@ def command(
     design: Design = None,
     turns: Turns = None,
     expected: Expected = None,
+    unit: Unit = None,
     out: Folder = None,
     json: options.Json = False,
     arm: Arm = None,
@@ -72,6 +77,13 @@ def command(
 
     said = {"step": step, "arm_column": arm_column, "column": column, "decimal": decimal, "zone": zone}
     reading = {name: value for name, value in said.items() if value is not None}
+    if unit is not None:
+        others = {"reward_max": most, "against": against, "design": design, "expected": expected, "out": out}
+        refuse_with_units(others | {"season": season, "turns": turns})
+        from afterglow.cli.units_output import print_fit  # noqa: PLC0415
+
+        print_fit(data, unit, steps, reading, json)
+        return
     found = fit(
         data, steps, most, season=cycle, against=against, reading=reading, design=design, turns=long, expected=expected
     )
@@ -88,6 +100,13 @@ def command(
 
         figures.write(found, out)
         one_line(f"report: {page.write(found, out)}")
+
+
+def refuse_with_units(others: Mapping[str, object]) -> None:
+    """Refuse options that a fit of several units doesn't have."""
+    for name, value in others.items():
+        if value is not None:
+            raise BadValue(f"{argument(name)} is for one total, not for a fit of several units; leave it out")
 
 
 def show(found: "Fit") -> None:

@@ -1,5 +1,6 @@
 """`afterglow plan`: simulate an experiment before it starts."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,6 +23,17 @@ History = Annotated[
 Missing = Annotated[str | None, Option(metavar="nan|zero", help="Steps without a total are unknown (nan) or 0 (zero).")]
 RewardMax = Annotated[
     str | None, Option(metavar="R", help="Maximum reward of one pull; default: 1, or estimated from the history.")
+]
+Units = Annotated[
+    str | None,
+    Option(metavar="M", help="Several units at once, each with its own total; noise is a share of the level."),
+]
+Unit = Annotated[str | None, Option("--unit", metavar="NAME", help="The history's column of units, with --units.")]
+SharedNoise = Annotated[
+    str | None, Option(metavar="SD", help="Deviation of what all units share, of the level; with --units.")
+]
+SharedCorrelation = Annotated[
+    str | None, Option(metavar="R", help="Correlation of what units share from step to step; with --units.")
 ]
 Purpose = Annotated[
     str, Option("--for", metavar="earning|knowing", help="Lose little, or a schedule whose exact test tells.")
@@ -46,6 +58,10 @@ def command(
     missing: Missing = None,
     reward_max: RewardMax = None,
     spread: options.Spread = None,
+    units: Units = None,
+    unit: Unit = None,
+    shared_noise: SharedNoise = None,
+    shared_correlation: SharedCorrelation = None,
     purpose: Purpose = "earning",
     runs: options.Runs = "600",
     seed: options.Seed = "1",
@@ -62,7 +78,7 @@ def command(
         "horizon": count("horizon", horizon),
         "gap": share("gap", gap),
         "mean": amount_of("mean", mean),
-        "noise": amount_of("noise", noise),
+        "noise": None if units is not None else amount_of("noise", noise),
         "season": None if season is None else count("season", season),
         "swing": None if swing is None else share("swing", swing),
         "reward_max": amount_of("reward_max", reward_max),
@@ -76,7 +92,18 @@ def command(
     from afterglow.cli.progress import progress  # noqa: PLC0415
     from afterglow.lab.plan.planner import plan  # noqa: PLC0415  Numba takes a second to load
 
-    reading = {"step": step, "column": column, "decimal": decimal, "zone": zone, "missing": missing}
+    for_units = {"unit": unit, "shared_noise": shared_noise, "shared_correlation": shared_correlation}
+    how = {"step": step, "column": column, "decimal": decimal, "zone": zone}
+    if units is not None:
+        single = {"mean": mean, "swing": swing, "season": season, "reward_max": reward_max, "missing": missing}
+        refuse(single | {"out": out}, "is for one total, not for a plan with --units; leave it out")
+        if purpose == "knowing":
+            sentence = "--for knowing is for one total; every plan with --units ends in an exact test, leave it out"
+            raise BadValue(sentence, field="for")
+        plan_of_units(given, units, noise, for_units, {**how, "history": history}, json)
+        return
+    refuse(for_units, "describes units; give --units too")
+    reading = {**how, "missing": missing}
     said = {name: value for name, value in reading.items() if value is not None}
     with progress() as show_progress:
         found = plan(**given, history=history, reading=said, progress=lambda done, what: show_progress(done, what, ""))
@@ -93,6 +120,29 @@ def command(
         from afterglow.lab.plan.page import write  # noqa: PLC0415
 
         one_line(f"report: {write(found, out)}")
+
+
+def plan_of_units(
+    given: Mapping[str, Any], units: str, noise: str | None, for_units: Mapping[str, str | None],
+    reading: Mapping[str, Any], json: bool,
+) -> None:  # fmt: skip
+    """The plan of an experiment over several units."""
+    from afterglow.cli.units_output import print_plan  # noqa: PLC0415
+
+    asked = {name: given[name] for name in ("arms", "window", "horizon", "gap", "spread", "runs", "seed", "threads")}
+    for name, text in (("noise", noise), ("shared_noise", for_units["shared_noise"])):
+        asked |= {} if text is None else {name: share(name, text)}
+    asked["shared_correlation"] = amount_of("shared_correlation", for_units["shared_correlation"])
+    said = {**reading, "unit": for_units["unit"]}
+    asked |= {name: value for name, value in said.items() if value is not None}
+    print_plan(asked | {"units": count("units", units, 2)}, json)
+
+
+def refuse(given: Mapping[str, object], why: str) -> None:
+    """Refuse options that don't fit the kind of plan."""
+    for name, value in given.items():
+        if value is not None:
+            raise BadValue(f"{argument(name)} {why}")
 
 
 def share(name: str, text: str) -> float:

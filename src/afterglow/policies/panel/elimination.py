@@ -15,9 +15,9 @@ At the end of a stage arm $a$ is dropped if it is behind the leader $l$ by more 
 $\sqrt{2 \cdot 0.45\, v\, q_a \log^+(H M q_a/K)}$, where $v q_a$ is the estimated variance of the difference and $H$
 the number of slots left: the less time there is to use an answer, the less is spent on it.
 
-What all units share changes no decision: everything above is a function of differences within slots. The constants
-(0.45, 1.5, one slot, the priors) were chosen by simulation. Ours, after the successive elimination of Even-Dar, Mannor
-& Mansour (2006).
+What all units share changes no decision: everything above is a function of differences within slots.
+docs/theory/units.md proves it, and the regret of a plainer version. The constants (0.45, 1.5, one slot, the priors)
+were chosen by simulation. Ours, after the successive elimination of Even-Dar, Mannor & Mansour (2006).
 """
 
 import math

@@ -1,0 +1,79 @@
+"""Plans of several units."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from afterglow.cli import run
+from afterglow.errors import AfterglowError
+from afterglow.lab.plan.units_plan import noise_of, plan_units
+from afterglow.lab.reading.panel import Panel
+
+
+def history(seed: int = 1, common: float = 0.2, own: float = 0.1, steps: int = 2_000, units: int = 5) -> Panel:
+    """Totals with known shares of common and own noise; sizes differ."""
+    rng = np.random.default_rng(seed)
+    sizes = np.array([100.0, 400, 200, 50, 250, 80, 90, 120][:units])
+    shared = [0.0]
+    for _ in range(steps - 1):
+        shared.append(0.8 * shared[-1] + 0.6 * rng.normal(0, common))
+    values = sizes * (1 + np.array(shared)[:, None] + rng.normal(0, own, (steps, units)))
+    return Panel([f"u{i}" for i in range(units)], values.tolist(), None, None, [])
+
+
+def test_common_and_own_noise_are_told_apart_whatever_the_sizes() -> None:
+    found = noise_of(history(steps=20_000))
+    assert found.common == pytest.approx(0.2, rel=0.1)
+    assert found.own == pytest.approx(0.1, rel=0.03)
+    assert found.common_correlation == pytest.approx(0.8, abs=0.05)
+    assert found.own_correlation < 0.03
+    assert found.sentence.endswith("% of the noise is common to all units and cancels")
+    alone = noise_of(history(common=0.0, steps=20_000))
+    assert alone.common < 0.01
+    assert alone.own == pytest.approx(0.1, rel=0.03)
+
+
+def test_a_plan_compares_units_with_what_one_total_can_do() -> None:
+    found = plan_units(3, 5, 12, 600, 0.05, history(), runs=60)
+    panel, crossover, together = found.candidates
+    assert found.verdict == "yes"
+    assert panel.lost < crossover.lost
+    assert panel.found > together.found
+    assert found.smallest_gap is not None
+    assert found.smallest_gap < 0.05
+    assert "levels={'u0': " in found.code
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"history": history(), "noise": 0.1}, "history gives the noise; leave noise and the others out"),
+        ({"history": history(units=4)}, "units must be the number of units in the history, which has 4"),
+        ({}, "noise is needed without a history"),
+        ({"history": history(steps=5)}, "must have at least 10 steps in which all units have a total, got 5"),
+    ],
+)
+def test_what_can_not_be_planned_is_refused(given: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(AfterglowError) as refusal:
+        plan_units(3, 5, 12, 600, 0.05, **given)
+    assert sentence in str(refusal.value)
+
+
+def test_the_command_reads_a_file_and_prints_what_is_shared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:  # fmt: skip
+    panel, file = history(steps=200), tmp_path / "regions.csv"
+    rows = [",".join(["step", *panel.units])]
+    rows += [",".join([str(step), *(f"{one:.2f}" for one in row)]) for step, row in enumerate(panel.values)]
+    file.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    call = ["plan", "--arms", "2", "--window", "4", "--horizon", "200", "--gap", "10%", "--units", "5", "--runs", "40"]
+    assert run([*call, "--history", str(file)]) == 0
+    shown = capsys.readouterr().out
+    assert "of the noise is common to all units and cancels" in shown
+    assert "panel-elimination" in shown
+    assert run([*call, "--noise", "0.1", "--shared-noise", "0.2", "--json"]) == 0
+    assert '"shared": 0.8' in capsys.readouterr().out
+    assert run([*call[:-4], "--shared-noise", "0.2"]) == 2
+    assert "--shared-noise describes units; give --units too" in capsys.readouterr().err
