@@ -22,9 +22,9 @@ def test_three_lines_are_enough() -> None:
     arm = agent.select()
     agent.update(3.2)
     assert arm in agent.arms
-    assert agent.policy.name == "trim-ucb"
+    assert agent.policy.name == "thrift-ucb"
     assert agent.step == 1
-    assert repr(agent) == "<Agent trim-ucb: 3 arms, window 24, step 1, holding 'A'>"
+    assert repr(agent) == "<Agent thrift-ucb: 3 arms, window 24, step 1, holding 'A'>"
 
 
 def test_the_arm_of_a_step_stays_until_the_step_ends() -> None:
@@ -238,9 +238,9 @@ def test_importing_the_agent_needs_the_standard_library_alone() -> None:
 
 def test_options_are_a_mapping_or_names_or_both() -> None:
     made = [
-        Agent(3, 4, 1000, options={"level": "plus", "endgame": 8}),
-        Agent(3, 4, 1000, level="plus", endgame=8),
-        Agent(3, 4, 1000, options={"level": "plus"}, endgame=8),
+        Agent(3, 4, 1000, policy="trim-ucb", options={"level": "plus", "endgame": 8}),
+        Agent(3, 4, 1000, policy="trim-ucb", level="plus", endgame=8),
+        Agent(3, 4, 1000, policy="trim-ucb", options={"level": "plus"}, endgame=8),
     ]
     assert len({agent.to_json() for agent in made}) == 1
     with pytest.raises(BadValue, match="level is given by name and in options; give it once"):

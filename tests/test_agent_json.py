@@ -76,7 +76,7 @@ def test_another_version_of_a_policy_is_refused() -> None:
 
 
 def test_another_policy_is_refused() -> None:
-    with pytest.raises(BadFormat, match="stored with policy 'trim-ucb', got 'in-turn'"):
+    with pytest.raises(BadFormat, match="stored with policy 'thrift-ucb', got 'in-turn'"):
         Agent.from_json(Agent(3, 4).to_json(), policy=in_turn)
 
 
@@ -102,7 +102,7 @@ def test_settings_are_stored_as_resolved_and_beside_them_what_was_given() -> Non
 
 
 def test_every_changed_digit_is_noticed() -> None:
-    agent = Agent(3, 4, horizon=300)
+    agent = Agent(3, 4, horizon=300, policy="trim-ucb")
     play(agent, 20)
     text = agent.to_json()
     for place, character in enumerate(text):

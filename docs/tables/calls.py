@@ -22,6 +22,7 @@ TITLES = {
     "knowledge": "Estimates",
     "events": "Events",
     "webhooks": "Webhooks",
+    "audit": "Audit",
     "openfeature": "OpenFeature",
     "operation": "Operation",
 }

@@ -26,12 +26,14 @@ LIVE_HEAD = f'''"""Methods of an experiment for the commands of operators, typed
 
 from abc import ABC, abstractmethod
 
+from afterglow.live.domain.actor import Actor
+
 
 class CommandMethods(ABC):
     """Commands of operators. The reference says when each takes effect."""
 
     @abstractmethod
-    def command(self, name: str, /, **arguments: object) -> None: ...
+    def command(self, name: str, /, by: Actor | None = None, **arguments: object) -> None: ...
 '''
 CLIENT_HEAD = f'''"""Methods of the clients for the commands of operators, and the names of an experiment's settings.
 

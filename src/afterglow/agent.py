@@ -5,7 +5,7 @@
     >>> arm = agent.select()  # what to play in this step
     >>> agent.update(3.2)  # all that arrived in it, from any pull
     >>> agent
-    <Agent trim-ucb: 3 arms, window 24, step 1, holding 'A'>
+    <Agent thrift-ucb: 3 arms, window 24, step 1, holding 'A'>
 
 A total is the sum of all rewards that arrived in a step, from pulls of any arm. Standard library only; memory depends
 on the number of arms, not on the number of steps.
@@ -26,7 +26,7 @@ from afterglow.estimation.estimates import Estimates, read
 from afterglow.estimation.modelled import modelled
 from afterglow.estimation.randomisation import Test, randomisation_test
 from afterglow.estimation.verdict import Verdict, judge
-from afterglow.expected import expected_totals, refuse_unadjustable
+from afterglow.expected import adjusted_policy, expected_totals, refuse_unadjustable
 from afterglow.policies.default import default_policy
 from afterglow.policies.policy import Policy
 from afterglow.policies.registry import WHERE, is_ours, known_options, merged_options, named, playable
@@ -36,7 +36,6 @@ from afterglow.rng import POLICY, TEST, key
 
 FORMAT, VERSION = "afterglow-agent", 1
 ARGUMENTS = ("arms", "window", "horizon", "seed", "run", "reward_max", "confidence", "season")  # that are stored
-USUAL = "trim-ucb"  # policy, where there is no season
 EXPECTED = ("profile", "typical", "trust")
 
 
@@ -65,10 +64,10 @@ class Agent:
     `arms` are names (strings or numbers), or how many there are. `window` is the number of steps over which one
     pull pays, including its own. `reward_max` is the maximum reward of one pull, plus the maximum income of a step
     that no arm causes, if there is any: totals are divided by it. `confidence` is that of `estimates()`. `policy` is a
-    name or a Policy of your own; left out, `trim-ucb`, or `random-turns` if there is a season. `options` are its settings, which may also be given by name:
-    `Agent(..., options={"C": 0.5})` is `Agent(..., C=0.5)`.
-    With a `season`, the length of a cycle in steps, `random-turns` estimates the cycle together with the arms; holds of
-    other policies count whole cycles.
+    name or a Policy of your own; left out, it is `thrift-ucb`, or `random-turns` if there is a season. `options` are
+    its settings, which may also be given by name: `Agent(..., options={"C": 0.5})` is `Agent(..., C=0.5)`.
+    With a `season`, the length of a cycle in steps, `random-turns` estimates the cycle together with the arms; other
+    policies count whole cycles.
     Randomised policies draw from the stream of (`seed`, `run`), like run number `run` of a simulation.
     """
 
@@ -101,11 +100,11 @@ class Agent:
         self.season = whole("season", season, 1, "1 = none")
         given = merged_options(options, settings)
         if policy is None:
-            policy = default_policy(USUAL, len(self.arms), self.window, self.horizon, self.season, given)
+            policy = default_policy(len(self.arms), self.window, self.horizon, self.season, given)
         self.policy = playable(policy)
         refuse_unadjustable(self.policy, self.expected)
         self.options = known_options(self.policy, given, (*ARGUMENTS, *EXPECTED))
-        played = seasonal(self.policy, self.season)
+        played = seasonal(adjusted_policy(self.policy, self.expected), self.season)
         self.settings = played.settings(len(self.arms), self.window, self.horizon, self.options)
         self.step = 0  # steps played
         state = self.policy.start(self.settings)

@@ -9,7 +9,8 @@ Then the adjusted totals are those of a world with another baseline, and differe
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Any
 
 from afterglow.checks import between, is_number
@@ -81,7 +82,23 @@ def refuse_unadjustable(policy: Policy[Any, Any], expected: Expected) -> None:
     """Refuse expectations for a policy whose statements are about totals as they are."""
     if expected.adjusts and not policy.adjustable:
         raise BadValue(
-            f"{policy.name} bounds what came in, so nothing can be taken out of it; take lean-ucb, or leave "
+            f"{policy.name} bounds what came in, so nothing can be taken out of it; take thrift-ucb, or leave "
             f"{argument('profile' if expected.profile else 'typical')} out",
             field="profile" if expected.profile else "typical",
         )
+
+
+def adjusted_policy(policy: Policy[Any, Any], expected: Expected) -> Policy[Any, Any]:
+    """The policy for adjusted totals: without decisions by proved bounds, if it has that setting.
+
+    Proved bounds need totals that are sums of rewards. Adjusted totals may be less than the rewards in them.
+    """
+    if not expected.adjusts or expected.trust == 0.0 or "proof" not in policy.options():
+        return policy
+    return without_proof(policy)
+
+
+@cache
+def without_proof(policy: Policy[Any, Any]) -> Policy[Any, Any]:
+    make: Any = policy.configure or policy.Settings
+    return replace(policy, configure=partial(make, proof="never"), bounded=False)

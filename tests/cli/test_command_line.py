@@ -24,7 +24,7 @@ WRONG = {
         "--polcy",
         "ucb1",
     ],
-    "afterglow simulate needs --policy; `afterglow simulate --help` says what it takes": ["simulate"],
+    "afterglow simulate needs --horizon; `afterglow simulate --help` says what it takes": ["simulate"],
     "option '--runs' requires an argument": [*SIMULATE, "--runs"],
     "afterglow simulate takes options only, got 'x'; `afterglow simulate --help` lists them": [*SIMULATE, "x"],
     "no policy named 'ucb2'; did you mean 'ucb1'? `afterglow policies` lists them": [

@@ -150,7 +150,7 @@ def test_an_explanation_has_the_numbers_at_the_time_of_the_decision(experiment: 
         ({"reward_max": 1e-5}, "reward_max must be at least 0.001"),
         ({"policy": "trim-ucv"}, "no policy named 'trim-ucv'; did you mean 'trim-ucb'"),
         ({"policy": "attributed-ucb"}, "needs each pull's own reward"),
-        ({"rewardmax": 3}, "no setting of trim-ucb named 'rewardmax'; did you mean 'reward_max'"),
+        ({"rewardmax": 3}, "no setting of thrift-ucb named 'rewardmax'; did you mean 'reward_max'"),
         ({"control": "79"}, "no variant named '79'; did you mean '49'|no variant named '79'"),
         ({"heartbeat": 1}, "heartbeat must be True or False, got 1"),
         ({"step_seconds": 0}, "step_seconds must be a number of at least 0.001"),
@@ -217,7 +217,7 @@ def test_experiments_are_listed_and_found_again(experiments: Experiments) -> Non
         experiments.create(name, **ASKED)
     assert experiments.names() == ["one", "two"]
     assert [repr(one) for one in experiments] == [
-        f"<Experiment {name}: 3 variants, trim-ucb, step 0, running>" for name in ("one", "two")
+        f"<Experiment {name}: 3 variants, thrift-ucb, step 0, running>" for name in ("one", "two")
     ]
     assert experiments["two"] is experiments.get("two")
     assert len(experiments) == 2

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 import afterglow.live
-from afterglow.errors import Conflict, OutOfTurn
+from afterglow.errors import BadValue, Conflict, OutOfTurn
 from afterglow.live import follower
 from afterglow.live.domain.log import NOTHING, chained
 from afterglow.policies.registry import named
@@ -20,7 +20,13 @@ from testbed.quick_disk import quick_folder
 NAMES = ("A", "B", "C")
 REASON = "as the test wants"
 POLICIES: dict[str, dict[str, Any]] = {
-    "trim-ucb": {}, "leak-ucb": {}, "ucb1": {}, "composite-exp3": {}, "washout-ucb": {}, "phased-ucb": {"hold": 3},
+    "trim-ucb": {}, "leak-ucb": {}, "ucb1": {}, "composite-exp3": {}, "washout-ucb": {}, "lag-ridge-ucb": {},
+    "phased-ucb": {"hold": 3},
+}  # fmt: skip
+
+
+EXPECTED: dict[str, dict[str, Any]] = {
+    "none": {}, "profile": {"profile": (0.5, 1.25, 0.1, 0.9, 0.3), "trust": 0.7}, "typical": {"typical": 0.8},
 }  # fmt: skip
 
 
@@ -33,19 +39,26 @@ class Machine(RuleBasedStateMachine):
         shadow=st.booleans(),
         heartbeat=st.booleans(),
         clocked=st.booleans(),
+        expected=st.sampled_from(["none", "profile", "typical"]),
     )
     def create(
-        self, policy: str, window: int, horizon: int | None, control: int, shadow: bool, heartbeat: bool, clocked: bool
-    ) -> None:
+        self, policy: str, window: int, horizon: int | None, control: int, shadow: bool, heartbeat: bool, clocked: bool,
+        expected: str,
+    ) -> None:  # fmt: skip
         self.make_room()
         horizon = horizon or (40 if "horizon" in named(policy).needs() else None)
         self.now = 1000.0
+        taken_out = EXPECTED[expected] if named(policy).adjustable else {}
         self.experiments = afterglow.live.open(self.address, clock=lambda: self.now)
         self.experiment = self.experiments.create(
             "tested", NAMES, window, horizon, reward_max=2.0, policy=policy, seed=3, control=NAMES[control],
-            shadow=shadow, heartbeat=heartbeat, step_seconds=60 if clocked else None, **POLICIES[policy],
+            shadow=shadow, heartbeat=heartbeat, step_seconds=60 if clocked else None, **POLICIES[policy], **taken_out,
+            profile_from=250.0 if clocked and "profile" in taken_out else None,
         )  # fmt: skip
-        self.model = Reference(3, window, horizon, 2.0, policy, POLICIES[policy], 3, control, shadow, heartbeat)
+        self.model = Reference(
+            3, window, horizon, 2.0, policy, POLICIES[policy], 3, control, shadow, heartbeat, **taken_out,
+            phase=12 % 5 if clocked else 0,  # whole steps from 250 s to the start
+        )  # fmt: skip
         self.clocked = clocked
         self.reported = dict[str, int]()  # of the step in hand
         self.before = dict[str, int]()  # of the step before
@@ -125,6 +138,24 @@ class Machine(RuleBasedStateMachine):
         assert receipt == (len(self.model.closed), int(known is None), int(known is not None))
         if known is None:
             self.reported[key] = amount
+
+    @precondition(lambda self: self.running() and self.model.typical is not None)
+    @rule(
+        ahead=st.integers(0, 4),
+        values=st.lists(st.one_of(st.none(), st.integers(0, 2_000_000)), min_size=1, max_size=6),
+    )
+    def expect(self, ahead: int, values: list[int | None]) -> None:
+        first = len(self.model.closed) + ahead
+        told = [None if value is None else value / 1e6 for value in values]
+        if ahead == 0 or first + len(values) > (self.model.horizon or 10**9):
+            with pytest.raises(OutOfTurn if ahead == 0 else BadValue):
+                self.experiment.expect(first, told)
+            return
+        self.experiment.expect(first, told)
+        for step, value in enumerate(values, first):
+            self.model.expected.pop(step, None)
+            if value is not None:
+                self.model.expected[step] = value
 
     # Orders
 
@@ -238,6 +269,7 @@ class Machine(RuleBasedStateMachine):
                 one.total / 1e6,
                 one.void,
                 REASON if step in self.ordered else None,
+                None if (told := self.model.told(step)) is None else told / 1e6,
             )
             for step, one in enumerate(self.model.closed)
         ]

@@ -69,7 +69,7 @@ def test_estimated_variance_reads_longer_batches_rightly() -> None:
     world = World.of(["normal:0.5,0.1", "normal:0.4,0.1"], 5, "uniform")
     daily = seasonal(named("trim-ucb"), 24)
     settings = daily.settings(2, 5, 6_000, {"variance": "estimated"})
-    agent, episode = Agent(2, 5, 6_000, season=24, variance="estimated"), Episode(world, 2)
+    agent, episode = Agent(2, 5, 6_000, "trim-ucb", season=24, variance="estimated"), Episode(world, 2)
     for _ in range(6_000):
         agent.update(episode.pull(int(agent.select())))
     state = agent._runner.state

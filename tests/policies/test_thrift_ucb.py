@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from afterglow.engine.simulate import simulate
-from afterglow.errors import AfterglowError
+from afterglow.errors import AfterglowError, AfterglowWarning
 from afterglow.policies import named
 from afterglow.policies._thrift_bounds import EXACT, ceiling, noise, too_few, too_short, upper
 from afterglow.policies._thrift_state import State, capped_mean, kept_steps, lengthen, washed_mean
@@ -25,7 +25,7 @@ KINDS = {"proved bounds": "proved", "bounds with estimated noise": "estimated", 
 def test_it_is_registered_and_needs_the_window_alone() -> None:
     assert named("thrift-ucb") is policy
     assert policy.needs() == ["window"]
-    assert policy.options() == ["noise"]
+    assert policy.options() == ["noise", "proof"]
 
 
 # ---- how it decides
@@ -41,6 +41,7 @@ def test_it_is_registered_and_needs_the_window_alone() -> None:
     longer=st.sampled_from([1, 1, 2]),
     deviation=st.sampled_from([-1.0, 0.1]),
     told=st.sampled_from([0.0, 0.1]),
+    proof=st.sampled_from(["cheap", "cheap", "never"]),
 )
 def test_it_decides_as_its_description_reads(
     means: list[float],
@@ -51,10 +52,11 @@ def test_it_decides_as_its_description_reads(
     longer: int,
     deviation: float,
     told: float,
+    proof: str,
 ) -> None:
     books = PaymentWorld(means, longer * window, spread, seed, deviation)
-    text = Text(len(means), window, horizon, told)
-    plan = policy.settings(len(means), window, horizon, {"noise": told})
+    text = Text(len(means), window, horizon, told, proof == "cheap")
+    plan = policy.settings(len(means), window, horizon, {"noise": told, "proof": proof})
     state, left = policy.start(plan), horizon or 2_000
     while left:
         arm, steps, split = policy.next_hold(plan, state, [])
@@ -268,7 +270,7 @@ def test_it_takes_whole_seasons() -> None:
         6,
         "uniform",
         "seasonal:" + ",".join(["0", "0.3", "0.9"] * 8),
-    )
+    ).divided(1.9)
     _, holds = play(daily, plan, PaymentWorld([0.5, 0.4, 0.3], 6, "uniform", 1), 4_000)
     assert all((steps - split) % 24 == 0 for _, steps, split in holds[:-1])
     outcome = simulate(policy, world, 4_000, 40, season=24, recommend=True)
@@ -290,7 +292,8 @@ def test_batches_grow_so_that_a_long_run_has_few_holds() -> None:
 def test_every_arm_is_tried_also_where_totals_are_larger_than_told() -> None:
     """Income that no arm causes, five times the largest reward: bounds are far above 1, and still below the untried."""
     world = World.of(["normal:0.33,0.1", "normal:0.36,0.1", "normal:0.30,0.1"], 12, "uniform", "constant:5")
-    outcome = simulate(policy, world, 20_000, 40, recommend=True)
+    with pytest.warns(AfterglowWarning, match="relies on at most 1"):
+        outcome = simulate(policy, world, 20_000, 40, recommend=True)
     assert outcome.recommended is not None
     assert (outcome.recommended == 1).all()
 
@@ -309,7 +312,11 @@ def test_it_recommends_the_best_washed_mean_early_and_later_the_arm_of_most_wash
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"noise": 0.6}, "noise must be a number of at least 0 and at most 0.5"), ({"level": "plain"}, "no setting of")],
+    [
+        ({"noise": 0.6}, "noise must be a number of at least 0 and at most 0.5"),
+        ({"level": "plain"}, "no setting of"),
+        ({"proof": "no"}, "it is one of cheap, never"),
+    ],
 )
 def test_wrong_settings_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(AfterglowError, match=message):

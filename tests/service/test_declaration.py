@@ -159,7 +159,7 @@ def test_an_unknown_command_or_argument_is_refused(experiments: Experiments) -> 
 def test_every_setting_is_known_to_python_http_and_the_client() -> None:
     names = [one.name for one in SETTINGS]
     signature = inspect.signature(Experiments.create).parameters
-    assert set(signature) - {"self", "settings"} <= set(names)
+    assert set(signature) - {"self", "settings", "by"} <= set(names)
     assert list(NewExperiment.model_fields) == names
     assert set(names) == CLIENT_SETTINGS
     for one in SETTINGS:

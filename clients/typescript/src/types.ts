@@ -4,13 +4,13 @@ export interface Current {
   experiment: string;
   variant: string;
   step: number;
-  role: "waiting" | "plan" | "washout" | "outside" | "shadow" | "missed" | "last" | "over";
+  role: "waiting" | "plan" | "washout" | "outside" | "shadow" | "missed" | "last" | "emergency" | "over";
   /** When the step ends, if it ends on a schedule; before a scheduled start, the start time. */
   valid_until: string | null;
 }
 
 export interface Problem {
-  type: "/problems/malformed" | "/problems/unauthorized" | "/problems/forbidden" | "/problems/unknown-experiment" | "/problems/not-found" | "/problems/method-not-allowed" | "/problems/name-taken" | "/problems/step-closed" | "/problems/out-of-turn" | "/problems/horizon-reached" | "/problems/unusable" | "/problems/too-large" | "/problems/unsupported-media-type" | "/problems/bad-value" | "/problems/attribution-refused" | "/problems/key-reused" | "/problems/too-many-requests" | "/problems/internal" | "/problems/overloaded" | "/problems/database-unavailable" | "/problems/too-slow";
+  type: "/problems/malformed" | "/problems/unauthorized" | "/problems/forbidden" | "/problems/unknown-experiment" | "/problems/not-found" | "/problems/method-not-allowed" | "/problems/name-taken" | "/problems/step-closed" | "/problems/out-of-turn" | "/problems/horizon-reached" | "/problems/sealed" | "/problems/unusable" | "/problems/too-large" | "/problems/unsupported-media-type" | "/problems/bad-value" | "/problems/attribution-refused" | "/problems/key-reused" | "/problems/too-many-requests" | "/problems/internal" | "/problems/overloaded" | "/problems/database-unavailable" | "/problems/too-slow";
   title: string;
   status: number;
   detail: string;
@@ -33,4 +33,6 @@ export interface Reward {
   /** Random, such as a UUID. */
   key: string;
   amount: number;
+  /** The step to which it was sent before, if this is another try. */
+  step?: number | null;
 }

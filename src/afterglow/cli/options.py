@@ -68,3 +68,7 @@ Database = Annotated[
 One = Annotated[str, Argument(metavar="NAME", help="The experiment.", show_default=False)]
 OneOrAll = Annotated[str | None, Option("--experiment", metavar="NAME", help="One experiment; default: all.")]
 Json = Annotated[bool, Option("--json", help="Print JSON instead of text.")]
+Expected = Annotated[
+    str | None,
+    Option(metavar="NAME", help="The column with what was expected of each step beforehand, whatever the variant."),
+]

@@ -34,13 +34,14 @@ def show(plan: Plan) -> None:
 
 def facts(plan: Plan) -> list[tuple[str, str]]:
     """The lines below the answer."""
-    lines = [("planned", planned(plan)), *past(plan)]
+    lines = [("planned", planned(plan)), *past(plan), *promised(plan)]
     lines += [
         ("least bad" if plan.verdict == "hopeless" else "use", used(plan)),
         ("", f"the first arm is kept for {steps_lasting(plan.first_hold, plan.step_seconds)}; "
          f"{plan.switches:.0f} changes of arm in all"),
         ("why", plan.why),
         *([("", plan.why_season)] if plan.why_season else []),
+        ("verdict", plan.verdicts),
         ("proof", plan.proof),
         ("tested", plan.testing),
         ("lost", f"{amount(plan.lost)}, {whole_percent(plan.lost_share, 1)} of the best arm's total"),
@@ -59,6 +60,8 @@ def used(plan: Plan) -> str:
     """The policy and its settings."""
     settings = "".join(f" {name}={short(value)}" for name, value in plan.settings.items())
     settings += " (as a share of reward_max)" if "noise" in plan.settings and plan.reward_max != 1 else ""
+    if plan.profile is not None:
+        return f"[bold]{plan.policy}[/bold]{settings}, told the profile of the cycle of {plan.cycle:,} steps"
     whole = (
         f", with holds of whole cycles of {steps_lasting(plan.season, plan.step_seconds)}" if plan.season > 1 else ""
     )
@@ -77,6 +80,20 @@ def planned(plan: Plan) -> str:
         f"{plan.arms} arms, window {plan.window:,}{long}, {steps_lasting(plan.horizon, plan.step_seconds)}, "
         f"gap {short_percent(plan.gap)}, mean {amount(plan.mean)}, noise {amount(plan.noise)} per pull{unit}"
     )
+
+
+def promised(plan: Plan) -> list[tuple[str, str]]:
+    """The range of the noise and what it does to the answer."""
+    if plan.noise_range is None or plan.found_range is None:
+        return []
+    low, value, high = plan.noise_range
+    worst, best = plan.found_range
+    return [
+        ("noise", f"{amount(value)} per pull, between {amount(low)} and {amount(high)} (80 %); planned with "
+         f"{amount(plan.noise)}"),
+        ("", f"the best arm is found in {whole_percent(worst)} of runs at the upper end, {whole_percent(best)} at the "
+         "lower end"),
+    ]  # fmt: skip
 
 
 def past(plan: Plan) -> list[tuple[str, str]]:

@@ -95,9 +95,9 @@ NOTES = {
     "backup": "The copy is consistent, and a database like any other. An existing file is not overwritten; a "
     "PostgreSQL database must be empty. Either side can be PostgreSQL: to store a copy in a file, to restore it, or "
     "to move.",
-    "export": "Steps have `step`, `variant`, `planned`, `role`, `total`, `void` and `reason`; events have `seq`, `at`, "
-    "`kind`, `body` and `hash`; the [verdict](live.md#verdict) is one row, in CSV with a column for each number. A "
-    "step that is open, was missed, or is void without a report has no `total`: empty in "
+    "export": "Steps have `step`, `variant`, `planned`, `role`, `total`, `void`, `reason` and `expected`; events "
+    "have `seq`, `at`, `kind`, `body` and `hash`; the [verdict](live.md#verdict) is one row, in CSV with a "
+    "column for each number. A step that is open, was missed, or is void without a report has no `total`: empty in "
     "CSV, `null` in JSON. A total above 0 that was reported and then voided is kept, with `void`. `afterglow fit` and "
     "`plan --history` treat all of these as unknown. See the [reference of live experiments](live.md).",
     "migrate": "The copy of a file is in the same folder, with the old version in its name. PostgreSQL is changed in "

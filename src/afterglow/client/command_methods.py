@@ -9,7 +9,8 @@ from typing import Generic, TypeVar
 Given = TypeVar("Given")  # an answer, or an awaitable one
 SETTINGS = frozenset({
     "name", "variants", "step_seconds", "window", "horizon", "reward_max", "unit", "policy", "options",
-    "control", "season", "confidence", "seed", "heartbeat", "shadow", "remember", "start", "starts",
+    "control", "season", "profile", "profile_from", "typical", "trust", "confidence", "seed", "heartbeat",
+    "shadow", "remember", "start", "starts",
 })  # fmt: skip
 
 

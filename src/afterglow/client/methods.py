@@ -13,7 +13,7 @@ from afterglow.client.delivery import Delivery
 from afterglow.errors import BadValue, argument
 
 
-def moment(starts: object) -> str:
+def moment(name: str, starts: object) -> str:
     """A time as the service reads it, from seconds since 1970, a datetime with its zone, or text."""
     if isinstance(starts, str):
         return starts
@@ -24,9 +24,7 @@ def moment(starts: object) -> str:
             return datetime.fromtimestamp(starts, UTC).isoformat()
     except (ValueError, OverflowError, OSError):
         pass  # a number that is no time
-    raise BadValue(
-        f"{argument('starts')} must be seconds since 1970, a time with its zone, or its text, got {starts!r}"
-    )
+    raise BadValue(f"{argument(name)} must be seconds since 1970, a time with its zone, or its text, got {starts!r}")
 
 
 class Sender(Protocol):
@@ -72,8 +70,11 @@ class ServiceMethods(ABC, Generic[Given]):
             raise BadValue(f"{argument('options')} has {twice!r}, which is given beside it too; give it once")
         if options or beside:
             own["options"] = {**options, **beside}
-        if own.get("starts") is not None:
-            own["starts"] = moment(own["starts"])
+        for time in ("starts", "profile_from"):
+            if own.get(time) is not None:
+                own[time] = moment(time, own[time])
+        if own.get("profile") is not None:
+            own["profile"] = list(own["profile"])
         body = {"name": name, "variants": list(variants), "window": window, **own}
         return self._ask(Call("POST", "/v1/experiments", body if horizon is None else body | {"horizon": horizon}))
 
@@ -123,6 +124,10 @@ class ExperimentMethods(CommandMethods[Given]):
 
     def _command(self, address: str, **arguments: object) -> Given:
         return self._ask(command(self.name, address, arguments))
+
+    def expect(self, first: int, values: Iterable[float | None]) -> Given:
+        """Tell the totals that are expected of step `first` and those after it, before they begin."""
+        return self._ask(Call("POST", of(self.name, "expected"), {"first": first, "values": list(values)}))
 
     def describe(self) -> Given:
         """The experiment as it was created, with its status."""

@@ -19,9 +19,11 @@ from afterglow.engine.rounds.simulate import simulate_units
 from afterglow.engine.tiers import HOLD, SKIP, STEP
 from afterglow.engine.work import share_out
 from afterglow.errors import AfterglowWarning, BadValue, argument
+from afterglow.expected import Expected, adjusted_policy, refuse_unadjustable
 from afterglow.policies.policy import Policy
-from afterglow.policies.registry import AnyPolicy, is_ours, merged_options, named, round_policy
+from afterglow.policies.registry import DEFAULT, AnyPolicy, is_ours, merged_options, named, round_policy
 from afterglow.policies.season import seasonal
+from afterglow.worlds.explained import explained as less_expected
 from afterglow.worlds.units_world import UnitsWorld
 from afterglow.worlds.world import World
 
@@ -31,9 +33,9 @@ LONGEST = 10**15  # beyond this float sums no longer count single rewards
 
 
 def simulate(
-    policy: str | AnyPolicy,
-    world: World | UnitsWorld,
-    horizon: float,
+    policy: str | AnyPolicy = DEFAULT,
+    world: World | UnitsWorld | None = None,
+    horizon: float | None = None,
     runs: int = 100,
     seed: int = 1,
     options: Mapping[str, Any] | None = None,
@@ -45,17 +47,21 @@ def simulate(
     told_window: int | None = None,
     told_horizon: bool = True,
     season: int = 1,
+    explained: float | str | None = None,
     progress: Callable[[int], None] | None = None,
     keep: str | None = None,
 ) -> Outcome:
     """Simulate `runs` independent runs of a policy in a world, exactly.
 
+    `world` and `horizon` must be given; without a `policy` it is the default: `simulate(world=..., horizon=...)`.
     `engine` is `step`, `hold`, `skip` or `auto` (the fastest that fits). In `step` and `hold`, run r of a seed has
     the same rewards for every policy, so outcomes can be compared run by run; `skip` draws sums of its own. `options`
     are the policy's settings. `checkpoints` are the steps at which regret is recorded; `first` is the number of the
     first run; `progress` is called with the number of finished runs. The policy is given the world's window unless
     `told_window` replaces it, and the horizon unless `told_horizon` is False. With a `season` the counted parts of its
-    holds are whole seasons. `keep` names a field of the policy's state, whose final values are then in `kept`.
+    holds are whole seasons. `explained` is the share of the baseline's noise that expected totals explain, or "season":
+    that much is taken out before the policy. `keep` names a field of the policy's state, whose final values are then in
+    `kept`.
     """
     steps = whole("horizon", horizon, 1)
     if steps > LONGEST:
@@ -65,6 +71,8 @@ def simulate(
     runs, first, seed = whole("runs", runs, 1), whole("first", first, 0), any_seed(seed)
     marks = checked_marks(checkpoints, steps)
     if isinstance(world, UnitsWorld):
+        if explained is not None:
+            raise BadValue(f"{argument('explained')} is for one total a step, got a world with units; leave it out")
         for_units = round_policy(policy)
         tier = tier_for(engine, for_units, world.pulls)
         return simulate_units(
@@ -76,12 +84,14 @@ def simulate(
         raise BadValue(f"{argument('policy')} must be a Policy or the name of one, got {base!r}")
     if not isinstance(world, World):
         raise BadValue(f"{argument('world')} must be a World, got {world!r}; World.of(rewards, window) makes one")
+    if explained is not None:
+        world, base = less_expected(world, explained), adjusted_for_lab(base)
     policy = seasonal(base, season)
     window = world.window if told_window is None else told_window
     given = merged_options(options, {})
     settings = policy.settings(world.arms, window, steps if told_horizon else None, given)
     tier = tier_for(engine, policy, world)
-    if not is_ours(base):
+    if explained is None and not is_ours(base):
         check_own(policy, settings, world.arms)
     if keep is not None and keep not in [one.name for one in fields(policy.State)]:
         raise BadValue(f"{argument('keep')} must be a field of the state of {policy.name}, got {keep!r}")
@@ -98,6 +108,13 @@ def simulate(
         recommended=results.recommended,
         kept=None if results.kept is None else np.array([results.kept[run] for run in range(runs)]),
     )  # fmt: skip
+
+
+def adjusted_for_lab(policy: Policy[Any, Any]) -> Policy[Any, Any]:
+    """The policy for totals less what is expected; refused if it bounds what came in."""
+    told = Expected(typical=0.0)
+    refuse_unadjustable(policy, told)
+    return adjusted_policy(policy, told)
 
 
 def tier_for(engine: str, policy: AnyPolicy, world: World) -> str:

@@ -11,7 +11,7 @@
     1
     >>> shipping.close_step()
     >>> shipping
-    <Experiment shipping: 3 variants, trim-ucb, step 1, running>
+    <Experiment shipping: 3 variants, thrift-ucb, step 1, running>
     >>> experiments.close()
     >>> folder.cleanup()
 
@@ -22,12 +22,13 @@ returns.
 from collections.abc import Callable
 from pathlib import Path
 
+from afterglow.live.domain.actor import Actor
 from afterglow.live.domain.decision import Decision, Receipt
 from afterglow.live.experiment import Experiment
 from afterglow.live.experiments import Experiments
 from afterglow.live.store import open_store
 
-__all__ = ["Decision", "Experiment", "Experiments", "Receipt", "open"]
+__all__ = ["Actor", "Decision", "Experiment", "Experiments", "Receipt", "open"]
 
 
 def open(  # noqa: A001

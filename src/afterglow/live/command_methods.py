@@ -5,12 +5,14 @@ Written by docs/tables/commands.py from live/domain/command_table.py: change tha
 
 from abc import ABC, abstractmethod
 
+from afterglow.live.domain.actor import Actor
+
 
 class CommandMethods(ABC):
     """Commands of operators. The reference says when each takes effect."""
 
     @abstractmethod
-    def command(self, name: str, /, **arguments: object) -> None: ...
+    def command(self, name: str, /, by: Actor | None = None, **arguments: object) -> None: ...
 
     def start(self) -> None:
         """Start an experiment that was created with `start=False`, or schedule it if its `starts` is in the future."""

@@ -11,6 +11,7 @@ from afterglow.live.cached_state import CachedState, ChangeSignal
 from afterglow.live.command_context import CommandContext, ReplayNeeded
 from afterglow.live.command_methods import CommandMethods
 from afterglow.live.domain import commands
+from afterglow.live.domain.actor import Actor
 from afterglow.live.domain.amounts import Amount, micros, units
 from afterglow.live.domain.command_table import Command, command_named
 from afterglow.live.domain.commands import Reported
@@ -134,6 +135,16 @@ class Experiment(CommandMethods):
             commands.started(spec, state)
             self._cache.append(log, [commands.close(spec, state, total, Reported(*log.reported(state.step)))])
 
+    def expect(self, first: int, values: Iterable[float | None]) -> None:
+        """Tell the totals that are expected of step `first` and those after it; None takes back what was told.
+
+        For experiments with `typical`. The steps must not have begun, and be at most 10,000 ahead. What is expected
+        must not depend on the variants: made before the start, or from things that no variant changes.
+        """
+        with self._cache.writing() as log:
+            self._cache.catch_up(log)
+            self._cache.append(log, [commands.expect(self.spec, self._cache.copy.state, first, values)])
+
     def _closed_before(self, log: Writing, step: int, total: Amount | None) -> None:
         spec, now = self.spec, self._cache.copy.state.step
         row = next(log.steps(step, 1), None) if 0 <= step < now else None
@@ -145,14 +156,19 @@ class Experiment(CommandMethods):
 
     # Commands of operators: their methods are made from the declaration
 
-    def command(self, name: str, /, **arguments: object) -> None:
-        """Give a command by its name; `pin("59", "…")` is `command("pin", variant="59", reason="…")`."""
+    def command(self, name: str, /, by: Actor | None = None, **arguments: object) -> None:
+        """Give a command by its name; `pin("59", "…")` is `command("pin", variant="59", reason="…")`.
+
+        `by` is stored in its events.
+        """
         declared, late = command_named(name), None
-        while (steps := self._attempt(declared, arguments, late)) is not None:
+        while (steps := self._attempt(declared, arguments, late, by)) is not None:
             late = LateVoid(self.spec, steps)
             late.prepare(self._cache.store)
 
-    def _attempt(self, declared: Command, arguments: Mapping[str, object], late: LateVoid | None) -> range | None:
+    def _attempt(
+        self, declared: Command, arguments: Mapping[str, object], late: LateVoid | None, by: Actor | None
+    ) -> range | None:
         """Append the events of a command; the steps to replay without, if that has to be done first."""
         with self._cache.writing() as log:
             self._cache.catch_up(log)
@@ -162,7 +178,7 @@ class Experiment(CommandMethods):
                 events = declared.events_of(self.spec, state, context, arguments)
             except ReplayNeeded as needed:
                 return needed.steps
-            self._cache.append(log, events)
+            self._cache.append(log, [event.given_by(by) for event in events])
             return None
 
     # Know

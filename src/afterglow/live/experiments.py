@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 from afterglow.errors import BadDatabase, Unavailable, UnknownName
 from afterglow.live.cached_state import REREAD, ChangeSignal
 from afterglow.live.domain import commands
+from afterglow.live.domain.actor import Actor
 from afterglow.live.domain.log import NOTHING, Place, Record, chained
-from afterglow.live.domain.spec import spec_of
+from afterglow.live.domain.spec import created, spec_of
 from afterglow.live.experiment import Experiment
 from afterglow.live.follower import Follower, LogEntry, log_entries
 from afterglow.live.store.backup import back_up
@@ -51,6 +52,7 @@ class Experiments:
         start: bool = True,
         starts: float | None = None,
         options: Mapping[str, Any] | None = None,
+        by: Actor | None = None,
         **settings: Any,
     ) -> Experiment:
         """A new experiment. `settings` are those of `settings_table`; `options` are the policy's, by name.
@@ -58,19 +60,19 @@ class Experiments:
         Options of the policy may also be given as keywords. With `step_seconds` steps end on a schedule; without, the
         caller closes each. Scheduled steps are counted from `starts` (seconds since 1970; None: now): a full hour in
         the past makes steps of an hour begin on the hour, a time in the future schedules the experiment, and the
-        control is served until then.
+        control is served until then. `by` is stored in the log.
         """
         now = self._clock()
         given = {"name": name, "variants": variants, "window": window, "horizon": horizon, "start": start}
         begins = now if starts is None else starts
         spec = spec_of({**settings, **given, "starts": begins, "options": options or {}}, __version__)
         with self._store.creating(spec.name) as log:
-            body, at = spec.text(), round(1000 * now)
+            body, at = created(spec, by), round(1000 * now)
             log.append([Record(0, at, "create", body, chained(NOTHING, 0, at, "create", body))])
             copy = Follower(spec.name)
             copy.follow(log)
             if start:
-                copy.happen(log, at, commands.start(spec, copy.state, at))
+                copy.happen(log, at, [one.given_by(by) for one in commands.start(spec, copy.state, at)])
         self._signal.notify()
         return self.get(spec.name)
 

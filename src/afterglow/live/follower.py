@@ -1,5 +1,6 @@
 """A copy of an experiment's state that follows its log; steps, explanations and log entries for readers."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -7,6 +8,7 @@ from typing import Any, NamedTuple
 from afterglow.errors import AfterglowError, BadDatabase, BadFormat, OutOfTurn
 from afterglow.live.domain.amounts import units
 from afterglow.live.domain.commands import Event
+from afterglow.live.domain.expected import Told, expected_total
 from afterglow.live.domain.log import NOTHING, Place, Record, body_of, chained, read_body
 from afterglow.live.domain.replay import REVISING, range_of
 from afterglow.live.domain.spec import Spec, read_spec
@@ -33,6 +35,7 @@ class Step(NamedTuple):
     total: float | None  # None while it is open
     void: bool
     reason: str | None = None  # of the command that made it void
+    expected: float | None = None  # total that was expected before it began
 
 
 class LogEntry(NamedTuple):
@@ -79,6 +82,7 @@ class Follower:
         self.dirty = False
         self.voided: list[tuple[range, str]] = []  # steps that commands made void, with their reasons
         self.looked = -1  # the last record that was searched for them
+        self.told, self.told_until = Told(), -1  # expected totals, and the last record that was searched for them
 
     def follow(self, log: Reading) -> None:
         try:
@@ -214,14 +218,31 @@ class Follower:
             self.looked = self.seq
         return next((why for steps, why in self.voided if step in steps), None)
 
+    def expected_from(self, log: Reading, first: int, count: int | None) -> Callable[[int], float | None]:
+        """The expected total of each step from `first` on."""
+        spec, phase = self.spec, self.state.profile_phase
+        if not spec.adjusts:
+            return lambda step: None
+        if spec.typical is not None and self.told_until < self.seq:
+            for record in log.records(self.told_until, kind="expect"):
+                self.told.add(read_body(record.body))
+            self.told_until = self.seq
+        told = self.told.of(first, self.state.step if count is None else first + count)
+
+        def found(step: int) -> float | None:
+            total = expected_total(spec, phase, step, told.get(step))
+            return None if total is None else units(total)
+
+        return found
+
     def steps(self, log: Reading, first: int, count: int | None) -> list[Step]:
         """Variant, role and total of each step."""
-        names = self.spec.variants
+        names, expected = self.spec.variants, self.expected_from(log, first, count)
         return [
             Step(
                 row.step, names[row.served], names[row.planned], row.role,
                 None if row.total is None else units(row.total), bool(row.void),
-                self.reason(log, row.step) if row.void else None,
+                self.reason(log, row.step) if row.void else None, expected(row.step),
             )
             for row in log.steps(first, count)
         ]  # fmt: skip

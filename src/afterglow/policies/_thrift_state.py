@@ -19,6 +19,7 @@ class Settings:
     noise: float  # standard deviation of one pull's reward, 0 if unknown
     first: int  # washed steps of an arm's first run
     batch: int  # steps of a batch, while the run is short
+    proof: int  # 1 if proved bounds may decide
 
 
 @dataclass
@@ -82,9 +83,14 @@ def washed_mean(settings: Settings, state: State, arm: int) -> float:
 
 
 def capped_mean(settings: Settings, state: State, arm: int) -> float:
-    """M: the washed mean, but not above what the pulls of the last run can have earned; -1 without washed steps."""
+    """M: the washed mean, but not above what the pulls of the last run can have earned; -1 without washed steps.
+
+    Where totals are adjusted they don't bound what pulls earned, so there is no such cap.
+    """
     if kept_steps(settings, state, arm) == 0:
         return UNKNOWN
+    if settings.proof == 0:
+        return washed_mean(settings, state, arm)
     total, count = state.run_sums[arm], state.run_pulls[arm]
     value = min(washed_mean(settings, state, arm), total / max(1, count - settings.window + 1))
     return min(value, (total + state.owed[arm]) / count) if state.owed[arm] >= 0.0 else value

@@ -11,7 +11,7 @@ from afterglow.policies.policy import Policy
 from afterglow.policies.rounds import RoundPolicy
 
 AnyPolicy = Policy[Any, Any] | RoundPolicy[Any, Any]
-
+DEFAULT = "thrift-ucb"  # of agents, live experiments, the form, simulations and plans
 WHERE = {
     "phased-ucb": "phased_ucb:policy",
     "phased-elimination": "phased_elimination:policy",

@@ -28,6 +28,9 @@ age of the run or the window is too short. Then the washout doubles, three times
 
 Without a horizon $T = 2t$: as many steps are expected as were played.
 
+*Expected totals.* When demand that was known beforehand is taken out of the totals, they no longer bound what pulls
+earned. Then stage 1 and the cap of $M_i$ are left out (`proof="never"`), and the guarantees below don't hold.
+
 With a horizon, regret is $O(\sum_i (d + 1/\Delta_i) \log T + \log^3 T)$ against every spread once $T$ is large, and
 $O(\sqrt{KT \log T} + K d \log T)$ for all $T$, with large constants (`docs/theory/thrift-ucb.md`). The idea: what was
 spent is $K/T$ times a mean of the $N_i$ with weights $g_i$, so only 1 is in use until an arm has $0.001\,T/K$ pulls,
@@ -38,7 +41,7 @@ they are chosen by simulation, for stationary spreads. Ours.
 import math
 from collections.abc import Sequence
 
-from afterglow.checks import between, whole
+from afterglow.checks import between, choice, whole
 from afterglow.policies._thrift_bounds import EXACT, ceiling, noise, too_few, too_short, upper
 from afterglow.policies._thrift_state import (
     UNKNOWN,
@@ -61,17 +64,22 @@ WIDTH = 0.6  # of the last stage's bonus: sqrt(0.6 v log+((T - t) / (K n)) / n);
 PATIENCE = 6  # a fading arm is played on up to this many times the age at which it lost the lead
 GROWTH = 32  # a batch is a 32nd of the run's washed steps, so that a long run has few holds
 PROVED, ESTIMATED, ORDINARY = 0, 1, 2  # stages
+PROOFS = ("cheap", "never")
 EVIDENCE = ("proved bounds", "bounds with estimated noise", "ordinary statistics")
 
 
-def configure(arms: int, window: int, horizon: int | None = None, noise: float = 0.0) -> Settings:
-    """`noise` is the standard deviation of one pull's reward, over `reward_max`, if history tells it, else 0."""
+def configure(arms: int, window: int, horizon: int | None = None, noise: float = 0.0, proof: str = "cheap") -> Settings:
+    """`noise` is the standard deviation of one pull's reward, over `reward_max`, if history tells it, else 0.
+
+    Proved bounds decide while they are `cheap`, or `never`: they need totals that are sums of rewards.
+    """
     arms = whole("arms", arms, 2)
     window = whole("window", window, 1, "1 = paid at once")
     steps = 0 if horizon is None else whole("horizon", horizon, 1)
     noise = between("noise", noise, 0.0, 0.5, "standard deviation of one pull as a share of reward_max, 0 = unknown")
     half = -(-window // 2)
-    return Settings(arms, window, steps, noise, max(half, 8), max(half, min(window, 8)))
+    proved = int(choice("proof", proof, PROOFS) == "cheap")
+    return Settings(arms, window, steps, noise, max(half, 8), max(half, min(window, 8)), proved)
 
 
 def next_hold(settings: Settings, state: State, draws: Sequence[float]) -> tuple[int, int, int]:
@@ -101,7 +109,7 @@ def decide(settings: Settings, state: State) -> None:
         hold(settings, state, settings.batch)
         return
     state.stage = PROVED
-    if not follow_bounds(settings, state, reach, PROOF, EXACT):
+    if settings.proof == 0 or not follow_bounds(settings, state, reach, PROOF, EXACT):
         v = noise(settings, state)
         state.stage = ESTIMATED
         if not follow_bounds(settings, state, reach, PRICE, v):
@@ -136,7 +144,7 @@ def follow_bounds(settings: Settings, state: State, reach: float, share: float, 
 def follow_means(settings: Settings, state: State, reach: float, v: float) -> None:
     """Hold the arm of largest washed mean and bonus, one without washed steps first; a tie goes to that in play."""
     best = state.arm
-    top = UNKNOWN
+    top = -math.inf
     for arm in range(settings.arms):
         n = kept_steps(settings, state, arm)
         value = math.inf
@@ -228,9 +236,10 @@ def recommend(settings: Settings, state: State) -> int:
 
 policy = Policy(
     "thrift-ucb", Settings, State, start, next_hold, learn, configure, recommend,
-    summary="bounds from what runs must have paid while they cost little, washed means when they cost too much",
+    summary="bounds from what runs must have paid while they are cheap, washed means when they aren't; the default",
     guarantee="O(sum (d + 1/gap) log T + log^3 T) against every spread once T is large; none while it is small",
     source="ours",
+    adjustable=True,
     bounded=True,
     evidence=evidence,
 )  # fmt: skip

@@ -273,7 +273,7 @@ def recommend(settings: Settings, state: State) -> int:
 
 policy = Policy(
     "trim-ucb", Settings, State, start, next_hold, learn, configure, recommend,
-    summary="upper bounds from what runs must have paid, few switches; the default",
+    summary="upper bounds from what runs must have paid, few switches",
     guarantee="O(sum log T / gap + K d) against every spread, adaptive ones too (proved with a horizon, level strict)",
     source="ours",
     bounded=True,

@@ -12,7 +12,7 @@ from starlette.routing import Match, Router
 
 from afterglow.errors import AfterglowError
 from afterglow.service import dashboard
-from afterglow.service.api import commands, docs, estimates, experiments, health, ofrep, steps, stream, webhooks
+from afterglow.service.api import audit, commands, docs, estimates, experiments, health, ofrep, steps, stream, webhooks
 from afterglow.service.api.fast_openapi import FAST_CALLS
 from afterglow.service.api.fast_routes import FastRoutes
 from afterglow.service.api.models import RULES
@@ -22,8 +22,8 @@ from afterglow.service.service import Service
 from afterglow.service.transport.middleware import Middleware
 
 ROUTERS = (
-    experiments.router, commands.router, steps.router, estimates.router, stream.router, webhooks.router, ofrep.router,
-    health.router,
+    experiments.router, commands.router, steps.router, estimates.router, stream.router, webhooks.router, audit.router,
+    ofrep.router, health.router,
 )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from afterglow.live.follower import LogEntry
 from afterglow.service.views import event_view, verdict_view
 
 SHARE = 0.05  # of a core
-JUDGED = ("close", "missed", "void", "revise", "disable", "enable", "go_live", "stop")  # events that may change it
+JUDGED = ("close", "missed", "void", "revise", "disable", "emergency", "enable", "go_live", "stop")  # may change it
 
 
 class EventVerdicts:

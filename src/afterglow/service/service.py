@@ -8,8 +8,9 @@ from time import monotonic
 from typing import Any, TypeVar
 
 from afterglow.errors import AfterglowError, Unavailable
-from afterglow.live import Decision, Experiment, Experiments
+from afterglow.live import Actor, Decision, Experiment, Experiments
 from afterglow.live.store.access import Access
+from afterglow.service.auth.audit import made
 from afterglow.service.auth.scopes import Authenticator
 from afterglow.service.auth.tokens import TokenCache, new_token
 from afterglow.service.background.reward_writer import RewardWriter
@@ -51,7 +52,7 @@ class Service:
         if not self.settings.auth or self.access.tokens():
             return None
         token, row = new_token(["admin"], None, "first start", self.experiments.now())
-        self.access.put_token(row)
+        self.access.put_token(row, made(row, Actor("", "first start"), self.experiments.now()))
         return token
 
     async def start(self) -> None:

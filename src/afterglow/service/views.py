@@ -21,7 +21,7 @@ def moment(seconds: float) -> str:
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def seconds_of(text: str) -> float:
+def seconds_of(text: str, name: str = "starts") -> float:
     """RFC 3339 as seconds since 1970."""
     try:
         at = datetime.fromisoformat(text)
@@ -30,7 +30,7 @@ def seconds_of(text: str) -> float:
         seconds = -1.0
     if not 0 <= seconds <= LATEST:
         raise BadValue(
-            f"{argument('starts')} must be a time between 1970 and 2200 such as 2026-11-16T01:30:00Z, with its offset; "
+            f"{argument(name)} must be a time between 1970 and 2200 such as 2026-11-16T01:30:00Z, with its offset; "
             f"got {text!r}"
         )
     return seconds
@@ -76,7 +76,7 @@ def experiment_view(experiment: live.Experiment) -> dict[str, Any]:
     """The experiment as it was created, with its status."""
     status, spec = experiment.status(), experiment.spec
     made = asdict(spec)
-    for name in ("step_ms", "starts_ms", "remember_ms"):
+    for name in ("step_ms", "starts_ms", "remember_ms", "profile_from_ms"):
         del made[name]
     return made | {
         "variants": list(spec.variants),
@@ -86,6 +86,8 @@ def experiment_view(experiment: live.Experiment) -> dict[str, Any]:
         "remember_steps": spec.remember,
         "step_seconds": spec.step_ms / 1000 if spec.step_ms else None,
         "starts": moment(spec.starts_ms / 1000) if spec.step_ms else None,
+        "profile": list(spec.profile),
+        "profile_from": None if spec.profile_from_ms is None else moment(spec.profile_from_ms / 1000),
         "options": finite(made["options"]),
         "settings": finite(made["settings"]),
         "status": status_view(status),

@@ -77,6 +77,7 @@ def test_steps_are_exported_as_csv_and_as_json_lines(database: Path, capsys: pyt
         "total": "1.5",
         "void": "false",
         "reason": "",
+        "expected": "",
     }
     assert rows[5]["total"] == ""
     assert run(["export", str(database), "shipping", "--format", "jsonl"]) == 0

@@ -57,7 +57,7 @@ def test_a_season_is_solved_for_as_with_a_column_for_each_phase() -> None:
     random = np.random.default_rng(5)
     places = np.sort(random.choice(400, 300, replace=False))
     columns, totals = random.random((300, 3)), random.random(300)
-    found = regress(moments(columns, totals, places, 5, 7), 0.5)
+    found = regress(moments(columns, totals, places, 15, 7), 0.5)
     dummies = np.eye(7)[places % 7][:, :6] - np.eye(7)[places % 7][:, 6:]
     whole = np.hstack([columns, dummies])
     ridge = np.diag([0.5] * 3 + [0.0] * 6)
@@ -95,7 +95,7 @@ def test_with_a_season_nothing_is_proved_and_the_mean_is_that_of_a_whole_cycle()
     """Arm B is played at the top of the cycle alone, and yet no better."""
     steps = shop(3, (0.0, 0.0), steps=1120)
     arms = ["B" if step % WEEK > 17 and step % 3 else "A" for step in steps.step]
-    found = fit(replace(steps, arm=arms), 1, season=WEEK)
+    found = fit(replace(steps, arm=arms), 1, 10_000.0, season=WEEK)
     assert [one.proved_low for one in found.means] == [None, None]
     assert any(note.startswith("no proved bounds: they need means that don't change") for note in found.notes)
     assert found.season == found.to_dict()["season"] == WEEK

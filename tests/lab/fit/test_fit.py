@@ -194,9 +194,67 @@ def test_an_arm_that_was_played_once_or_twice_is_not_trusted() -> None:
     assert any("arm 'usual' was played in two runs only" in note for note in found.notes)
 
 
-def test_without_reward_max_the_largest_total_is_taken_and_said() -> None:
-    found = fit(recorded(1, 1000, 60), window=24)
-    assert any(note.startswith("reward_max, the maximum reward of one pull, is not given") for note in found.notes)
+def test_nothing_is_proved_unless_window_and_reward_max_are_given() -> None:
+    steps = recorded(1, 1000, 60)
+    for given in ({"window": 24}, {"reward_max": 1.0}, {}):
+        found = fit(steps, **given)
+        assert {one.proved_low for one in found.means} == {None}
+        assert "no proved bounds: they hold only if window and reward_max are right; give both" in found.notes
+    told = fit(steps, window=24)
+    assert told.reward_max == pytest.approx(max(sum(steps.total[t : t + 24]) for t in range(976)))
+    assert all(one.proved_low is not None for one in fit(steps, window=24, reward_max=1.0).means)
+
+
+def test_a_fit_has_a_grade_and_claims_nothing_while_the_window_is_too_short() -> None:
+    found = fit(recorded(3, 4000, 60), window=24)
+    assert (found.verdict.grade, found.verdict.recommended) == ("clear", "C")
+    assert found.verdict.chance > 0.99
+    assert found.verdict.sentence.startswith("clear: C has the highest mean, ")
+    short = fit(recorded(3, 4000, 60), window=8)
+    assert short.check.verdict == "too short"
+    assert short.verdict.grade == "inconclusive"
+    assert short.verdict.sentence.endswith("; nothing is claimed while the window is too short")
+    none = fit(recorded(5, 200, 30), window=4)
+    assert none.verdict.grade in ("leading", "inconclusive")
+
+
+def test_arms_that_follow_the_hours_are_refused_unless_hours_are_said_not_to_matter() -> None:
+    """Turns of 8 hours in a day of 24, and busy evenings: no arm is better, and every fit would say that one is."""
+    random = np.random.default_rng(3)
+    arms = ["ABC"[hour // 8 % 3] for hour in range(720)]
+    total = [100 + 20 * (hour % 24 >= 16) + float(random.normal(0, 5)) for hour in range(720)]
+    rotated = Steps(list(range(720)), arms, total, [])
+    with pytest.raises(
+        BadValue, match="totals follow a cycle of 24 steps, and each arm was played in the same phases"
+    ) as e:
+        fit(rotated, window=2)
+    assert (e.value.kind, e.value.field) == ("aliased", "season")
+    with pytest.raises(BadValue, match="the season of 24 steps that was given, and each arm was played in the same"):
+        fit(rotated, window=2, season=24)
+    assert fit(rotated, window=2, season=1).verdict.recommended == "C"
+    flat = Steps(rotated.step, arms, [100 + float(random.normal(0, 5)) for _ in arms], [])
+    assert fit(flat, window=2).verdict.grade != "clear"
+    turned = Steps(rotated.step, ["ABC"[hour // 7 % 3] for hour in range(720)], total, [])
+    assert fit(turned, window=2, season=24).verdict.grade != "clear"
+
+
+def test_expected_totals_sharpen_a_fit_and_a_slope_that_depends_on_the_arm_is_noted() -> None:
+    random = np.random.default_rng(8)
+    arms = [str(random.choice(["A", "B"])) for _ in range(300) for _ in range(4)]
+    demand = 400 + 20 * random.normal(size=1200).cumsum() / 6
+    lift = np.array([3.0 if arm == "B" else 0.0 for arm in arms])
+    total = (0.9 * demand + lift + random.normal(0, 2, 1200)).tolist()
+    steps = Steps(list(range(1200)), arms, total, [], demand.tolist())
+    blind, told = fit(replace(steps, expected=None), window=1), fit(steps, window=1)
+    assert told.expected is not None
+    assert told.expected.low < 0.9 < told.expected.high < 1.1
+    wide = [one.differences[0].high - one.differences[0].low for one in (blind, told)]
+    assert wide[1] < wide[0] / 2
+    assert told.verdict.grade == "clear"
+    assert not any("differently under different arms" in note for note in told.notes)
+    scaled = (demand * (1 + lift / 10) + random.normal(0, 2, 1200)).tolist()
+    mixed = fit(replace(steps, total=scaled), window=1)
+    assert any("follow what was expected differently under different arms" in note for note in mixed.notes)
 
 
 def test_what_cant_be_fitted_is_refused_with_the_numbers() -> None:

@@ -130,7 +130,7 @@ def test_a_week_around_a_day_is_found_in_four_of_it(weeks: int) -> None:
 def test_a_week_that_is_likely_and_not_sure_is_worth_a_note_if_it_matters() -> None:
     found = summarised_history(shop(4, 0.4, 0), None, 24, {})
     assert (found.history.season, found.history.maybe) == (24, 168)
-    assert found.notes[0].startswith("a cycle of 168 steps would lower the noise of one pull from 418 to ")
+    assert found.notes[0].startswith("a cycle of 168 steps would lower the noise of one pull from 430 to ")
     assert found.notes[0].endswith(", and the history is too short to be sure of it; try season=168")
 
 

@@ -4,7 +4,11 @@ import math
 
 import numpy as np
 
+from afterglow import Agent
+from afterglow.lab.history.estimate import estimate
+from afterglow.lab.plan.past_baseline import past_baseline
 from afterglow.lab.plan.planner import plan
+from afterglow.worlds.baseline import Blocks
 
 
 def shop(weeks: int, promotion: bool) -> list[float]:
@@ -18,19 +22,46 @@ def shop(weeks: int, promotion: bool) -> list[float]:
     return found
 
 
-def test_whole_weeks_are_counted_where_whole_days_mislead() -> None:
+def test_a_profile_is_told_where_whole_days_mislead_and_whole_weeks_are_few() -> None:
     found = plan(3, 24, 1_000, 0.05, history=shop(8, False), runs=42)
-    assert (found.cycle, found.season, found.verdict) == (168, 168, "yes")
-    shares = {each.season: each.found for each in found.seasons}
-    assert shares[168] > shares[24] + 0.1
+    assert (found.cycle, found.season, found.verdict) == (168, 1, "yes")
+    whole = {each.season: each for each in found.seasons if not each.profile}
+    told = next(each for each in found.seasons if each.profile)
+    assert whole[168].found > whole[24].found + 0.1
+    assert told.lost < 0.8 * whole[168].lost
     assert found.why_season is not None
-    assert found.why_season.startswith("counting whole cycles of 168 steps finds the best arm in 100 % of runs")
-    assert "season=168" in found.agent
+    assert found.why_season.startswith("taking out the profile of the cycle finds the best arm in ")
+    assert found.profile is not None
+    assert len(found.profile) == 168
+    agent: Agent = eval(found.agent, {"Agent": Agent})
+    assert agent.expected.profile == tuple(found.profile)
+    assert found.noise_range is not None
+    low, value, high = found.noise_range
+    assert low < value < found.noise < high
+    assert found.found_range is not None
+    assert found.found_range[0] <= found.found <= found.found_range[1]
+    assert sum(found.grades.values()) == found.graded_runs > 0
+
+
+def test_cycles_that_do_not_fit_are_told() -> None:
     short = plan(3, 24, 400, 0.2, history=shop(8, False), runs=21)
-    assert (short.cycle, short.season) == (168, 24)
     assert short.notes == [
         "whole cycles of 168 steps are too long for every arm to have one in 400 steps; that takes 573"
     ]
+
+
+def test_blocks_of_a_history_keep_their_phase_and_its_noise() -> None:
+    """Noise in one phase of a day only, and starts in the middle of it: the planned world has it in that phase."""
+    random = np.random.default_rng(4)
+    day = [100 + (float(random.normal(0, 30)) if t % 6 == 2 else 0.0) + 20 * (t % 6 == 5) for t in range(600)]
+    history = estimate(day, season=6)
+    for start in (0, 1, 4):
+        base = past_baseline(history, 1.0, 100.0, 25, start, 0, told=False, strength=1.0, signed=False)
+        blocks = next(part for part in base.parts if isinstance(part, Blocks))
+        spread = [float(np.std(blocks.used[(2 - start + phase) % 6 :: 6])) for phase in range(6)]
+        assert blocks.season == 6
+        assert spread[0] > 20
+        assert max(spread[1:]) < 1
 
 
 def test_what_stands_out_is_played_and_its_cost_is_told() -> None:

@@ -12,7 +12,7 @@ TWO_COLUMNS = {
     "german": ("Datum;Uhrzeit;Umsatz", "{day}.02.2026;{hour:02}:00;{total},5"),
     "hours": ("date,hour,revenue", "2026-02-{day},{hour},{total}.5"),
     "hours from 1 to 24": ("date,hour,revenue", "2026-02-{day},{later},{total}.5"),
-    "american": ("Date,Time,Orders,Revenue", "2/{day}/2026,{half},7,{total}.5"),
+    "american": ("Date,Time,Id,Revenue", "2/{day}/2026,{half},7,{total}.5"),
     "from and to": ("total,time,date", "{total}.5,{hour:02}:00 - {later:02}:00,2026-02-{day}"),
     "midnights of a spreadsheet": ("date,hour,revenue", "2026-02-{day} 00:00:00,{hour},{total}.5"),
     "year, month and day": ("year,month,day,hour,sales", "2026,2,{day},{hour},{total}.5"),
@@ -86,7 +86,7 @@ def test_times_that_are_whole_stand_beside_dates_and_times_of_day_need_one() -> 
 
 def test_rows_are_taken_as_steps_only_with_a_note_and_never_where_times_are_seen() -> None:
     assert read_steps("arm,total\nA,1\nB,2\n").notes == ["no column for the step; steps are the rows in their order"]
-    assert read_steps("variant,orders,revenue\nA,7,1\nB,90,2\nA,7,3\n").step == [0, 1, 2]
+    assert read_steps("variant,orders,revenue\nA,7,1\nB,90,2\nA,7,3\n", column="revenue").step == [0, 1, 2]
     with pytest.raises(BadFormat, match=r"'wann' has times that can't be read, such as '3. Feb'; write them as 2026"):
         read_steps("wann,arm,total\n3. Feb,A,1\n4. Feb,B,2\n")
     with pytest.raises(BadFormat, match=r"several columns of times \(von, bis\); name it, such as step='von'"):

@@ -139,7 +139,7 @@ def test_the_means_lie_within_the_estimates_whatever_operators_do(spread: str, s
 def test_a_step_alone_says_nothing_and_explains_itself() -> None:
     spec, state = make(window=4)
     shown = explanation(spec, state)
-    assert (shown.variant, shown.role, shown.hold) == ("A", "plan", (0, 19))
+    assert (shown.variant, shown.role, shown.hold) == ("A", "plan", (0, 7))
     assert status(spec, state).status == "exploring"
     assert status(spec, state).leader is None
 

@@ -57,4 +57,9 @@ CREATE TABLE sums (
     );
 INSERT INTO sums SELECT experiment, step, '', count(*), sum(amount >> 32), sum(amount & 4294967295) FROM rewards
         GROUP BY experiment, step;
+CREATE TABLE audit (
+        id TEXT PRIMARY KEY NOT NULL, at BIGINT NOT NULL, kind TEXT NOT NULL, token TEXT NOT NULL, label TEXT NOT NULL,
+        subject TEXT NOT NULL, detail TEXT NOT NULL
+    );
+CREATE INDEX audit_by_time ON audit (at);
 INSERT INTO afterglow_schema (version_num) VALUES ('2');

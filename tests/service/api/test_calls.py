@@ -134,10 +134,25 @@ def test_steps_and_events_are_read_page_by_page(client: httpx.Client) -> None:
         assert [one[key] for one in pages] == list(range(len(pages)))
     assert client.get(f"{path}/steps").json()["items"][1] == {
         "step": 1, "variant": "59", "planned": "59", "role": "plan", "total": 0.1, "void": False,
-            "reason": None,
+            "reason": None, "expected": None,
     }  # fmt: skip
     record = client.get(f"{path}/events").json()["items"][0]
     assert (record["kind"], record["body"]["name"], len(record["hash"])) == ("create", "long", 64)
+
+
+def test_expected_totals_are_told_before_their_steps(client: httpx.Client) -> None:
+    path = create(client, "told", typical=3.0, trust=0.5, policy="washout-ucb")
+    assert post(client, f"{path}/expected", first=1, values=[3.5, None, 2.5]) == {"first": 1, "last": 3}
+    for step in range(4):
+        post(client, f"{path}/steps/{step}", total=2.5)
+    assert [one["expected"] for one in client.get(f"{path}/steps").json()["items"]] == [None, 3.5, None, 2.5, None]
+    late = client.post(f"{path}/expected", json={"first": 4, "values": [1.0]})
+    assert (late.status_code, late.json()["type"]) == (409, "/problems/out-of-turn")
+    shown = client.get(path).json()
+    assert (shown["typical"], shown["trust"], shown["profile"], shown["profile_from"]) == (3.0, 0.5, [], None)
+    hourly = {"step_seconds": 3600, "starts": "2026-11-16T09:00:00Z", "profile_from": "2026-11-16T00:00:00Z"}
+    path = create(client, "daily", profile=[float(hour) for hour in range(24)], policy="washout-ucb", **hourly)
+    assert client.get(path).json()["profile_from"] == "2026-11-16T00:00:00.000Z"
 
 
 def test_estimates_and_explanations_name_the_variants(client: httpx.Client) -> None:

@@ -34,14 +34,17 @@ def test_an_experiment_is_created_with_the_form(client: httpx.Client, visitor: V
     assert "/new" in visitor.page.links
     visitor.read("/new")
     visitor.send(
-        "/new", **NEW, step_length="0.5", step_unit="hours", heartbeat="on", policy="lean-ucb", control="right"
-    )
+        "/new", **NEW, step_length="0.5", step_unit="hours", heartbeat="on", policy="lean-ucb", control="right",
+        unit="EUR", profile="10 20.5; 30\n40", profile_from="2027-01-15 00:00", trust="0.9",
+    )  # fmt: skip
     assert visitor.path() == "/experiments/fresh?done=create"
     made = client.get("/v1/experiments/fresh").json()
     assert made["variants"] == ["left", "right"]
     assert (made["window"], made["horizon"], made["reward_max"]) == (3, 1000, 12.5)
     assert (made["step_seconds"], made["heartbeat"], made["policy"]) == (1800.0, True, "lean-ucb")
     assert (made["control"], made["status"]["phase"]) == ("right", "running")
+    assert (made["unit"], made["profile"], made["trust"]) == ("EUR", [10.0, 20.5, 30.0, 40.0], 0.9)
+    assert made["profile_from"] == "2027-01-15T00:00:00.000Z"
 
 
 def test_manual_steps_a_late_start_and_settings_of_the_policy_can_be_chosen(

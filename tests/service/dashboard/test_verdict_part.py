@@ -7,11 +7,14 @@ import pytest
 
 import afterglow
 from afterglow.live import Experiment
+from afterglow.live.domain.spec import specify
 from afterglow.live.domain.state import Phase
+from afterglow.live.follower import Step
 from afterglow.live.summary import Progress
 from afterglow.live.verdict_history import history
 from afterglow.service.dashboard.dates import DAY, HOUR, date_ticks
 from afterglow.service.dashboard.rendering import ENVIRONMENT
+from afterglow.service.dashboard.totals import taken_out
 from afterglow.service.dashboard.verdict import chance_chart, lift_chart
 
 MEANS = {"49": 20.0, "59": 30.0, "69": 20.0}
@@ -75,7 +78,7 @@ def test_a_difference_that_is_missing_is_a_row_with_its_reason(played: Experimen
     [
         (10.0, ["09:00:00", "09:00:05", "09:00:10"]),
         (6 * HOUR, ["09:00", "10:00", "11:00", "12:00", "13:00", "14:00", "15:00"]),
-        (2 * DAY, ["12:00", "17 Nov", "12:00", "18 Nov"]),
+        (2 * DAY, ["12:00", "18:00", "17 Nov", "06:00", "12:00", "18:00", "18 Nov", "06:00"]),
         (30 * DAY, ["19 Nov", "26 Nov", "3 Dec", "10 Dec"]),
         (4000 * DAY, 11),
     ],
@@ -83,3 +86,17 @@ def test_a_difference_that_is_missing_is_a_row_with_its_reason(played: Experimen
 def test_dates_are_round_and_few(seconds: float, labels: Any) -> None:
     found = [label for _, label in date_ticks(1_794_819_600.0, seconds)]
     assert len(found) == labels if isinstance(labels, int) else found == labels
+
+
+def step(number: int, total: float | None, expected: float | None) -> Step:
+    return Step(number, "49", "49", "plan", total, False, None, expected)
+
+
+def test_the_share_of_the_variance_that_was_expected_is_told_from_50_steps_on() -> None:
+    spec = specify("told", list(MEANS), 4, typical=10.0, policy="washout-ucb", reward_max=100.0)
+    steps = [step(number, 20.0 + number % 5 + (number % 2), 10.0 + number % 5) for number in range(50)]
+    assert taken_out(spec, steps) == "Taken out: 89 % of the variance."
+    assert taken_out(spec, steps[:49]) == ""
+    useless = [step(number, 20.0 + number % 2, 10.0 + number % 5) for number in range(50)]
+    assert taken_out(spec, useless).startswith("Taken out: nothing; what was expected adds 800 % to the variance.")
+    assert taken_out(specify("none", list(MEANS), 4), steps) == ""

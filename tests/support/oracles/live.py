@@ -46,6 +46,11 @@ class Reference:
     control: int
     shadow: bool
     heartbeat: bool
+    profile: tuple[float, ...] = ()
+    typical: float | None = None
+    trust: float = 1.0
+    phase: int = 0  # of the profile at step 0
+    expected: dict[int, int] = field(default_factory=dict)  # micro-units, of all steps that something was told of
     closed: list[Closed] = field(default_factory=list)
     disabled: set[int] = field(default_factory=set)
     pinned: int | None = None
@@ -162,9 +167,21 @@ class Reference:
             self.frozen |= set(self.counted)
         elif one.counts and self.hold is not None:
             if not one.void:
-                self.counted[len(self.closed) - 1] = one.total
+                self.counted[len(self.closed) - 1] = one.total - self.surplus(len(self.closed) - 1)
             if len(self.counted) == self.hold[1]:
                 self.learn()
+
+    def told(self, step: int) -> int | None:
+        """What was expected of a step, in micro-units."""
+        if self.profile:
+            return round(self.profile[(self.phase + step) % len(self.profile)] * 1_000_000)
+        return self.expected.get(step)
+
+    def surplus(self, step: int) -> int:
+        """What the policy doesn't see of the total of a step."""
+        told = self.told(step)
+        usual = sum(self.profile) / len(self.profile) if self.profile else self.typical or 0.0
+        return 0 if told is None else round(self.trust * (told - round(usual * 1_000_000)))
 
     def miss(self, steps: int) -> None:
         """Nobody was there."""

@@ -28,8 +28,8 @@ def scatter(kinds: list[Batches]) -> tuple[float, int]:
 class Text:
     """Tell it each total; `arm` is the arm to play next, `evidence` the kind that the last decision rests on."""
 
-    def __init__(self, arms: int, window: int, horizon: int | None, noise: float = 0.0) -> None:
-        self.K, self.d, self.w, self.T, self.sd = arms, window, window - 1, horizon, noise
+    def __init__(self, arms: int, window: int, horizon: int | None, noise: float = 0.0, proof: bool = True) -> None:
+        self.K, self.d, self.w, self.T, self.sd, self.proof = arms, window, window - 1, horizon, noise, proof
         self.m1 = max(math.ceil(window / 2), 8)
         self.b = max(math.ceil(window / 2), min(window, 8))
         self.N, self.n, self.S = [0] * arms, [0] * arms, [0.0] * arms
@@ -92,6 +92,8 @@ class Text:
     def mean(self, i: int) -> float:
         if self.steps(i) == 0:
             return -1.0
+        if not self.proof:
+            return self.washed(i)
         return min(self.washed(i), *(s / max(1, c) for s, c in self.pairs(i)))
 
     def q(self) -> float:
@@ -130,7 +132,7 @@ class Text:
             self.young, self.old = self.old, [[] for _ in range(self.K)]
         if self.is_too_little():
             return self.hold(self.b)
-        if self.bounds(0.002, None):
+        if self.proof and self.bounds(0.002, None):
             self.evidence = "proved"
         elif self.bounds(0.07, self.v()):
             self.evidence = "estimated"

@@ -99,7 +99,7 @@ def experiment_view(experiment: Experiment, step: int = 0) -> Any:
             "estimates": estimates_view(experiment.estimates()),
             "recommended": experiment.recommend() if status.learned else None,
             "explanation": explanation_view(experiment, status.step) if open_step else None,
-            "steps": experiment.steps(step),
+            "steps": [row[:7] for row in experiment.steps(step)],  # what release 0.1.0 had
             "events": [[one.seq, one.at, one.kind, one.hash[:16]] for one in events],
             "bodies": {one.seq: one.body for one in events if one.kind != "close"},
             "verified": asdict(verdict),

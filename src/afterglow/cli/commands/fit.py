@@ -23,7 +23,9 @@ Window = Annotated[
 ]
 ArmColumn = Annotated[str | None, Option("--arm-column", metavar="NAME", help="The column of the arms.")]
 Arm = Annotated[str | None, Option("--arm", metavar="NAME", hidden=True)]  # as it was called before
-RewardMax = Annotated[str | None, Option(metavar="M", help="Maximum reward of one pull; default: the largest total.")]
+RewardMax = Annotated[
+    str | None, Option(metavar="M", help="Maximum reward of one pull; with --window, for proved bounds.")
+]
 Season = Annotated[
     str | None, Option(metavar="P", help="Length of a cycle in steps, such as 24; its phases are estimated too.")
 ]
@@ -67,7 +69,7 @@ def command(
     if arm is not None:
         raise BadValue("--arm is called --arm-column here: it names the column of the arms", field="arm_column")
     steps = None if window is None else count("window", window)
-    cycle = 1 if season is None else count("season", season)
+    cycle = None if season is None else count("season", season)
     long = None if turns is None else count("turns", turns)
     most = None if reward_max is None else number("reward_max", number_of(reward_max), above=0.0)
 
@@ -115,11 +117,15 @@ def show(found: "Fit") -> None:
     from afterglow.cli.output import console  # noqa: PLC0415
 
     screen = console()
+    screen.print(f"[bold]{escape(found.verdict.sentence)}[/bold]\n")
     if found.test is not None:
         from afterglow.cli.design_output import show_test  # noqa: PLC0415
 
         show_test(screen, found.test)
     screen.print(f"{found.check.sentence}\n")
+    if found.expected is not None:
+        slope = found.expected
+        screen.print(f"totals follow what was expected by {slope.slope:.2f} ({slope.low:.2f} to {slope.high:.2f})\n")
     screen.print(means(found))
     than = escape(found.differences[0].than)
     screen.print(f"\naverage per pull, compared with {than}")

@@ -56,6 +56,7 @@ def command(
     decimal: options.Decimal = None,
     zone: options.Zone = None,
     missing: Missing = None,
+    expected: options.Expected = None,
     reward_max: RewardMax = None,
     spread: options.Spread = None,
     units: Units = None,
@@ -95,7 +96,14 @@ def command(
     for_units = {"unit": unit, "shared_noise": shared_noise, "shared_correlation": shared_correlation}
     how = {"step": step, "column": column, "decimal": decimal, "zone": zone}
     if units is not None:
-        single = {"mean": mean, "swing": swing, "season": season, "reward_max": reward_max, "missing": missing}
+        single = {
+            "mean": mean,
+            "swing": swing,
+            "season": season,
+            "reward_max": reward_max,
+            "missing": missing,
+            "expected": expected,
+        }
         refuse(single | {"out": out}, "is for one total, not for a plan with --units; leave it out")
         if purpose == "knowing":
             sentence = "--for knowing is for one total; every plan with --units ends in an exact test, leave it out"
@@ -103,7 +111,7 @@ def command(
         plan_of_units(given, units, noise, for_units, {**how, "history": history}, json)
         return
     refuse(for_units, "describes units; give --units too")
-    reading = {**how, "missing": missing}
+    reading = {**how, "missing": missing, "expected": expected}
     said = {name: value for name, value in reading.items() if value is not None}
     with progress() as show_progress:
         found = plan(**given, history=history, reading=said, progress=lambda done, what: show_progress(done, what, ""))

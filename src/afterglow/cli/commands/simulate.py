@@ -1,12 +1,20 @@
 """`afterglow simulate`: run one policy in one world many times."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Option
 
 from afterglow.checks import between, number_of
 from afterglow.cli import options
 from afterglow.cli.values import assignments, count
 from afterglow.errors import BadValue
+from afterglow.policies.registry import DEFAULT
+
+Explained = Annotated[
+    str | None,
+    Option(metavar="SHARE|season", help="Share of the baseline's noise that is expected and taken out, or season."),
+]
 
 if TYPE_CHECKING:
     from afterglow.engine.outcome import Outcome
@@ -15,8 +23,8 @@ if TYPE_CHECKING:
 
 
 def command(
-    policy: options.PolicyOrFile,
     horizon: options.Horizon,
+    policy: options.PolicyOrFile = DEFAULT,
     means: options.Means = None,
     arm: options.Reward = None,
     world: options.WorldFile = None,
@@ -24,6 +32,7 @@ def command(
     spread: options.Spread = None,
     baseline: options.Baseline = None,
     season: options.Season = None,
+    explained: Explained = None,
     units: options.Units = None,
     common: options.Common = None,
     own: options.Own = None,
@@ -44,6 +53,7 @@ def command(
     place = world_of(means, arm, world, window, spread, baseline)
     field = with_units(place, units, common, own, interaction)
     cycle = 1 if season is None else count("season", season)
+    share = None if explained is None else number_of(explained)
     steps, times = count("horizon", horizon), count("runs", runs)
     numbered = count("seed", seed, 0)
     workers = None if threads is None else count("threads", threads)
@@ -52,7 +62,9 @@ def command(
     from afterglow.engine.simulate import log_marks, simulate  # noqa: PLC0415  Numba takes a second to load
 
     marks = log_marks(steps, points) if points else ()
-    outcome = simulate(chosen, field, steps, times, numbered, given, engine, workers, marks, season=cycle)
+    outcome = simulate(
+        chosen, field, steps, times, numbered, given, engine, workers, marks, season=cycle, explained=share
+    )
     found = outcome.summary() | {"options": given, "rewards": [law.text for law in place.rewards]}
     if points:
         found["curve"] = curve_of(outcome)

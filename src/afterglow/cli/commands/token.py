@@ -18,6 +18,7 @@ from afterglow.cli.options import Json
 from afterglow.errors import UnknownName
 from afterglow.live.store import access
 from afterglow.live.store.access import Access, TokenRow
+from afterglow.service.auth.audit import at_the_machine, line, made
 from afterglow.service.auth.tokens import lifetime, new_token
 from afterglow.service.settings import ServiceSettings, settings_from
 
@@ -52,7 +53,7 @@ def create(
     life = None if expires is None else lifetime(expires)
     token, row = new_token(scope, experiment or None, label, time.time(), life)
     with tokens_in(db, config) as tokens:
-        tokens.put_token(row)
+        tokens.put_token(row, made(row, at_the_machine(), time.time()))
     print(token)
     one_line(f"token {row.id} with {row.scopes.replace(' ', ', ')}; it is not shown again")
 
@@ -81,7 +82,9 @@ def revoke(
 ) -> None:
     """Revoke a token."""
     with tokens_in(db, config) as tokens:
-        if not tokens.revoke_token(token, round(1000 * time.time())):
+        now = time.time()
+        note = line("token-revoked", at_the_machine(), token, "", now) if token.isprintable() else None
+        if not tokens.revoke_token(token, round(1000 * now), note):
             known = [row.id for row in tokens.tokens() if row.revoked is None]
             way_out = "`afterglow token list` shows them"
             raise UnknownName("valid token", token, known, way_out, kind="unknown-token", field="token")

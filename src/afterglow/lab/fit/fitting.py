@@ -1,9 +1,9 @@
 r"""Fit recorded steps: means of arms, differences between them, lag kernels, and a test of the window.
 
-Means are given twice. Proved bounds for any spread within the window, by `BoundsWithGaps`; they need the maximum
-reward of a pull, and means that don't change, so there are none with a season. And estimates under the model that
-effects depend on arm and lag only, plus a season that is the same for all arms, which are much narrower
-(`regression`).
+Means are given twice. Proved bounds for any spread within the window, by `BoundsWithGaps`; they need a window and a
+maximum reward of a pull that are given, and means that don't change, so there are none with a season. And estimates
+under the model that effects depend on arm and lag only, plus a season that is the same for all arms, which are much
+narrower (`regression`).
 """
 
 import json
@@ -15,14 +15,17 @@ import numpy as np
 
 from afterglow.checks import choice, number, whole
 from afterglow.errors import BadValue, Sentence, UnknownName, argument
+from afterglow.lab.fit.aliasing import refuse_aliased
 from afterglow.lab.fit.design_test import DesignTest, design_test
 from afterglow.lab.fit.proved import most_of_a_pull, proved
 from afterglow.lab.fit.recorded import Recorded
-from afterglow.lab.fit.regression import LagExcess, Regressed, levelled, regression
+from afterglow.lab.fit.regression import LagExcess, Regressed, differs_by_arm, levelled, regression
+from afterglow.lab.fit.verdict import FitVerdict, judged
 from afterglow.lab.fit.window_check import WindowCheck, check_window
 from afterglow.lab.history.estimate import FEWEST, estimate
 from afterglow.lab.reading.tables import Source, Steps, read_steps
 
+DIFFERS = 0.01  # p-value of a slope that is the same for all arms
 RUNS = 3  # of an arm, below which the jackknife can't be used
 FEW_CHANGES = 8  # of arm
 CYCLES = 3  # minimum number of seasons
@@ -56,6 +59,16 @@ class FitDifference:
 
 
 @dataclass(frozen=True)
+class ExpectedEffect:
+    """How totals follow what was expected of them: 1 if one to one."""
+
+    slope: float
+    low: float
+    high: float
+    differs: float | None  # p-value that it is the same for all arms
+
+
+@dataclass(frozen=True)
 class Fit:
     """The fit of recorded steps. Intervals of differences are simultaneous, those of means and kernels individual."""
 
@@ -67,6 +80,8 @@ class Fit:
     differences: list[FitDifference]  # of every arm to one of them
     kernels: dict[str, list[LagExcess]]
     check: WindowCheck
+    verdict: FitVerdict
+    expected: ExpectedEffect | None  # the coefficient of expected totals, if a column of them was named
     steps: int
     notes: list[str]
     recorded: Recorded = field(repr=False)
@@ -78,13 +93,15 @@ class Fit:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, without the steps themselves."""
-        parts = ("recorded", "means", "differences", "kernels", "check", "test")
+        parts = ("recorded", "means", "differences", "kernels", "check", "verdict", "expected", "test")
         plain = {name: value for name, value in vars(self).items() if name not in parts}
         return plain | {
             "means": [asdict(one) for one in self.means],
             "differences": [asdict(one) for one in self.differences],
             "kernels": {arm: [asdict(lags) for lags in row] for arm, row in self.kernels.items()},
             "check": asdict(self.check),
+            "verdict": asdict(self.verdict),
+            "expected": self.expected and asdict(self.expected),
             "test": self.test and self.test.to_dict(),
         }
 
@@ -94,7 +111,7 @@ def fit(
     window: int | None = None,
     reward_max: float | None = None,
     confidence: float = 0.95,
-    season: int = 1,
+    season: int | None = None,
     against: str | None = None,
     reading: Mapping[str, str] | None = None,
     design: str | None = None,
@@ -103,57 +120,68 @@ def fit(
 ) -> Fit:
     """Fit recorded steps: a CSV file with step, arm and total, its text, or `Steps`.
 
-    Without a window, the one that the data suggest is used. `reward_max` is the maximum reward of one pull, for the
-    proved bounds; the default is the largest total. `season` is the length of a cycle in steps. Arms are compared
-    with the arm `against`, by default the best. `reading` says how to read a file: `step`,
-    `arm_column`, `column`, `decimal` and `zone` of `read_steps`. With a `design`, `blocks` or `coin`, and the number
-    of steps of its `turns`, the schedule is tested too; `expected` names a column of expected totals, for that test.
+    Without a window, the one that the data suggest is used. `reward_max` is the maximum reward of one pull; there are
+    proved bounds only if it and the window are given. `season` is the length of a cycle in steps, 1 says that there is
+    none. Arms are compared with the arm `against`, by default the best. `reading` says how to read a file: `step`,
+    `arm_column`, `column`, `decimal` and `zone` of `read_steps`. `expected` names a column of expected totals, one more
+    regressor. With a `design`, `blocks` or `coin`, and the number of steps of its `turns`, the schedule is tested too.
     """
     for name in reading or {}:
         choice("reading", name, READING)
-    steps = source if isinstance(source, Steps) else read_steps(source, **(reading or {}))
+    if expected is not None and isinstance(source, Steps):
+        raise BadValue(f"{argument('expected')} names a column of a file, got steps that are read already")
+    steps = source if isinstance(source, Steps) else read_steps(source, **(reading or {}), expected=expected)
     confidence = number("confidence", confidence, 0.5, 1.0)
     given = None if window is None else whole("window", window, 1, "1 = paid at once")
-    recorded = Recorded.of(steps, whole("season", season, 1, "1 = none"))
+    recorded = Recorded.of(steps, 1 if season is None else whole("season", season, 1, "1 = none"))
     check_size(recorded, against)
+    refuse_aliased(recorded, season)
     notes = list(steps.notes)
     check = check_window(recorded, given, confidence)
     used = given or check.suggested or check.window
     if len(recorded) < 4 * used:
         sentence = f"a fit needs at least four windows, {4 * used:,} steps, the table has {len(recorded):,}"
         raise BadValue(sentence, kind="too-few-steps", field="window")
-    ceiling = most_of_a_pull(recorded, reward_max, notes)
-    alarm, bounds = proved(recorded, used, ceiling, confidence, notes)
-    test = schedule_test(source, reading or {}, recorded, used, confidence, design, turns, expected)
+    ceiling = most_of_a_pull(recorded, used, reward_max)
+    alarm, bounds = proved(recorded, given, None if reward_max is None else ceiling, confidence, notes)
+    check = check.with_alarm(alarm)
+    test = schedule_test(recorded, used, confidence, design, turns)
     found = regression(recorded, used, confidence)
     means = means_of(recorded, found, bounds)
     notes += doubts(recorded, found, means)
+    doubt = "the window is too short" if check.verdict == "too short" else None
+    verdict = judged(recorded.names, [one.runs for one in means], found, bounds, doubt)
     return Fit(
-        used, season, ceiling, confidence, means, differences_of(means, found, against),
-        {name: found.kernel(arm) for arm, name in enumerate(recorded.names)}, check.with_alarm(alarm), len(recorded),
-        notes, recorded, test,
+        used, recorded.season, ceiling, confidence, means, differences_of(means, found, against),
+        {name: found.kernel(arm) for arm, name in enumerate(recorded.names)}, check, verdict,
+        expected_effect(recorded, found, used, notes), len(recorded), notes, recorded, test,
     )  # fmt: skip
 
 
+def expected_effect(recorded: Recorded, found: Regressed, window: int, notes: list[str]) -> ExpectedEffect | None:
+    """The coefficient of expected totals, with a note if it differs between arms."""
+    if recorded.expected is None:
+        return None
+    p = differs_by_arm(recorded, found, window)
+    if p is not None and p < DIFFERS:
+        notes.append(
+            f"totals follow what was expected differently under different arms (p = {p:.2g}): the expected totals "
+            "depend on the arm, which is forbidden, or effects scale with demand"
+        )
+    return ExpectedEffect(*found.expectation(), p)
+
+
 def schedule_test(
-    source: Source | Steps, reading: Mapping[str, str], recorded: Recorded, window: int, confidence: float,
-    design: str | None, turns: int | None, expected: str | None,
+    recorded: Recorded, window: int, confidence: float, design: str | None, turns: int | None
 ) -> DesignTest | None:  # fmt: skip
     """The exact test of the schedule, if its design is given."""
     if design is None or turns is None:
-        for name, value in (("design", design), ("turns", turns), ("expected", expected)):
+        for name, value in (("design", design), ("turns", turns)):
             if value is not None:
                 needs = argument("design" if design is None else "turns")
                 raise BadValue(f"{argument(name)} is for the test of a schedule, which needs {needs} too")
         return None
-    awaited = None
-    if expected is not None:
-        if isinstance(source, Steps):
-            raise BadValue(f"{argument('expected')} names a column of a file, got steps that are read already")
-        column = read_steps(source, **{**reading, "column": expected})
-        awaited = np.full(len(recorded), np.nan)
-        awaited[np.array(column.step) - recorded.first] = column.total
-    return design_test(recorded, window, turns, design, confidence, awaited)
+    return design_test(recorded, window, turns, design, confidence, recorded.expected)
 
 
 def check_size(recorded: Recorded, against: str | None) -> None:
@@ -211,6 +239,11 @@ def doubts(recorded: Recorded, found: Regressed, means: list[ArmMean]) -> list[s
         for one in means
         if one.runs < RUNS
     ]
+    if found.lingers:
+        notes.append(
+            "noise lingers longer than the blocks behind the errors: intervals of means are too narrow, those of "
+            "differences hold only if arms changed often"
+        )
     return notes + unseen_season(recorded, found)
 
 

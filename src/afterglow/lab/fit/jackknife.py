@@ -1,8 +1,10 @@
 r"""Linear regression on correlated steps, with standard errors by a block jackknife.
 
 Totals of neighbouring steps come from the same pulls, so their noise is correlated over the window and the usual
-errors of a regression are too small. The steps are cut into blocks of at least four windows, each block is left out
-once, and the errors are those of the jackknife: the variance of the estimates is
+errors of a regression are too small. The steps are cut into blocks of at least four windows, and of more where noise
+lingers: blocks double in length until sums of residuals over neighbouring blocks are no longer correlated, or six
+blocks are left. Each block is left out once, and the errors are those of the jackknife: the variance of the estimates
+is
 $\frac{G - 1}{G} \sum_g (\hat\theta_{(g)} - \hat\theta)(\hat\theta_{(g)} - \hat\theta)'$, with $G - 1$ degrees of
 freedom. It allows for unequal noise and for blocks that weigh a lot, and errs on the wide side (MacKinnon & White,
 Some Heteroskedasticity-Consistent Covariance Matrix Estimators, 1985; Bell & McCaffrey 2002 for blocks).
@@ -17,6 +19,7 @@ so a long cycle costs no more than a short one. This is done anew without each b
 are left out.
 """
 
+import math
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -26,7 +29,8 @@ from scipy.special import fdtrc, stdtrit
 
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
-MOST_BLOCKS = 50
+MOST_BLOCKS, FEWEST_BLOCKS = 50, 6
+LINGERS = 0.05  # correlation of neighbouring blocks from which on they double, beyond what chance explains
 WINDOWS = 4  # of a block, at least
 TRACE = 1e-9  # of the mean square of a column
 
@@ -37,6 +41,7 @@ class Moments:
 
     grams: Array
     rights: Array
+    shares: Array  # of the products in each block, without the season
 
     @property
     def gram(self) -> Array:
@@ -63,10 +68,9 @@ class Regression:
         return np.asarray((blocks - 1) / blocks * apart.T @ apart)
 
 
-def moments(columns: Array, totals: Array, places: Whole, window: int, season: int = 1) -> Moments:
+def moments(columns: Array, totals: Array, places: Whole, blocks: int, season: int = 1) -> Moments:
     """Moments for a regression of totals on columns; `places` are the steps of the rows, in order."""
-    block, phase = blocks_of(places, window), places % season
-    blocks = int(block[-1]) + 1
+    block, phase = np.arange(len(places)) * blocks // len(places), places % season
     if season > 1:
         known = np.zeros((blocks, season), dtype=bool)
         known[block, phase] = True
@@ -84,7 +88,7 @@ def moments(columns: Array, totals: Array, places: Whole, window: int, season: i
         for one in range(blocks)
     ]
     found = np.array(parts)
-    return Moments(found[..., :-1], found[..., -1])
+    return Moments(found[..., :-1], found[..., -1], products[..., :-1])
 
 
 def by_phase(both: Array, cells: Whole, blocks: int, season: int) -> tuple[Array, Whole]:
@@ -120,18 +124,46 @@ def solved(gram: Array, right: Array) -> Array:
     return np.linalg.solve(gram + TRACE * trace * np.eye(size), right)
 
 
-def blocks_of(places: Whole, window: int) -> Whole:
-    """The block of each row: equal parts of the rows, none shorter than some windows."""
-    count = max(2, min(MOST_BLOCKS, len(places) // (WINDOWS * window)))
-    return np.arange(len(places)) * count // len(places)
+def shortest_blocks(rows: int, window: int) -> int:
+    """Number of blocks, none shorter than some windows."""
+    return max(2, min(MOST_BLOCKS, rows // (WINDOWS * window)))
 
 
-def quantile(confidence: float, freedom: int) -> float:
+def grown_blocks(rest: Array, window: int, sure: float = 0.5) -> tuple[int, bool]:
+    """(number of blocks, whether noise lingers beyond them): they double until neighbours are uncorrelated.
+
+    A correlation counts if it is `sure` standard errors above what is allowed.
+    """
+    count = shortest_blocks(len(rest), window)
+    while True:
+        lingers = neighbours(rest, count) > LINGERS + sure / math.sqrt(count)
+        if not lingers or count < 2 * FEWEST_BLOCKS:
+            return count, lingers
+        count //= 2
+
+
+def neighbours(rest: Array, blocks: int) -> float:
+    """Correlation of sums over neighbouring blocks, corrected for the mean that was subtracted."""
+    sums = np.bincount(np.arange(len(rest)) * blocks // len(rest), rest - rest.mean())
+    power = float(np.sum(sums**2))
+    if power == 0.0 or blocks < 4:
+        return 0.0
+    return float(np.sum(sums[1:] * sums[:-1])) / power * blocks / (blocks - 1) + 1 / (blocks - 1)
+
+
+def effective_blocks(found: Moments, size: int) -> float:
+    """Number of blocks of equal weight that tell as much about the last `size` coefficients."""
+    inverse = np.linalg.pinv(found.gram, hermitian=True)[-size:]
+    weights = np.array([np.trace(inverse @ share @ inverse.T) for share in found.shares])
+    return float(weights.sum() ** 2 / max(1e-300, float(np.sum(weights**2))))
+
+
+def quantile(confidence: float, freedom: float) -> float:
     """Half-width of a two-sided interval in standard errors."""
     return float(stdtrit(freedom, (1 + confidence) / 2))
 
 
-def joint_p(values: Array, variance: Array, freedom: int) -> float:
+def joint_p(values: Array, variance: Array, freedom: float) -> float:
     """The p-value of Hotelling's test that all values are 0."""
     size = len(values)
     left = freedom + 1 - size

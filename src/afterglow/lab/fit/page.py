@@ -27,7 +27,7 @@ def page(fit: Fit) -> str:
     return render(
         "fit.html",
         fit=fit,
-        answer=answer(fit.differences),
+        answer=claim(fit),
         than=fit.differences[0].than,
         means=sorted(fit.means, key=lambda one: -one.mean),
         proved=any(one.proved_low is not None for one in fit.means),
@@ -38,6 +38,13 @@ def page(fit: Fit) -> str:
         legend=[],
         versions=versions(),
     )
+
+
+def claim(fit: Fit) -> str:
+    """Which arms are better or worse; nothing while the window is too short."""
+    if fit.check.verdict == "too short":
+        return f"nothing can be said: the window of {fit.window:,} is too short"
+    return answer(fit.differences)
 
 
 def answer(differences: list[FitDifference]) -> str:

@@ -11,27 +11,25 @@ from afterglow.estimation.bounds_with_gaps import BoundsWithGaps
 from afterglow.lab.fit.recorded import Recorded
 
 
-def most_of_a_pull(recorded: Recorded, reward_max: float | None, notes: list[str]) -> float:
-    """The maximum reward of a pull; by default the largest total, with a note."""
+def most_of_a_pull(recorded: Recorded, window: int, reward_max: float | None) -> float:
+    """The maximum reward of a pull; by default the largest sum of a window of totals, which no pull can exceed.
+
+    That is so if nothing comes in that no arm causes, and all that a pull has paid is in the table.
+    """
     if reward_max is not None:
         return number("reward_max", reward_max, above=0.0)
-    largest = float(np.nanmax(recorded.total))
-    if largest <= 0:
-        return 1.0
-    if recorded.season == 1:
-        notes.append(
-            Sentence(
-                f"{argument('reward_max')}, the maximum reward of one pull, is not given; {largest:,.4g}, the "
-                "largest total, is used, and the proved bounds depend on it"
-            )
-        )
-    return largest
+    sums = np.convolve(np.nan_to_num(recorded.total), np.ones(min(window, len(recorded))))
+    return max(float(sums.max()), 0.0) or 1.0
 
 
 def proved(
-    recorded: Recorded, window: int, reward_max: float, confidence: float, notes: list[str]
+    recorded: Recorded, window: int | None, reward_max: float | None, confidence: float, notes: list[str]
 ) -> tuple[str | None, list[tuple[float, float] | None]]:
-    """(contradiction, bounds on the means) by bounds that allow for what may have come in unseen."""
+    """(contradiction, bounds on the means) by bounds that allow for what may have come in unseen; None if not given."""
+    if window is None or reward_max is None:
+        both = f"{argument('window')} and {argument('reward_max')}"
+        notes.append(Sentence(f"no proved bounds: they hold only if {both} are right; give both"))
+        return None, [None] * len(recorded.names)
     if recorded.season > 1:
         notes.append("no proved bounds: they need means that don't change, and there is a season")
         return None, [None] * len(recorded.names)

@@ -22,6 +22,7 @@ class Recorded:
     total: Array
     first: int  # number of the first step
     season: int = 1  # steps of a cycle; 1 = none
+    expected: Array | None = None  # what was expected of each step beforehand, nan where unknown
     played: NDArray[np.int64] = field(init=False)  # times an arm was played before each step, a row for each arm
 
     def __post_init__(self) -> None:
@@ -43,7 +44,18 @@ class Recorded:
         total = np.full(len(arm), np.nan)
         arm[line] = [names.index(name) for name in steps.arm]
         total[line] = steps.total
-        return cls(names, arm, total, min(steps.step), season)
+        expected = None
+        if steps.expected is not None:
+            expected = np.full(len(arm), np.nan)
+            expected[line] = steps.expected
+        return cls(names, arm, total, min(steps.step), season, expected)
+
+    @property
+    def surplus(self) -> Array:
+        """What was expected beyond the usual, 0 where it isn't known."""
+        assert self.expected is not None
+        known = np.isfinite(self.expected)
+        return np.asarray(np.where(known, self.expected - np.mean(self.expected[known]), 0.0))
 
     def __len__(self) -> int:
         return len(self.arm)

@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from afterglow.errors import BadValue
-from afterglow.lab.fit.jackknife import Regression, moments, quantile, regress
-from afterglow.lab.fit.recorded import Array, Recorded
+from afterglow.lab.fit.jackknife import Regression, grown_blocks, joint_p, moments, quantile, regress, shortest_blocks
+from afterglow.lab.fit.recorded import Array, Recorded, contrasts
 from afterglow.policies.lag_ridge_ucb import lag_edges
 
 Interval = tuple[float, float, float]  # value, low, high
@@ -60,6 +60,7 @@ class Regressed:
     confidence: float
     found: Regression
     rest: Array  # residuals, one for each step of the table, season included; nan if unknown
+    lingers: bool  # whether noise lasts longer than the blocks behind the errors
 
     def mean(self, arm: int) -> Interval:
         """An arm's mean reward per pull."""
@@ -79,8 +80,15 @@ class Regressed:
         rows = np.eye(self.arms)
         return self.interval(np.tile(rows[arm] - rows[than], len(self.bins)), together)
 
+    def expectation(self) -> Interval:
+        """The coefficient of expected totals."""
+        factors = np.zeros(len(self.found.values))
+        factors[-1] = 1 / self.level
+        return self.interval(factors)
+
     def interval(self, factors: Array, together: int = 1) -> Interval:
-        """A linear combination of coefficients with its interval."""
+        """A linear combination of coefficients with its interval; factors that are left out are 0."""
+        factors = np.concatenate([factors, np.zeros(len(self.found.values) - len(factors))])
         pull = self.found.shrunk.T @ factors  # on weights of about the mean
         value = float(factors @ self.found.values)
         variance = float(factors @ self.found.variance() @ factors + pull @ pull)
@@ -92,8 +100,9 @@ def regression(recorded: Recorded, window: int, confidence: float) -> Regressed:
     """The regression of totals on arms by lags."""
     bins = list(pairwise(lag_edges(window)))
     columns = np.hstack([recorded.filled(first, end) for first, end in bins])  # bin by bin, arm by arm
+    size = columns.shape[1]
     rows = ~np.isnan(columns).any(axis=1) & ~np.isnan(recorded.total)
-    least = 2 * columns.shape[1] + recorded.season - 1
+    least = 2 * size + recorded.season - 1
     if rows.sum() < least:
         cycle = f" and a season of {recorded.season:,}" if recorded.season > 1 else ""
         raise BadValue(
@@ -102,14 +111,35 @@ def regression(recorded: Recorded, window: int, confidence: float) -> Regressed:
             kind="too-few-steps",
             field="window",
         )
-    level = float(np.mean(recorded.total[rows])) or 1.0
+    level = abs(float(np.mean(recorded.total[rows]))) or 1.0
     scaled, places = recorded.total[rows] / level, np.flatnonzero(rows)
-    products = moments(columns[rows], scaled, places, window, recorded.season)
-    rough = scaled - columns[rows] @ regress(products, 1e-6).values
-    found = regress(products, min(1.0, noise(levelled(rough, places % recorded.season), window)))
+    used = columns[rows]
+    if recorded.expected is not None:
+        used = np.column_stack([used, recorded.surplus[rows] / level])
+    first = moments(used, scaled, places, shortest_blocks(len(used), window), recorded.season)
+    rough = levelled(scaled - used @ regress(first, 1e-6).values, places % recorded.season)
+    blocks, lingers = grown_blocks(rough, window)
+    products = moments(used, scaled, places, blocks, recorded.season)
+    found = regress(products, min(1.0, noise(rough, window)))
     rest = np.full(len(recorded), np.nan)
-    rest[rows] = level * (scaled - columns[rows] @ found.values)
-    return Regressed(len(recorded.names), bins, level, confidence, found, rest)
+    rest[rows] = level * (scaled - used @ found.values)
+    return Regressed(len(recorded.names), bins, level, confidence, found, rest, lingers)
+
+
+def differs_by_arm(recorded: Recorded, found: Regressed, window: int) -> float | None:
+    """The p-value of the test that the coefficient of expected totals is the same for all arms; None if it can't be."""
+    shares = recorded.filled(0, window)
+    rows = ~np.isnan(found.rest) & ~np.isnan(shares).any(axis=1)
+    mixed = contrasts(shares[rows]) * recorded.surplus[rows, None]
+    if rows.sum() < 8 * mixed.shape[1] or not np.abs(mixed).max() > 0:
+        return None
+    columns = np.column_stack([shares[rows], recorded.surplus[rows], mixed])
+    totals, size = recorded.total[rows], mixed.shape[1]
+    blocks = found.found.freedom + 1
+    products = moments(columns / max(1e-12, float(np.abs(columns).max())), totals, np.flatnonzero(rows), blocks,
+                       recorded.season)  # fmt: skip
+    again = regress(products)
+    return joint_p(again.values[-size:], again.variance()[-size:, -size:], again.freedom)
 
 
 def levelled(values: Array, phase: NDArray[np.signedinteger]) -> Array:

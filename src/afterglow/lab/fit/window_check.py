@@ -75,7 +75,7 @@ def sentence_of(mine: Past | None, window: int, suggested: int | None, seen: lis
     return (
         f"a window of {window:,} appears long enough: no effect is detected at lags {window:,} to "
         f"{mine.until - 1:,} ({chance}), where no arm differs from the average by more than {mine.most:.3g} per pull"
-        f"{shorter}"
+        f"{shorter}; the test misses small effects, so a longer window is safer than a shorter one"
     )
 
 

@@ -9,10 +9,9 @@ one before:
 2. *Trend*: Theil's line, the median slope between totals half the history apart in the same phase.
 3. *Season*: the mean of each phase over whole cycles; its length is detected (`cycles`) unless it is given.
 4. *Noise*: the standard deviation of the rest, and its correlation from step to step.
-5. *Noise of one pull*: $v = \lim n \operatorname{Var}(\text{mean of } n)$. Its root is what counts in an experiment,
-   because it includes the correlation of the noise. It is estimated from the lowest frequencies of the residuals (the
-   equal-weighted cosine estimator of Lazarus, Lewis, Stock & Watson 2018), without a model of the correlation. An
+5. *Noise of one pull* (`long_run`): what counts in an experiment, because it includes the correlation of the noise. An
    experiment that doesn't use whole cycles of the season has the rest of it as noise: `noises` has that too.
+6. *Profile* (`profile`): the season as it may be expected of steps to come, shrunk where cycles are few.
 """
 
 import math
@@ -24,6 +23,8 @@ import numpy as np
 from afterglow.checks import whole
 from afterglow.errors import BadValue
 from afterglow.lab.history.cycles import Cycles, found_cycles, inner_cycle
+from afterglow.lab.history.long_run import PullNoise, pull_noise
+from afterglow.lab.history.profile import shrunk
 from afterglow.lab.history.robust import Numbers, phase_means, theil, without_outliers
 
 FEWEST = 20  # minimum number of totals
@@ -47,12 +48,25 @@ class History:
     noise: float  # standard deviation of single totals around level, trend and season
     correlation: float  # of the noise, from step to step
     noises: dict[int, float]  # of one pull, by the length of the cycles that an experiment uses whole
+    pull: PullNoise  # with whole seasons, with its range
+    expected: list[float]  # the profile, shrunk where cycles are few
+    expected_error: float  # standard deviation of a phase's true mean about it
     rest: list[float]  # the noise itself, 0 where a total is missing
 
     @property
     def pull_noise(self) -> float:
         """Standard deviation of one pull that gives means the same error, with whole seasons."""
         return self.noises[self.season]
+
+    @property
+    def caution(self) -> float:
+        """The noise to plan with over the estimate."""
+        return self.pull.planned / self.pull.value if self.pull.value > 0 else 1.0
+
+    @property
+    def cycles(self) -> float:
+        """Cycles of the season in the history."""
+        return self.steps / self.season
 
     @property
     def outliers(self) -> int:
@@ -82,17 +96,20 @@ def estimate(
     cycles = found_cycles(values, step_seconds) if season is None else given_cycle(values, season, step_seconds)
     parts = taken_apart(values, cycles.season)
     means, rest = parts.means, parts.rest
-    pull = math.sqrt(long_run(rest, max(window, cycles.inner if cycles.inner > 1 else cycles.season), cycles.season))
-    short = pull
+    pull = pull_noise(rest, max(window, cycles.inner if cycles.inner > 1 else cycles.season), cycles.season)
+    short = pull.value
     if cycles.inner > 1:
-        short = math.sqrt(long_run(taken_apart(values, cycles.inner).rest, max(window, cycles.inner)))
+        short = pull_noise(taken_apart(values, cycles.inner).rest, max(window, cycles.inner)).value
+    profile = np.where(np.isfinite(means), means - np.nanmean(means), 0.0)
+    expected, error = shrunk(profile, cycles.inner, rest, known.size / cycles.season)
     return History(
         steps=known.size, missing=int((~known).sum()), empty=int(np.isnan(means).sum()),
         apart=np.flatnonzero(known & (parts.pulled != values)).tolist(), level=parts.level,
         largest=float(np.nanmax(values)), trend=parts.slope * known.size, season=cycles.season, inner=cycles.inner,
-        maybe=cycles.maybe, profile=np.where(np.isfinite(means), means - np.nanmean(means), 0.0).tolist(),
+        maybe=cycles.maybe, profile=profile.tolist(),
         noise=math.sqrt(float(np.nansum(rest**2)) / max(1, known.sum() - np.isfinite(means).sum())),
-        correlation=lag_one(rest), noises={1: short, cycles.inner: short, cycles.season: pull},
+        correlation=lag_one(rest), noises={1: short, cycles.inner: short, cycles.season: pull.value},
+        pull=pull, expected=expected.tolist(), expected_error=error,
         rest=np.where(known, rest, 0.0).tolist(),
     )  # fmt: skip
 
@@ -127,17 +144,3 @@ def lag_one(rest: Numbers) -> float:
     if power == 0.0 or not pairs.any():
         return 0.0
     return float(np.mean(rest[1:][pairs] * rest[:-1][pairs]) / power)
-
-
-def long_run(rest: Numbers, longest: int, season: int = 1) -> float:
-    """n times the variance of the mean of n steps, for large n; from periods longer than twice `longest` steps.
-
-    Frequencies of a cycle of `season` steps, whose phase means were subtracted, are left out.
-    """
-    steps = rest.size
-    filled = np.where(np.isfinite(rest), rest, 0.0)
-    count = max(1, min(math.floor(0.4 * steps ** (2 / 3)), steps // (2 * longest)))
-    kept = [j for j in range(1, count + 1) if j * season < steps or abs(j * season / (2 * steps) % 1 - 0.5) < 0.4]
-    phases = np.pi * (np.arange(steps) + 0.5) / steps
-    waves = np.array([math.sqrt(2) * np.cos(j * phases) @ filled for j in kept])
-    return float(np.mean(waves**2) / max(1, np.isfinite(rest).sum()))

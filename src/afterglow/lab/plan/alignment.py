@@ -1,7 +1,8 @@
-"""Choose the length of the cycles that holds cover whole, by simulating all lengths that fit.
+"""Choose how an experiment allows for a cycle, by simulating all ways that fit.
 
 Holds of whole weeks are not affected by weekends, but a short experiment has few of them; holds of whole days are more
-numerous, but weekends are distributed unevenly over the arms. Simulation shows which effect is larger.
+numerous, but weekends are distributed unevenly over the arms. A policy that is told the profile of the week needs no
+whole cycles, and has the error of the profile instead. Simulation shows which is best.
 """
 
 import math
@@ -12,14 +13,14 @@ from afterglow.errors import TOO_SHORT, BadValue
 from afterglow.lab.plan.rule import EARNING, KNOWING, SURE, Rule, decide
 from afterglow.lab.plan.scenario import Scenario
 from afterglow.lab.plan.schedules import schedules
-from afterglow.lab.plan.trials import Effort, Trial, candidates, fitted, trial
+from afterglow.lab.plan.trials import Effort, Trial, candidates, fits_scenario, fitted, trial
 
 SLACK = 0.03  # the best arm may be found this much less often if less is lost
 
 
 @dataclass(frozen=True)
 class Alignment:
-    """The trials with holds of whole cycles of one length."""
+    """The trials with holds of whole cycles of one length, or with a profile."""
 
     scenario: Scenario
     trials: list[Trial]
@@ -33,12 +34,19 @@ def compare_alignments(
 ) -> tuple[Alignment, list[Alignment], list[str]]:
     """The best alignment, all that were simulated, and a note on cycles that are too long."""
     found = []
-    for steps in lengths(scenario):
-        aligned = scenario.aligned(steps)
+    for aligned in ways(scenario):
         words: list[str] = []
         trials = played(aligned, known, effort, words)
         found.append(Alignment(aligned, trials, *decide(aligned, trials, purpose), words))
     return preferred(found, purpose), found, too_long(scenario)
+
+
+def ways(scenario: Scenario) -> list[Scenario]:
+    """The scenario with whole cycles of each length, and with the profile told, if there is one."""
+    found = [scenario.aligned(steps) for steps in lengths(scenario)]
+    if scenario.history is not None and scenario.season > 1 and scenario.forecast is None:
+        found.append(scenario.expecting())
+    return found
 
 
 def lengths(scenario: Scenario) -> list[int]:
@@ -85,7 +93,10 @@ def played(scenario: Scenario, known: bool, effort: Effort, notes: list[str]) ->
     """The trials of all candidates that fit."""
     found = []
     for candidate in [*candidates(scenario, known), *schedules(scenario, effort)]:
+        if not fits_scenario(candidate, scenario):
+            continue
         cycles = f" in whole cycles of {scenario.align:,}" if scenario.align > 1 else ""
+        cycles += " with the profile" if scenario.told else ""
         effort.report(f"{candidate.title}{cycles}")
         try:
             found.append(trial(candidate, scenario, effort))
@@ -104,8 +115,9 @@ def best_found(used: Trial, effort: Effort) -> Callable[[Scenario], float]:
 def best_trial(used: Trial, scenario: Scenario, effort: Effort) -> Trial:
     """The chosen policy with the same alignment or the full cycle, whichever finds the best arm more often."""
     trials = []
-    for steps in sorted({used.align, max(lengths(scenario))}):
-        aligned = scenario.aligned(steps)
+    steps_ = sorted({used.align, max(lengths(scenario))})
+    others = [scenario.expecting()] if used.told else [scenario.aligned(steps) for steps in steps_]
+    for aligned in others:
         try:
             trials.append(trial(fitted(used.candidate, aligned), aligned, effort))
         except BadValue as problem:

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from afterglow.lab.plan.rule import Rule
+from afterglow.lab.plan.scenario import Forecast
 
 CONFIDENCE = 0.95  # of the simulation's own intervals
 
@@ -16,6 +17,7 @@ class Tried:
     policy: str
     settings: dict[str, Any]
     season: int  # length of the cycles that its holds cover whole, 1 = none
+    profile: bool  # whether it is told the profile of the cycle
     found: float  # probability that the best arm is recommended
     found_interval: tuple[float, float]
     lost: float  # expected loss compared with always playing the best arm
@@ -44,15 +46,22 @@ class Plan:
     policy: str
     settings: dict[str, Any]
     season: int  # length of the cycles that holds cover whole, 1 = none
+    profile: list[float] | None  # that the policy is told, from the step after the history on
+    forecast: Forecast | None  # expected totals of the history, and how much they explain
     agent: str  # Python that makes the agent to use
     live: str  # Python that begins a live experiment
     first_hold: int
     found: float
     found_interval: tuple[float, float]
+    found_range: tuple[float, float] | None  # with the noise at the upper and at the lower end of its range
     confidence: float  # of all intervals of the simulation
     proved: float | None  # share of runs whose bounds are disjoint at the end; None if that wasn't simulated
     proved_runs: int  # runs behind `proved`
     proof: str  # the same in a sentence
+    grades: dict[str, int]  # runs by the grade of their verdict at the end
+    graded_runs: int  # runs behind `grades`; 0 if a run is too long to play step by step
+    sure_after: int | None  # steps at which half of the runs that end clear or better were so
+    verdicts: str  # the same in a sentence
     lost: float
     lost_share: float  # of the total of the best arm
     lost_by_schedule: float  # with every arm for the same time to the end
@@ -76,7 +85,8 @@ class Plan:
     horizon: int
     gap: float
     mean: float
-    noise: float  # of one pull
+    noise: float  # of one pull, as planned with
+    noise_range: tuple[float, float, float] | None  # of a history: low end, estimate, high end of 80 %
     noise_known: bool
     cycle: int  # length of the cycle in the totals, 1 = none
     swing: float | None  # amplitude of the assumed cycle, relative to the mean; None with a history

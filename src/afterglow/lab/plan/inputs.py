@@ -110,7 +110,7 @@ def from_history(asked: PlanInputs, past: History, notes: list[str]) -> Scenario
                 "safe"
             )
         )
-    return made(asked, level / top, past.pull_noise / top, past.season, past.season, SWING, top, past)
+    return made(asked, level / top, past.pull.planned / top, past.season, past.season, SWING, top, past)
 
 
 def proposed(past: History, gap: float) -> float:

@@ -1,7 +1,7 @@
 """The history of a plan: read, estimated, and described with its outliers."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -9,13 +9,16 @@ from pathlib import Path
 from afterglow.checks import choice, whole
 from afterglow.errors import BadFormat, BadValue, Sentence, argument
 from afterglow.lab.history.estimate import History, estimate
+from afterglow.lab.history.forecast import less_expected
+from afterglow.lab.plan.scenario import Forecast
 from afterglow.lab.reading.tables import Totals, read_totals
 from afterglow.lab.rendering.durations import MONTH, lasting
 from afterglow.lab.rendering.rounding import amount
 
-READING = ("step", "column", "decimal", "zone", "missing")  # how to read a file
+READING = ("step", "column", "decimal", "zone", "missing", "expected")  # how to read a file
 Past = str | Path | Totals | Sequence[float]
 SHARED = 0.8  # maximum share of steps with several rows
+WORTHWHILE = 0.1  # share of the noise below which expected totals are left out
 WORTH = 0.7  # a longer cycle is mentioned if it leaves at most this share of the noise
 NAMED = 3  # stretches of outliers that are listed
 NEAR = 6  # maximum distance of outliers in one stretch, in steps
@@ -31,6 +34,7 @@ class HistorySummary:
     apart: list[str]  # when outliers occur, the longest stretches first
     step_seconds: float | None
     notes: list[str]
+    forecast: Forecast | None = None  # taken out of the totals before they were estimated
 
 
 def source_of(history: Past | None, reading: Mapping[str, str] | None) -> dict[str, str] | None:
@@ -54,16 +58,41 @@ def summarised_history(past: Past, season: int | None, window: int, reading: Map
     seconds = seconds_of(table.step)
     window = whole("window", window, 1)
     history = estimate(table.values, season, window, seconds)
+    values, forecast, told = table.values, None, list[str]()
+    if table.expected is not None:
+        history, values, forecast = with_forecast(table, history, season, window, seconds, reading["expected"], told)
     if not history.level > 0:
         raise BadValue(
             f"a history must have totals above 0 on average, got {history.level:g}; shift or choose another unit",
             field="history",
         )
-    calm = without(table.values, history, window, seconds)
-    notes = [*table.notes, *remarks(history), *longer_cycle(table.values, history, window)]
+    calm = without(values, history, window, seconds)
+    notes = [*table.notes, *told, *remarks(history), *longer_cycle(values, history, window)]
     return HistorySummary(
-        history, calm, description_of(table, seconds), stretches(history.apart, table.times), seconds, notes
+        history, calm, description_of(table, seconds), stretches(history.apart, table.times), seconds, notes, forecast
     )
+
+
+def with_forecast(
+    table: Totals, plain: History, season: int | None, window: int, seconds: float | None, column: str,
+    notes: list[str],
+) -> tuple[History, list[float], Forecast | None]:  # fmt: skip
+    """The history less what was expected, if that explains enough of the noise of a pull."""
+    assert table.expected is not None
+    values, typical, trust = less_expected(table.values, table.expected, window)
+    left = estimate(values, season, window, seconds)
+    explained = 1 - (left.pull.value / plain.pull.value) ** 2 if plain.pull.value > 0 else 0.0
+    if explained < WORTHWHILE:
+        notes.append(
+            f"expected: column {column!r} explains {max(0.0, explained):.0%} of the noise of a pull, which is not "
+            "worth it; the plan leaves it out"
+        )
+        return plain, table.values, None
+    notes.append(
+        f"expected: column {column!r} explains {explained:.0%} of the noise of a pull; trust {trust:g}. It must not "
+        "depend on the variants"
+    )
+    return replace(left, largest=plain.largest), values, Forecast(column, typical, trust, explained)
 
 
 def refuse_rows_of_other_steps(table: Totals) -> None:

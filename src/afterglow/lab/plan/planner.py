@@ -20,6 +20,7 @@ from afterglow.checks import choice, whole
 from afterglow.lab.history.estimate import History
 from afterglow.lab.plan.alignment import Alignment, best_found, best_trial, compare_alignments
 from afterglow.lab.plan.answer import CONFIDENCE, Plan, StandsOut, Tried
+from afterglow.lab.plan.grades import grades_of
 from afterglow.lab.plan.inputs import PlanInputs, scenario_of
 from afterglow.lab.plan.past_totals import HistorySummary, Past, source_of, summarised_history
 from afterglow.lab.plan.proof import proof_of
@@ -29,15 +30,17 @@ from afterglow.lab.plan.search import gap_search, horizon_search
 from afterglow.lab.plan.text import (
     agent_of,
     answer,
+    how_graded,
     live_of,
     outlier_advice,
+    profile_of,
     reason,
     what_helps,
     what_is_proved,
     what_is_tested,
     why_season,
 )
-from afterglow.lab.plan.trials import Effort, Trial
+from afterglow.lab.plan.trials import Effort, Trial, trial
 
 __all__ = ["LEVELS", "Plan", "plan"]
 
@@ -47,7 +50,7 @@ WORK = 16_000_000  # steps that one point of a search may simulate, over all its
 SEARCH_RUNS = 300
 LONG = 10_000_000  # steps that one candidate may simulate, over all its runs
 FEWEST = 40  # runs at least
-UNSHOWN = ("rest", "maybe")  # of a history: the noise itself, and what is in a note
+UNSHOWN = ("rest", "maybe", "expected")  # of a history: the noise itself, and what is in a note
 
 
 def plan(
@@ -74,8 +77,8 @@ def plan(
     One arm is better than the others by `gap`, relative to `mean`. `noise` is the standard deviation of one pull's
     reward; the default is the largest possible. A `season` is a sine of amplitude `swing`, 0.2 by default. `history`
     has past totals, as a list, a CSV file or `Totals`; mean, noise and season are estimated from it. `reading` says how
-    to read a file: `step`, `column`, `decimal`, `zone` and `missing` of `read_totals`. `purpose` is `earning`
-    (lose little) or `knowing` (a schedule whose exact test tells).
+    to read a file: `step`, `column`, `decimal`, `zone`, `missing` and `expected` of `read_totals`. `purpose` is
+    `earning` (lose little) or `knowing` (a schedule whose exact test tells).
     """
     choice("purpose", purpose, PURPOSES)
     asked = PlanInputs(
@@ -86,6 +89,8 @@ def plan(
     past = None if history is None else summarised_history(history, season, window, reading or {})
     notes = [] if past is None else list(past.notes)
     scenario = scenario_of(asked, None if past is None else past.history, notes)
+    if past is not None and past.forecast is not None:
+        scenario = replace(scenario, forecast=past.forecast)
     times = fewer(whole("runs", runs, 2), scenario.horizon, notes)
     effort = Effort(times, whole("seed", seed, 0), threads, EstimatedProgress(progress))
     return decided(scenario, effort, past is not None or noise is not None, past, source, notes, purpose)
@@ -112,15 +117,20 @@ def decided(
     best, alignments, refused = compare_alignments(asked, known, effort, purpose)
     chosen, scenario, unit = best.chosen, best.scenario, asked.reward_max
     seconds = None if past is None else past.step_seconds
-    verdict, proof = verdict_of(chosen.found, scenario.arms), proof_of(chosen, scenario, effort)
+    graded = grades_of(chosen, scenario, effort)
+    verdict, proof = verdict_of(chosen.found, scenario.arms), proof_of(chosen, scenario, graded)
     others = [each.chosen for each in alignments if each is not best]
     out = None if past is None else outlier_effect(past, chosen, scenario, effort)
     return Plan(
         verdict=verdict, answer=answer(verdict, scenario, chosen), policy=chosen.candidate.name,
-        settings=chosen.candidate.options, season=scenario.align, agent=agent_of(scenario, chosen.candidate),
+        settings=chosen.candidate.options, season=scenario.align,
+        profile=profile_of(scenario) if scenario.told else None, forecast=scenario.forecast,
+        agent=agent_of(scenario, chosen.candidate),
         live=live_of(scenario, chosen.candidate), first_hold=chosen.first_hold, found=chosen.found,
-        found_interval=chosen.interval(), confidence=CONFIDENCE, proved=proof.share, proved_runs=proof.runs,
-        proof=what_is_proved(proof, chosen.found), lost=chosen.lost * unit,
+        found_interval=chosen.interval(), found_range=promise_range(chosen, scenario, effort), confidence=CONFIDENCE,
+        proved=proof.share, proved_runs=proof.runs, proof=what_is_proved(proof, chosen.found),
+        grades=graded.ends, graded_runs=graded.runs, sure_after=graded.sure_after,
+        verdicts=how_graded(graded, seconds), lost=chosen.lost * unit,
         lost_share=chosen.lost / (scenario.horizon * (scenario.mean + scenario.gain)),
         purpose=purpose, tested=chosen.power, testing=what_is_tested(chosen, best.trials, unit),
         lost_by_schedule=scenario.gain * scenario.horizon * (scenario.arms - 1) / scenario.arms * unit,
@@ -130,6 +140,7 @@ def decided(
         candidates=[tried(each, unit) for each in best.trials],
         seasons=[tried(each.chosen, unit) for each in alignments], arms=scenario.arms, window=scenario.window,
         horizon=scenario.horizon, gap=scenario.gap, mean=scenario.mean * unit, noise=scenario.noise * unit,
+        noise_range=None if past is None else (past.history.pull.low, past.history.pull.value, past.history.pull.high),
         noise_known=known, cycle=scenario.season,
         swing=scenario.swing if past is None and scenario.season > 1 else None, reward_max=unit,
         spread=scenario.spread, history=None if past is None else shown(past.history),
@@ -156,6 +167,19 @@ def searched(best: Alignment, verdict: str, effort: Effort, seconds: float | Non
         "gap_curve": gaps.curve(), "horizon_curve": [(round(value), share) for value, share in horizons.curve()],
         "advice": advice + what_helps(verdict, scenario, chosen.found, smallest, shortest, longest, seconds, play),
     }  # fmt: skip
+
+
+def promise_range(chosen: Trial, scenario: Scenario, effort: Effort) -> tuple[float, float] | None:
+    """How often the best arm is found if the noise is at the upper or lower end of its range; None without one."""
+    history = scenario.history
+    if history is None or history.pull.planned == 0:
+        return None
+    ends = []
+    for noise in (history.pull.high, history.pull.low):
+        effort.report("the range of the noise")
+        changed = scenario.with_(strength=noise / history.pull.planned)
+        ends.append(trial(chosen.candidate, changed, effort).found)
+    return min(ends[0], chosen.found), max(ends[1], chosen.found)
 
 
 def outlier_effect(past: HistorySummary, chosen: Trial, scenario: Scenario, effort: Effort) -> StandsOut | None:
@@ -190,8 +214,9 @@ class EstimatedProgress:
 def tried(each: Trial, unit: float) -> Tried:
     half = each.lost_half_width
     return Tried(
-        each.candidate.name, each.candidate.options, each.align, each.found, each.interval(), each.lost * unit,
-        ((each.lost - half) * unit, (each.lost + half) * unit), each.switches, each.first_hold, each.power,
+        each.candidate.name, each.candidate.options, each.align, each.told, each.found, each.interval(),
+        each.lost * unit, ((each.lost - half) * unit, (each.lost + half) * unit), each.switches, each.first_hold,
+        each.power,
     )  # fmt: skip
 
 

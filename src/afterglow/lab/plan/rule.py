@@ -3,10 +3,11 @@ r"""The rule of thumb that a plan starts from, and the choice of a policy by sim
 With K arms, window d, horizon T, mean m, relative gap g and variance v of one pull,
 
     q = T (g m)^2 / (2 K v)                                  evidence per arm
-    s = (4 K (d - 1) / g + 2 K v log T / (g m)^2) / T        share of the horizon that a cautious policy needs
+    s = (4 K (d - 1) / g + 2 K v log T / (g m)^2) / T        share of the horizon that decisions by proof need
 
-With q below 1 the experiment can't work, below 3 it is a gamble (about 70 % right), from 10 on about 99 % right. s up
-to 0.1 suggests trim-ucb with estimated variance, larger values lean-ucb.
+With q below 1 the experiment can't work, below 3 it is a gamble (about 70 % right), from 10 on about 99 % right. The
+policy is the default one, `thrift-ucb`, unless another is clearly better; with s above 0.1 its decisions rest on
+ordinary statistics most of the time, which assume that effects arrive alike.
 """
 
 import math
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from afterglow.errors import TOO_SHORT, BadValue
 from afterglow.lab.plan.scenario import Scenario
 from afterglow.lab.plan.trials import Trial
+from afterglow.policies.registry import DEFAULT
 
 SURE = 0.95
 EARNING, KNOWING = "earning", "knowing"
@@ -33,7 +35,7 @@ class Rule:
 
 
 def decide(scenario: Scenario, trials: list[Trial], purpose: str = EARNING) -> tuple[Trial, Rule]:
-    """The chosen trial and the rule of thumb: the rule's choice, unless the simulation has a clearly better one.
+    """The chosen trial and the rule of thumb: the default policy, unless the simulation has a clearly better one.
 
     For knowing, it is the schedule whose exact test calls the best arm most often, if one fits.
     """
@@ -71,9 +73,8 @@ def rule_of(scenario: Scenario, chosen: Trial, trials: list[Trial]) -> Rule:
     says = "don't run it" if q < 1 else "a gamble" if q < 3 else "it can work" if q < 10 else "it works"
     if short:
         says = "too short to try every arm for two windows"
-    name = "trim-ucb" if s <= 0.1 or short else "lean-ucb"
-    own = next((each for each in trials if each.candidate.name == name), None)
-    return Rule(min(q, 1e9), s, name, says, own is not None and (own is chosen or as_good(own, chosen)))
+    own = next((each for each in trials if each.candidate.name == DEFAULT), None)
+    return Rule(min(q, 1e9), s, DEFAULT, says, own is not None and (own is chosen or as_good(own, chosen)))
 
 
 def as_good(one: Trial, other: Trial) -> bool:

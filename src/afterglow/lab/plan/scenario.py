@@ -1,23 +1,32 @@
 """The world of a plan: one arm is better than the others by a gap, with the expected totals.
 
 Without a history, every arm's rewards are Beta with the given mean and deviation, or yes/no where the deviation is
-unknown, which has the largest variance. With a history, the arms pay a tenth of the level without noise, and the
-baseline the rest: level, season, and the history's own noise, resampled in blocks that keep its correlation. Policies
-see only the totals, so only the sum matters.
+unknown, which has the largest variance. With a history, the arms pay a hundredth of the level without noise, and the
+baseline (`past_baseline`) the rest: level, season and noise. Policies see only the totals, so only the sum matters.
 """
 
 import math
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from afterglow.lab.history.estimate import History
-from afterglow.worlds.baseline import Baseline, Blocks, Constant, Part, Seasonal
+from afterglow.lab.plan.past_baseline import past_baseline
+from afterglow.worlds.baseline import Baseline, Seasonal
 from afterglow.worlds.rewards import Bernoulli, Beta, Discrete, Reward
 from afterglow.worlds.world import World
 
-ARMS_SHARE = 0.1  # share of a history's level that the arms pay
+ARMS_SHARE = 0.01  # share of a history's level that the arms pay
 STARTS = 7  # phases of a cycle at which runs start
 CYCLES = 12  # of the season or windows that a block of a history lasts at least, if the history is long enough
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """A column of a history with what was expected of each step beforehand; the totals are planned less it."""
+
+    column: str
+    typical: float
+    trust: float
+    explained: float  # share of the variance of a pull's noise
 
 
 @dataclass(frozen=True)
@@ -36,6 +45,14 @@ class Scenario:
     spread: str
     reward_max: float
     history: History | None
+    told: bool = False  # whether the policy is told the profile of the history's cycle
+    strength: float = 1.0  # of a history's noise, relative to the one to plan with
+    forecast: Forecast | None = None
+
+    @property
+    def adjusted(self) -> bool:
+        """Whether expected totals are taken out before the policy."""
+        return self.told or self.forecast is not None
 
     @property
     def gain(self) -> float:
@@ -49,7 +66,13 @@ class Scenario:
         """The same with holds that cover whole cycles of so many steps, and the noise that remains."""
         if self.history is None:
             return replace(self, align=steps)
-        return replace(self, align=steps, noise=self.history.noises[steps] / self.reward_max)
+        noise = self.history.caution * self.history.noises[steps] / self.reward_max
+        return replace(self, align=steps, noise=noise, told=False)
+
+    def expecting(self) -> "Scenario":
+        """The same with a policy that is told the profile, and needs no whole cycles."""
+        assert self.history is not None
+        return replace(self.aligned(self.season), align=1, told=True)
 
     @property
     def starts(self) -> list[int]:
@@ -61,7 +84,7 @@ class Scenario:
 
     def world(self, best: int, start: int = 0) -> World:
         """The world in which arm `best` is the best and step 0 has the phase `start` of a history's cycle."""
-        base = baseline_of(self, start)
+        base = baseline_of(self, best, start)
         level = self.mean - base.mean
         laws = [law(self, level + (self.gain if arm == best else 0.0)) for arm in range(self.arms)]
         return World.of(laws, self.window, self.spread, base)
@@ -77,27 +100,19 @@ def law(scenario: Scenario, mean: float) -> Reward:
     return Beta(mean * size, (1 - mean) * size) if size < 1e6 else Discrete((mean,), (1.0,))
 
 
-def baseline_of(scenario: Scenario, start: int = 0) -> Baseline:
+def baseline_of(scenario: Scenario, best: int, start: int = 0) -> Baseline:
     """The income that no arm causes, as a baseline."""
-    history, top = scenario.history, scenario.reward_max
-    if history is not None:
-        parts: list[Part] = [Constant((1 - ARMS_SHARE) * scenario.mean)]
-        if history.season > 1:
-            turned = history.profile[start:] + history.profile[:start]
-            parts.append(Seasonal(tuple(value / top for value in turned)))
-        parts.append(resampled(tuple(history.rest), top, block_length(scenario, history)))
-        return Baseline(tuple(parts))
+    if scenario.history is not None:
+        return past_baseline(
+            scenario.history, scenario.reward_max, (1 - ARMS_SHARE) * scenario.mean,
+            block_length(scenario, scenario.history), start, best, scenario.told, scenario.strength,
+            signed=scenario.adjusted,
+        )  # fmt: skip
     if scenario.season > 1 and scenario.swing > 0:
         half = scenario.swing * scenario.mean
         turn = 2 * math.pi / scenario.season
         return Baseline((Seasonal(tuple(half + half * math.sin(turn * t) for t in range(scenario.season))),))
     return Baseline()
-
-
-@lru_cache(maxsize=8)
-def resampled(rest: tuple[float, ...], top: float, length: int) -> Blocks:
-    """The history's own noise as blocks; cached, because checking all values is slow."""
-    return Blocks(tuple(value / top for value in rest), length)
 
 
 def block_length(scenario: Scenario, history: History) -> int:

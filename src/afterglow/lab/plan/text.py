@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from afterglow.lab.plan.answer import StandsOut
+from afterglow.lab.plan.grades import SURE, Grades
 from afterglow.lab.plan.proof import Proof
 from afterglow.lab.plan.rule import EARNING, KNOWING, Rule
 from afterglow.lab.plan.scenario import Scenario
@@ -76,12 +77,15 @@ def why_season(chosen: Trial, others: Sequence[Trial], unit: float, step_seconds
         return None
 
     def named(each: Trial) -> str:
+        if each.told:
+            return "the profile of the cycle"
         return "no whole cycles" if each.align == 1 else f"whole cycles of {steps_lasting(each.align, step_seconds)}"
 
     rest = "".join(f"; {named(each)}: {whole_percent(each.found)} and {amount(each.lost * unit)}" for each in others)
     close = any(each.found >= chosen.found and each.lost <= chosen.lost for each in others)
+    way = f"{'taking out' if chosen.told else 'counting'} {named(chosen)}"
     return (
-        f"counting {named(chosen)} finds the best arm in {whole_percent(chosen.found)} of runs and loses "
+        f"{way} finds the best arm in {whole_percent(chosen.found)} of runs and loses "
         f"{amount(chosen.lost * unit)}{rest}{'; about as good, and longer cycles are preferred' if close else ''}"
     )
 
@@ -121,6 +125,25 @@ def what_is_proved(proof: Proof, found: float) -> str:
     return f"{what} are disjoint at the end in {whole_percent(proof.share)} of {proof.runs:,} runs"
 
 
+def how_graded(graded: Grades, step_seconds: float | None) -> str:
+    """How often the verdict will be clear or better, and when, in a sentence."""
+    if not graded.runs:
+        return "a run is too long to play it step by step here"
+    sure = [f"{grade} in {graded.ends[grade]} of {graded.runs}" for grade in SURE if grade in graded.ends]
+    if not sure:
+        return f"clear, tested or proven in none of {graded.runs} runs; the recommendation stays a recommendation"
+    assert graded.sure_after is not None
+    return f"{', '.join(sure)} runs at the end; half of these by {steps_lasting(graded.sure_after, step_seconds)}"
+
+
+def profile_of(scenario: Scenario) -> list[float]:
+    """The profile in the unit of the totals, from the step after the history on, with four digits."""
+    history = scenario.history
+    assert history is not None
+    phases = [(history.steps + phase) % history.season for phase in range(history.season)]
+    return [float(f"{history.level + history.expected[phase]:.4g}") for phase in phases]
+
+
 def agent_of(scenario: Scenario, used: Candidate) -> str:
     """Python code for the agent; amounts in settings are shares of `reward_max`."""
     arms = names(scenario.arms) if scenario.arms <= LETTERS else scenario.arms
@@ -145,6 +168,10 @@ def place(scenario: Scenario, used: Candidate) -> dict[str, Any]:
         parts["reward_max"] = scenario.reward_max
     if scenario.align > 1:
         parts["season"] = scenario.align
+    if scenario.told:
+        parts["profile"] = profile_of(scenario)
+    if scenario.forecast is not None:
+        parts |= {"typical": scenario.forecast.typical, "trust": scenario.forecast.trust}
     return parts | used.options
 
 

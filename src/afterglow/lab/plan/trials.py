@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from afterglow.engine.simulate import simulate
 from afterglow.errors import AfterglowWarning
+from afterglow.expected import without_proof
 from afterglow.lab.plan.power import Marks, calls_best
 from afterglow.lab.plan.scenario import Scenario
+from afterglow.policies.default import IN_SEASON
 from afterglow.policies.policy import Policy
-from afterglow.policies.registry import named
+from afterglow.policies.registry import DEFAULT, named
 from afterglow.policies.season import seasonal
 
 Numbers = NDArray[np.float64]
@@ -52,6 +54,7 @@ class Trial:
     pulls: NDArray[np.int64]  # runs x arms, the best arm first
     switches: float
     first_hold: int
+    told: bool = False  # the profile of the cycle
     tested: Marks | None = None  # whether the exact test called the best arm, if there is such a test
 
     @property
@@ -98,11 +101,15 @@ class Effort:
 def candidates(scenario: Scenario, noise_known: bool) -> list[Candidate]:
     """The policies that a plan compares."""
     sure: dict[str, Any] = {"noise": noise_setting(scenario)} if noise_known else {}
-    return [
+    found = [
+        Candidate(DEFAULT, sure),
         Candidate("trim-ucb", {"variance": "estimated"}),
         Candidate("lean-ucb", sure),
         Candidate("washout-ucb"),
     ]
+    if 1 < scenario.season == scenario.align:
+        found.insert(0, Candidate(IN_SEASON))
+    return found
 
 
 def noise_setting(scenario: Scenario) -> float:
@@ -124,10 +131,11 @@ def trial(candidate: Candidate, scenario: Scenario, effort: Effort) -> Trial:
     right, regrets, pulls, switches, tested = [], [], [], [], []
     keep = "means" if candidate.name == SCHEDULE else None
     for number, (best, start) in enumerate(groups):
-        with with_few_blocks():
+        with unwarned():
             outcome = simulate(
-                candidate.policy, scenario.world(best, start), scenario.horizon, runs, effort.seed, candidate.options,
-                threads=effort.threads, recommend=True, season=scenario.align, first=number * runs, keep=keep,
+                policy_of(candidate, scenario), scenario.world(best, start), scenario.horizon, runs, effort.seed,
+                candidate.options, threads=effort.threads, recommend=True, season=scenario.align,
+                first=number * runs, keep=keep,
             )  # fmt: skip
         assert outcome.recommended is not None
         right.append(outcome.recommended == best)
@@ -139,15 +147,26 @@ def trial(candidate: Candidate, scenario: Scenario, effort: Effort) -> Trial:
     first = first_hold(candidate, scenario)
     return Trial(
         candidate, scenario.align, np.concatenate(right), np.concatenate(regrets), np.concatenate(pulls),
-        float(np.concatenate(switches).mean()), first, np.concatenate(tested) if tested else None,
+        float(np.concatenate(switches).mean()), first, scenario.told, np.concatenate(tested) if tested else None,
     )  # fmt: skip
 
 
+def policy_of(candidate: Candidate, scenario: Scenario) -> Policy[Any, Any]:
+    """The policy as it plays in this scenario: without proof where expected totals are taken out."""
+    policy = candidate.policy
+    return without_proof(policy) if scenario.adjusted and "proof" in policy.options() else policy
+
+
+def fits_scenario(candidate: Candidate, scenario: Scenario) -> bool:
+    """Whether the policy takes adjusted totals, if there are any."""
+    return not scenario.adjusted or candidate.policy.adjustable
+
+
 @contextmanager
-def with_few_blocks() -> Iterator[None]:
-    """Without the warning that few blocks can't give a small p-value: a plan says how often a test tells."""
+def unwarned() -> Iterator[None]:
+    """Without the warnings that few blocks give no small p-value, and that a history's totals exceed reward_max."""
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ".*can't give a p-value below", AfterglowWarning)
+        warnings.simplefilter("ignore", AfterglowWarning)
         yield
 
 
@@ -160,8 +179,8 @@ def places(arms: int) -> list[int]:
 
 def first_hold(candidate: Candidate, scenario: Scenario) -> int:
     """Steps on the first arm before another is tried."""
-    policy = seasonal(candidate.policy, scenario.align)
-    with with_few_blocks():
+    policy = seasonal(policy_of(candidate, scenario), scenario.align)
+    with unwarned():
         settings = policy.settings(scenario.arms, scenario.window, scenario.horizon, candidate.options)
     state, clock = policy.start(settings), 0
     if policy.draws:

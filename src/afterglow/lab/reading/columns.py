@@ -24,7 +24,13 @@ NAMES = {
     "total": "total totals value values amount sum reward rewards revenue sales turnover income margin profit orders "
     "conversions clicks count y x umsatz summe betrag wert gesamt gross net",
 }
-ARGUMENTS = {"total": "column", "time": "step", "step": "step", "arm": "arm_column"}  # that name a role's column
+ARGUMENTS = {
+    "total": "column",
+    "time": "step",
+    "step": "step",
+    "arm": "arm_column",
+    "expected": "expected",
+}  # that name a role's column
 TIMES = ("time", "step")  # roles that a date and its time of day may have together
 FOOTERS = {"total", "totals", "sum", "summe", "gesamt", "grand total", "average", "mean"}
 

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 
 from afterglow.errors import BadFormat, argument
 from afterglow.lab.reading.clock import clock
-from afterglow.lab.reading.columns import ARGUMENTS, Table, column, counts_up, mostly_times
+from afterglow.lab.reading.columns import ARGUMENTS, NAMES, Table, column, counts_up, mostly_times, words
 from afterglow.lab.reading.numbers import apart, is_missing
 from afterglow.lab.reading.text import DIGITS
 from afterglow.lab.reading.times import moment
 
 DATELIKE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d*|\d{1,2}:\d{2}|\d{1,2}\.? [A-Za-z]{3,9}")
 UNCLEAR = "unclear-column"  # kind of error
+OBVIOUS = frozenset(("total", "totals", "value", "values", "amount", "sum", "reward", "rewards", "summe", "betrag"))
 
 
 def guess_totals(found: Table) -> None:
@@ -37,6 +38,7 @@ def guess_totals(found: Table) -> None:
         if len(free) != 1:
             raise unclear(found, "total", free)
         places["total"] = free[0]
+    refuse_rivals(found)
 
 
 def guess_steps(found: Table, roles: Sequence[str]) -> None:
@@ -59,6 +61,27 @@ def guess_steps(found: Table, roles: Sequence[str]) -> None:
     for role in ("arm", "total"):
         if role not in places:
             raise unclear(found, role, [n for n in found.free if mostly_numbers(column(found, n))])
+    refuse_rivals(found)
+
+
+def refuse_rivals(found: Table) -> None:
+    """Refuse to choose between columns of numbers, such as money and counts, unless one is plainly called the total."""
+    if "total" in found.named:
+        return
+    chosen = found.places["total"]
+    rivals = [n for n in found.free if mostly_numbers(column(found, n)) and not counts_rows(found, n)]
+    if rivals and (not obvious(found, chosen) or any(obvious(found, n) for n in rivals)):
+        raise unclear(found, "total", sorted([chosen, *rivals]))
+
+
+def obvious(found: Table, place: int) -> bool:
+    """Whether the whole name of a column says that it is the total."""
+    return words(found.header[place])[0] in OBVIOUS
+
+
+def counts_rows(found: Table, place: int) -> bool:
+    """Whether a column numbers rows or times: it is called so, or has whole numbers that differ and are close."""
+    return words(found.header[place])[0] in NAMES["step"].split() or numbers_rows(column(found, place))
 
 
 def guess_step(found: Table) -> None:

@@ -38,6 +38,7 @@ class Totals:
     column: str = ""  # that the totals come from
     others: tuple[str, ...] = ()  # columns that might have been it
     added: int = 0  # steps whose rows were added up
+    expected: list[float] | None = None  # what was expected of each step beforehand, from the column that is named
 
     @property
     def gaps(self) -> list[int]:
@@ -53,6 +54,7 @@ class Steps:
     arm: list[str]
     total: list[float]  # not a number where the cell is empty
     notes: list[str]
+    expected: list[float] | None = None  # what was expected of each step beforehand, from the column that is named
 
 
 def read_totals(
@@ -63,29 +65,34 @@ def read_totals(
     zone: str | None = None,
     decimal: str | None = None,
     missing: str = "nan",
+    expected: str | None = None,
 ) -> Totals:
     r"""Totals from a path, or from the text itself (a string with a line break, or bytes).
 
     `column` and `step` name the columns of totals and of times or step numbers where they can't be guessed; `zone` is
-    that of times without an offset, such as Europe/Berlin; `decimal` is "." or ",".
+    that of times without an offset, such as Europe/Berlin; `decimal` is "." or ","; `expected` names a column with what
+    was expected of each step beforehand.
 
     >>> read_totals("day;sales\n31.12.2026;1.234,50\n01.01.2027;987,00\n").values
     [1234.5, 987.0]
     """
     choice("missing", missing, ("nan", "zero"))
-    found = table(source, ("time", "step", "total"), {"total": column, "time": step}, totals_alone=True)
+    found = table(
+        source,
+        ("time", "step", "total"),
+        {"total": column, "time": step, "expected": expected},
+        totals_alone=expected is None,
+    )
     guess_totals(found)
     values, _ = without_void(found, number_column(found, "total", checked_decimal(decimal)))
     if "time" in found.places:
         times = time_column(found, "time", zone)
         order = by_time(found.grid, times)
-        values = added_up(found, order, values)
-        return totals(found, order, values, filled(order, times), missing)
+        return totals(found, order, added_up(found, order, values), filled(order, times), missing, decimal)
     if "step" in found.places:
         order = by_number(found.grid, whole_numbers(found))
-        values = added_up(found, order, values)
-        return totals(found, order, values, None, missing)
-    return totals(found, None, values, None, missing)
+        return totals(found, order, added_up(found, order, values), None, missing, decimal)
+    return totals(found, None, values, None, missing, decimal)
 
 
 def read_steps(
@@ -96,23 +103,27 @@ def read_steps(
     column: str | None = None,
     zone: str | None = None,
     decimal: str | None = None,
+    expected: str | None = None,
 ) -> Steps:
     r"""Step, arm and total from a path or text. Steps are numbers or times, 0, 1, … if there is no such column.
 
-    `step`, `arm_column` and `column` name the columns where they can't be guessed, `column` that of the totals.
+    `step`, `arm_column` and `column` name the columns where they can't be guessed, `column` that of the totals,
+    `expected` one with what was expected of each step beforehand.
 
     >>> read_steps("Hour,Variant,Sales\n1,A,10\n2,A,12\n4,B,9\n").step
     [1, 2, 4]
     """
     roles = ("step", "arm", "total")
-    found = table(source, roles, {"step": step, "arm": arm_column, "total": column})
+    found = table(source, roles, {"step": step, "arm": arm_column, "total": column, "expected": expected})
     guess_steps(found, roles)
     values, missed = without_void(found, number_column(found, "total", checked_decimal(decimal)))
     names = arms_of(found, missed)
     if "step" not in found.places:
         found.notes.append("no column for the step; steps are the rows in their order")
         played = [row for row in range(len(values)) if row not in missed]
-        return Steps(played, [names[row] for row in played], [values[row] for row in played], found.notes)
+        told = expected_of(found, None, decimal)
+        kept = None if told is None else [told[row] for row in played]
+        return Steps(played, [names[row] for row in played], [values[row] for row in played], found.notes, kept)
     timed = time_column(found, "step", zone) if found.is_time("step") else None
     order = by_time(found.grid, timed) if timed else by_number(found.grid, whole_numbers(found))
     one_arm_a_step(found, order, names)
@@ -120,9 +131,22 @@ def read_steps(
     note_gaps(found, order.gaps, "left out")
     used = [place for place, rows in enumerate(order.rows) if rows and rows[0] not in missed]
     numbers = [order.first + place for place in used]
+    told = expected_of(found, order, decimal)
     return Steps(
-        numbers, [names[order.rows[place][0]] for place in used], [values[place] for place in used], found.notes
-    )
+        numbers, [names[order.rows[place][0]] for place in used], [values[place] for place in used], found.notes,
+        None if told is None else [told[place] for place in used],
+    )  # fmt: skip
+
+
+def expected_of(found: Table, order: RowOrder | None, decimal: str | None) -> list[float] | None:
+    """What was expected, one value for each step; None if no column is named."""
+    if "expected" not in found.places:
+        return None
+    values = number_column(found, "expected", checked_decimal(decimal))
+    if order is None:
+        return values
+    known = [[values[row] for row in rows if not math.isnan(values[row])] for rows in order.rows]
+    return [math.fsum(each) if each else math.nan for each in known]
 
 
 def one_arm_a_step(found: Table, order: RowOrder, names: Sequence[str]) -> None:
@@ -180,8 +204,9 @@ def added_up(found: Table, order: RowOrder, values: Sequence[float]) -> list[flo
 
 
 def totals(
-    found: Table, order: RowOrder | None, values: list[float], times: list[datetime] | None, missing: str
-) -> Totals:
+    found: Table, order: RowOrder | None, values: list[float], times: list[datetime] | None, missing: str,
+    decimal: str | None,
+) -> Totals:  # fmt: skip
     """What was read, gaps as asked for."""
     gaps = [place for place, value in enumerate(values) if math.isnan(value)]
     if len(gaps) == len(values):
@@ -198,7 +223,7 @@ def totals(
             found.notes.append(Sentence(f"if clocks were changed in between, name their zone, such as {zone}"))
     others = tuple(found.header[place] for place in found.free if mostly_numbers(column(found, place)))
     chosen = found.header[found.places["total"]]
-    return Totals(values, times, length, found.notes, chosen, others, added)
+    return Totals(values, times, length, found.notes, chosen, others, added, expected_of(found, order, decimal))
 
 
 def note_gaps(found: Table, gaps: Sequence[int], fate: str, times: Sequence[datetime] | None = None) -> None:

@@ -25,7 +25,8 @@ class Stroke:
 
 
 STROKES = {
-    "trim-ucb": Stroke(BLUE, width=2.2),
+    "thrift-ucb": Stroke(BLUE, width=2.2),
+    "trim-ucb": Stroke(BLUE, (5, 1.5)),
     "lean-ucb": Stroke(INK, width=1.8),
     "leak-ucb": Stroke(SKY),
     "washout-ucb": Stroke(GREEN),

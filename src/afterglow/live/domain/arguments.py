@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from afterglow.checks import arm_names, between, number, whole
+from afterglow.checks import arm_names, between, is_number, number, whole
 from afterglow.errors import BadValue, UnknownName, argument
 from afterglow.live.domain import limits
 
@@ -29,6 +29,7 @@ class Kind(StrEnum):
     VARIANT = "variant"
     WHOLE = "whole number"
     NUMBER = "number"
+    NUMBERS = "numbers"
     FLAG = "yes or no"
     TEXT = "text"
     TIME = "time"  # seconds since 1970
@@ -115,6 +116,21 @@ def read_number(one: Argument, value: object) -> float:
     return number(one.name, value, low, high, one.note)
 
 
+def read_numbers(one: Argument, value: object) -> tuple[float, ...]:
+    """Several finite numbers."""
+    try:
+        found = list(value)  # type: ignore[call-overload]
+    except TypeError:
+        found = []
+    least, most = int(one.least or 1), int(one.most or 1)
+    if isinstance(value, str | bytes | Mapping) or not least <= len(found) <= most:
+        raise BadValue(f"{argument(one.name)} must have {least:,} to {most:,} numbers, got {len(found):,}")
+    for place, each in enumerate(found):
+        if not is_number(each):
+            raise BadValue(f"{argument(one.name)} must have finite numbers, got {each!r} at place {place:,}")
+    return tuple(float(each) for each in found)
+
+
 def read_flag(one: Argument, value: object) -> bool:
     if not isinstance(value, bool):
         raise BadValue(f"{argument(one.name)} must be True or False, got {value!r}")
@@ -174,6 +190,7 @@ READERS: Mapping[Kind, Callable[[Argument, object], Any]] = {
     Kind.VARIANT: read_variant,
     Kind.WHOLE: read_whole,
     Kind.NUMBER: read_number,
+    Kind.NUMBERS: read_numbers,
     Kind.FLAG: read_flag,
     Kind.TEXT: read_text,
     Kind.TIME: read_number,

@@ -3,11 +3,14 @@
 `command_table` declares the commands of operators; it checks their arguments and the phase of the experiment first.
 """
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple, Protocol
 
 from afterglow.checks import whole
 from afterglow.errors import Conflict, HorizonReached, OutOfTurn, argument
+from afterglow.live.domain.actor import Actor
 from afterglow.live.domain.amounts import FULL, micros, units
+from afterglow.live.domain.expected import phase_at, told
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import WAITING, ExperimentState, Phase, Role
 from afterglow.live.domain.transitions import safe
@@ -16,6 +19,10 @@ from afterglow.live.domain.transitions import safe
 class Event(NamedTuple):
     kind: str
     body: dict[str, Any]
+
+    def given_by(self, actor: Actor | None) -> "Event":
+        """The same event with the actor of its command."""
+        return self if actor is None else self._replace(body=self.body | {"by": actor.values()})
 
 
 class Reported(NamedTuple):
@@ -67,7 +74,9 @@ def start(spec: Spec, state: ExperimentState, now: int) -> list[Event]:
     if spec.step_ms and gone < 0:
         return [] if state.phase is Phase.SCHEDULED else [Event("schedule", {"starts": spec.starts_ms})]
     gone = max(0, gone)
-    return [Event("start", {"starts": spec.starts_ms + (gone - gone % spec.step_ms if spec.step_ms else gone)})]
+    starts = spec.starts_ms + (gone - gone % spec.step_ms if spec.step_ms else gone)
+    phase = {"phase": phase_at(spec, starts)} if spec.profile else {}
+    return [Event("start", {"starts": starts} | phase)]
 
 
 def due(spec: Spec, state: ExperimentState, now: int) -> bool:
@@ -77,6 +86,13 @@ def due(spec: Spec, state: ExperimentState, now: int) -> bool:
     if state.phase is Phase.SCHEDULED:
         return now >= state.starts
     return step_at(spec, state, now) > state.step
+
+
+def expect(spec: Spec, state: ExperimentState, first: object, values: Iterable[object]) -> Event:
+    """Tell the totals that are expected of steps to come."""
+    if state.phase is Phase.OVER:
+        started(spec, state)
+    return Event("expect", told(spec, state, first, values))
 
 
 def close(spec: Spec, state: ExperimentState, given: object, reported: Reported) -> Event:

@@ -34,6 +34,7 @@ class OpenHold:
     base: int = 0  # totals of earlier stretches
     voided: list[int] = field(default_factory=list)  # steps of the stretch that don't count
     lost: int = 0  # steps that keep their place and don't count
+    adjustments: list[int] = field(default_factory=list)  # what is taken out of each total; empty if nothing ever is
 
     def place(self, step: int) -> int:
         """Where the total of a step of this stretch is kept."""
@@ -65,8 +66,8 @@ class PolicyPlan:
             self.hold = OpenHold(asked.arm, asked.steps, asked.split, step)
         return self.arms[self.hold.arm]
 
-    def take(self, step: int, total: int, void: bool) -> bool:
-        """End a step that was played as planned; whether the hold is learned now."""
+    def take(self, step: int, total: int, void: bool, surplus: int | None = None) -> bool:
+        """End a step that was played as planned, `surplus` of its total expected; whether the hold is learned now."""
         hold = self.hold
         if hold is None:
             return True
@@ -77,9 +78,11 @@ class PolicyPlan:
             self.voids += self.unbroken
             return False
         hold.totals.append(total)
+        if surplus is not None:
+            hold.adjustments.append(surplus)
         return self.cut_if_done(hold)
 
-    def lose(self, step: int) -> bool:
+    def lose(self, step: int, adjusts: bool) -> bool:
         """End a step that doesn't count and keeps its place; whether the hold is learned now."""
         hold = self.hold
         if hold is None:
@@ -89,6 +92,8 @@ class PolicyPlan:
         self.voids += self.unbroken
         if len(hold.totals) + hold.lost < hold.split:
             hold.totals.append(0)  # heads are not learned from
+            if adjusts:
+                hold.adjustments.append(0)
         else:
             hold.voided.append(step)
             hold.lost += 1
@@ -116,7 +121,10 @@ class PolicyPlan:
         steps, split = len(hold.totals), min(hold.split, len(hold.totals))
         self.hold = holding.hold = None
         if steps or hold.lost:
-            head, body = sum(hold.totals[:split]) / self.unit, sum(hold.totals[split:]) / self.unit
+            adjusted = hold.totals
+            if hold.adjustments:
+                adjusted = [total - out for total, out in zip(hold.totals, hold.adjustments, strict=True)]
+            head, body = sum(adjusted[:split]) / self.unit, sum(adjusted[split:]) / self.unit
             holding.policy.learn(holding.settings, holding.state, hold.arm, steps, split, head, body)
             self.learned += 1
 
@@ -138,6 +146,7 @@ class PolicyPlan:
             "hold": hold and [hold.arm, hold.steps, hold.split, hold.since, hold.fresh, hold.base, *lost],
             "totals": hold.totals[:] if hold else [],
             "voided": hold.voided[:] if hold else [],
+            **({"adjustments": hold.adjustments[:]} if hold and hold.adjustments else {}),
             "opened": holding.opened if holding else 0,
             "stream": holding.stream if holding else 0,
             "settings": holding and records.plain(holding.settings, "settings:"),
@@ -181,6 +190,7 @@ def resumed(spec: Spec, values: Mapping[str, Any]) -> PolicyPlan:
     if values["hold"]:
         arm, steps, split, since, began, base, *lost = values["hold"]
         plan.hold = OpenHold(arm, steps, split, since, values["totals"], began, base, values["voided"], sum(lost))
+        plan.hold.adjustments = values.get("adjustments", [])
     return plan
 
 

@@ -21,6 +21,7 @@ from itertools import accumulate
 from typing import Any
 
 from afterglow.live.domain import policy_plan as plans
+from afterglow.live.domain.expected import surplus
 from afterglow.live.domain.log import Record, read_body
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import AWAY, Phase, Role, initial
@@ -83,6 +84,7 @@ class Replay:
 
     def close(self, body: Body) -> None:
         was, total, most = self.was, body["total"], self.spec.most
+        out = surplus(self.spec, was)
         void = body["void"] or was.step in self.gone
         if total > most:
             total = most
@@ -92,7 +94,8 @@ class Replay:
         elif void:
             self.bounds.lose(was.served)
         else:
-            self.bounds.record(was.served, total / self.spec.scale)
+            adjusted = None if out is None else (total - out) / self.spec.scale
+            self.bounds.record(was.served, total / self.spec.scale, adjusted)
         if not self.as_planned():
             self.leave_plan(1, other=True)
             self.bounds.settle()
@@ -103,7 +106,8 @@ class Replay:
             self.excluded += void
             self.learned += not void
             late = void and not body["void"] and was.step not in self.early and self.plan.unbroken
-            if self.plan.lose(was.step) if late else self.plan.take(was.step, total, void):
+            taken = self.plan.lose(was.step, out is not None) if late else self.plan.take(was.step, total, void, out)
+            if taken:
                 self.bounds.settle()
 
     def as_planned(self) -> bool:

@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from afterglow.errors import BadValue, argument
+from afterglow.expected import LONGEST, MOST_TRUST
 from afterglow.live.domain import limits
 from afterglow.live.domain.amounts import MOST
 from afterglow.live.domain.arguments import Argument, Kind
+from afterglow.policies.registry import DEFAULT
 
 SETTINGS = (
     Argument(
@@ -54,10 +56,11 @@ SETTINGS = (
         example="EUR", label="Unit of totals", hint="For example EUR, orders or minutes. Empty for none.",
     ),
     Argument(
-        "policy", Kind.POLICY, "Name of the policy, one that can run on totals.", "trim-ucb",
-        label="Policy", advanced=True,
-        hint="Chooses which variant to serve and for how long. trim-ucb is valid however effects arrive; lean-ucb "
-        "suits short experiments. Run afterglow plan to compare them for your figures.",
+        "policy", Kind.POLICY,
+        "Name of the policy, one that can run on totals. Left out, with a season, it is `random-turns`.", DEFAULT,
+        label="Policy", advanced=True, initial="",
+        hint="Chooses which variant to serve and for how long. Empty for thrift-ucb, or for random-turns if there is a "
+        "season. Run afterglow plan to compare them with others for your figures.",
     ),
     Argument(
         "options", Kind.OPTIONS, "Settings of the policy, by name.", {},
@@ -74,6 +77,32 @@ SETTINGS = (
         least=1, most=limits.SEASON, note="1 = none",
         label="Season, in steps", advanced=True,
         hint="Length of a daily or weekly cycle: 24 for steps of an hour. 1 for none.",
+    ),
+    Argument(
+        "profile", Kind.NUMBERS,
+        "Expected totals of the steps of a cycle, known before the start and the same for all variants. Their "
+        "deviation from their mean is taken out of totals before the policy learns.", None,
+        least=2, most=LONGEST, example=None, label="Expected totals of a cycle", advanced=True,
+        hint="Numbers that repeat, such as 168 for the hours of a week, from totals before the start. Not of this "
+        "experiment: they must not depend on the variants.",
+    ),
+    Argument(
+        "profile_from", Kind.TIME,
+        "A time for which the first number of the profile was expected, for steps on a schedule. Without it, step 0.",
+        None, least=0, most=limits.LATEST, note="seconds since 1970, until 2200", shown_default="step 0",
+        label="First number of the cycle is of",
+        advanced=True, hint="A date and time in UTC, for example a Monday at 00:00. Empty for the first step.",
+    ),
+    Argument(
+        "typical", Kind.NUMBER,
+        "Usual mean of expected totals that are given step by step with `expect`, in place of a profile.", None,
+        label="Usual expected total", advanced=True,
+        hint="If a program tells the expected total of each step beforehand. Empty for none.",
+    ),
+    Argument(
+        "trust", Kind.NUMBER, "Factor of what is taken out; 1 unless set.", None, least=0, most=MOST_TRUST,
+        shown_default="1", label="Trust in what is expected", advanced=True,
+        hint="Between 0 and 1.5; 1 takes all of it out.",
     ),
     Argument(
         "confidence", Kind.NUMBER, "Probability that all intervals hold, at all steps.", 0.95, above=0, below=1,

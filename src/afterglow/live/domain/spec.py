@@ -13,7 +13,9 @@ from typing import Any
 from afterglow import records
 from afterglow.checks import choice
 from afterglow.errors import BadFormat, BadValue, UnknownName, argument
+from afterglow.expected import expected_totals, refuse_unadjustable
 from afterglow.live.domain import limits
+from afterglow.live.domain.actor import Actor
 from afterglow.live.domain.amounts import LEAST, MICRO, MOST
 from afterglow.live.domain.arguments import known_variant
 from afterglow.live.domain.settings_table import BY_NAME, SETTINGS, split
@@ -47,7 +49,11 @@ class Spec:
     remember: int  # steps for which keys are kept at least, after theirs has closed
     release: str  # that created it
     remember_ms: int = 0  # milliseconds for which keys are kept at least; experiments of release 0.1.0 have steps alone
-    unit: str = ""  # of totals, for sentences; experiments of release 0.1.0 have none
+    unit: str = ""  # of totals, for sentences; experiments of release 0.1.0 have none, nor what follows
+    profile: tuple[float, ...] = ()  # expected totals that repeat
+    profile_from_ms: int | None = None  # when its first number was expected; None: with step 0
+    typical: float | None = None  # usual mean of expected totals that are told step by step
+    trust: float = 1.0  # how much of what is expected is taken out
 
     @property
     def mode(self) -> str:
@@ -62,6 +68,18 @@ class Spec:
     def scale(self) -> float:
         """Micro-units that make a reward of 1 for the policy."""
         return self.reward_max * MICRO
+
+    @property
+    def adjusts(self) -> bool:
+        """Whether expected totals are taken out before the policy learns."""
+        return bool(self.profile) or self.typical is not None
+
+    @cached_property
+    def usual(self) -> int:
+        """The usual mean of what is expected, in micro-units."""
+        if self.profile:
+            return round(sum(self.profile) / len(self.profile) * MICRO)
+        return round((self.typical or 0.0) * MICRO)
 
     def variant(self, name: object) -> int:
         """The number of a variant."""
@@ -83,16 +101,31 @@ def spec_of(given: Mapping[str, Any], release: str = "") -> Spec:
     names, window, horizon, season = values["variants"], values["window"], values["horizon"], values["season"]
     check_unit(values["reward_max"], window)
     if settings.get("policy") is None:
-        values["policy"] = default_policy(values["policy"], len(names), window, horizon, season, values["options"])
+        values["policy"] = default_policy(len(names), window, horizon, season, values["options"])
     found, resolved = resolve_policy(values["policy"], season, len(names), window, horizon, values["options"])
     control, (steps, duration) = values["control"], remembered(values["remember"])
+    expected = expected_totals(values["profile"], values["typical"], values["trust"])
+    refuse_unadjustable(found, expected)
+    refuse_unused_phase(values)
     return Spec(
         values["name"], names, window, horizon, values["reward_max"], values["policy"], found.version,
         values["options"], records.plain(resolved, f"settings of {values['policy']}:"), values["seed"],
         values["confidence"], season, 0 if control is None else names.index(known_variant("control", control, names)),
         milliseconds(values["step_seconds"]), milliseconds(values["starts"]), values["heartbeat"], values["shadow"],
-        steps, release, duration, values["unit"] or "",
+        steps, release, duration, values["unit"] or "", expected.profile,
+        None if values["profile_from"] is None else milliseconds(values["profile_from"]), expected.typical,
+        expected.trust,
     )  # fmt: skip
+
+
+def refuse_unused_phase(values: Mapping[str, Any]) -> None:
+    """Refuse a time of the profile's first number that nothing would use."""
+    if values["profile_from"] is not None and (values["profile"] is None or values["step_seconds"] is None):
+        raise BadValue(
+            f"{argument('profile_from')} is the time of the first number of a {argument('profile')}, for steps on a "
+            f"schedule; leave it out, or give both and {argument('step_seconds')}",
+            field="profile_from",
+        )
 
 
 def remembered(seconds: float | None) -> tuple[int, int]:
@@ -132,11 +165,21 @@ def milliseconds(seconds: float | None) -> int:
     return 0 if seconds is None else round(1000 * seconds)
 
 
+def created(spec: Spec, by: Actor | None) -> str:
+    """The body of the event that creates an experiment."""
+    if by is None:
+        return spec.text()
+    values = asdict(spec) | {"by": by.values()}
+    return json.dumps(values, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
 def read_spec(text: str) -> Spec:
-    """The spec that `Spec.text` wrote down."""
+    """The spec that `created` wrote down."""
     try:
         values = json.loads(text)
-        return Spec(**{**values, "variants": tuple(values["variants"])})
+        values.pop("by", None)
+        lists = {"variants": tuple(values["variants"]), "profile": tuple(values.get("profile", ()))}
+        return Spec(**{**values, **lists})
     except (ValueError, TypeError, LookupError) as error:
         raise BadFormat(f"the experiment's spec can't be read: {error}; it was stored by other code") from error
 

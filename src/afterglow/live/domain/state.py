@@ -1,7 +1,7 @@
 """The state of an experiment: computed from its spec and its log, and stored as snapshots."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -57,6 +57,8 @@ class ExperimentState:
     capped: int = 0  # steps whose total was larger than the window and reward_max allow
     learned: int = 0  # steps that the policy learns from
     excluded: int = 0  # steps that it doesn't learn from
+    profile_phase: int = 0  # of step 0
+    expected: dict[int, int] = field(default_factory=dict)  # of the current step and steps to come, in micro-units
 
     def text(self, version: int = VERSION) -> str:
         """The state as JSON, for a snapshot; as an earlier release stored it if its version is given."""
@@ -66,7 +68,8 @@ class ExperimentState:
             **{name: getattr(self, name) for name in PLAIN},
         }
         if version > 1:
-            values["version"] = version
+            told = sorted(self.expected.items())
+            values |= {"version": version, "profile_phase": self.profile_phase, "expected": told}
         return json.dumps(values, separators=(",", ":"), sort_keys=True)
 
 
@@ -111,5 +114,7 @@ def restored(spec: Spec, text: str) -> ExperimentState:
         "phase": Phase(values["phase"]),
         "role": Role(values["role"]),
         "disabled": tuple(values["disabled"]),
+        "profile_phase": values.get("profile_phase", 0),
+        "expected": dict(values.get("expected", ())),
     }
     return ExperimentState(plans.resumed(spec, values["plan"]), bounds, **plain)

@@ -8,6 +8,7 @@ continues after a wash-out of window - 1 steps on its variant.
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from afterglow.live.domain import expected as expectations
 from afterglow.live.domain import policy_plan as plans
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import WAITING, ExperimentState, Phase, Role
@@ -34,6 +35,7 @@ def create(spec: Spec, state: ExperimentState, body: Body) -> None:
 def start(spec: Spec, state: ExperimentState, body: Body) -> None:
     state.phase = Phase.RUNNING
     state.starts = body["starts"]
+    state.profile_phase = body.get("phase", 0)
     open_step(spec, state)
 
 
@@ -70,6 +72,7 @@ def safe(spec: Spec, state: ExperimentState) -> int:
 def close(spec: Spec, state: ExperimentState, body: Body) -> None:
     """A step ends with its total."""
     total, void, most = body["total"], body["void"], spec.most
+    out = expectations.surplus(spec, state)
     if total > most:
         total = most
         state.capped += 1
@@ -80,14 +83,15 @@ def close(spec: Spec, state: ExperimentState, body: Body) -> None:
         if void:
             state.bounds.lose(state.served)
         else:
-            state.bounds.record(state.served, total / spec.scale)
+            adjusted = None if out is None else (total - out) / spec.scale
+            state.bounds.record(state.served, total / spec.scale, adjusted)
         if state.role is WASHOUT:
             state.washout -= 1
             state.excluded += 1
         else:
             state.excluded += void
             state.learned += not void
-            if state.plan.take(state.step, total, void):
+            if state.plan.take(state.step, total, void, out):
                 state.bounds.settle()
     go_on(spec, state, 1)
 
@@ -109,6 +113,7 @@ def leave_plan(spec: Spec, state: ExperimentState, other: bool) -> None:
 def go_on(spec: Spec, state: ExperimentState, steps: int) -> None:
     """The next step, or the end."""
     state.step += steps
+    expectations.forget(state, steps)
     if state.step == spec.horizon:
         state.plan.cut()  # before it recommends
         end(state, state.pinned if state.pinned >= 0 else recommended(state))
@@ -135,7 +140,10 @@ def void(spec: Spec, state: ExperimentState, body: Body) -> None:
     hold, step = state.plan.hold, body["step"]
     if hold is None:
         return
-    total = hold.totals.pop(hold.place(step))
+    place = hold.place(step)
+    total = hold.totals.pop(place)
+    if hold.adjustments:
+        del hold.adjustments[place]
     hold.voided = sorted([*hold.voided, step])
     state.plan.voids += state.plan.unbroken
     state.bounds.retract(total / spec.scale, state.step - step)
@@ -153,6 +161,11 @@ def revise(spec: Spec, state: ExperimentState, body: Body) -> None:
     state.learned, state.excluded = follows["learned"], follows["excluded"]
     if state.phase is Phase.OVER:
         state.served = state.planned = follows["served"]
+
+
+def expect(spec: Spec, state: ExperimentState, body: Body) -> None:
+    """The totals of steps to come are told."""
+    expectations.expect(state, body)
 
 
 def pin(spec: Spec, state: ExperimentState, body: Body) -> None:
@@ -224,7 +237,7 @@ def stop(spec: Spec, state: ExperimentState, body: Body) -> None:
 KINDS: Mapping[str, Callable[[Spec, ExperimentState, Body], None]] = {
     each.__name__: each
     for each in (
-        create, schedule, start, close, missed, void, revise, pin, unpin, pause, resume, disable,
+        create, schedule, start, close, missed, void, revise, expect, pin, unpin, pause, resume, disable,
         emergency, enable, go_live, stop,
     )
 }  # fmt: skip

@@ -31,6 +31,18 @@ class HookRow(NamedTuple):
     created: int
 
 
+class AuditRow(NamedTuple):
+    """A change of who may do what, or a sign-in."""
+
+    id: str
+    at: int
+    kind: str
+    token: str  # of the actor; "" for a command on the machine
+    label: str  # of the actor
+    subject: str  # the token, session or webhook
+    detail: str
+
+
 class Access(Protocol):
     """Short transactions of their own. On SQLite another process may write the experiments meanwhile."""
 
@@ -40,22 +52,22 @@ class Access(Protocol):
     def tokens(self) -> list[TokenRow]:
         """All tokens, oldest first."""
 
-    def put_token(self, token: TokenRow) -> None:
-        """Keep a new token."""
+    def put_token(self, token: TokenRow, note: AuditRow | None = None) -> None:
+        """Keep a new token, and the line of the audit about it."""
 
-    def revoke_token(self, token: str, at: int) -> bool:
+    def revoke_token(self, token: str, at: int, note: AuditRow | None = None) -> bool:
         """Refuse a token from now on; False if there is none of that id or it was revoked before."""
 
-    def drop_token(self, token: str) -> bool:
+    def drop_token(self, token: str, note: AuditRow | None = None) -> bool:
         """Delete a token; False if there is none of that id."""
 
     def hooks(self) -> list[HookRow]:
         """All webhooks, oldest first."""
 
-    def put_hook(self, hook: HookRow) -> None:
+    def put_hook(self, hook: HookRow, note: AuditRow | None = None) -> None:
         """Keep a new webhook."""
 
-    def drop_hook(self, hook: str) -> bool:
+    def drop_hook(self, hook: str, note: AuditRow | None = None) -> bool:
         """Forget a webhook and how far it was delivered; False if there is none of that id."""
 
     def hook_places(self) -> dict[tuple[str, str], Place]:
@@ -63,6 +75,9 @@ class Access(Protocol):
 
     def put_hook_places(self, places: Mapping[tuple[str, str], Place]) -> None:
         """Records up to these places are delivered; webhooks that were deleted are left out."""
+
+    def audit(self, count: int) -> list[AuditRow]:
+        """The last lines of the audit, newest first."""
 
     def lead(self, purpose: str) -> AbstractContextManager[bool]:
         """Whether this process is the one to do it, out of all that use the database; it is until the context ends."""
@@ -83,36 +98,45 @@ class TableAccess(ABC):
         with self.session(change=False) as session:
             return [TokenRow._make(row) for row in session.rows(f"SELECT {columns} FROM tokens ORDER BY created, id")]
 
-    def put_token(self, token: TokenRow) -> None:
+    def put_token(self, token: TokenRow, note: AuditRow | None = None) -> None:
         kept_whole("token", token)
         with self.session(change=True) as session:
             session.run(f"INSERT INTO tokens ({', '.join(TokenRow._fields)}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", *token)
+            keep_note(session, note)
 
-    def revoke_token(self, token: str, at: int) -> bool:
+    def revoke_token(self, token: str, at: int, note: AuditRow | None = None) -> bool:
+        statement = "UPDATE tokens SET revoked = ? WHERE id = ? AND revoked IS NULL"
         with self.session(change=True) as session:
-            statement = "UPDATE tokens SET revoked = ? WHERE id = ? AND revoked IS NULL"
-            return storable(token) and session.run(statement, at, token) > 0
+            return storable(token) and keep_note(session, note, session.run(statement, at, token) > 0)
 
-    def drop_token(self, token: str) -> bool:
+    def drop_token(self, token: str, note: AuditRow | None = None) -> bool:
         with self.session(change=True) as session:
-            return storable(token) and session.run("DELETE FROM tokens WHERE id = ?", token) > 0
+            return storable(token) and keep_note(
+                session, note, session.run("DELETE FROM tokens WHERE id = ?", token) > 0
+            )
+
+    def audit(self, count: int) -> list[AuditRow]:
+        query = f"SELECT {', '.join(AuditRow._fields)} FROM audit ORDER BY at DESC, id LIMIT ?"
+        with self.session(change=False) as session:
+            return [AuditRow._make(row) for row in session.rows(query, count)]
 
     def hooks(self) -> list[HookRow]:
         columns = ", ".join(HookRow._fields)
         with self.session(change=False) as session:
             return [HookRow._make(row) for row in session.rows(f"SELECT {columns} FROM hooks ORDER BY created, id")]
 
-    def put_hook(self, hook: HookRow) -> None:
+    def put_hook(self, hook: HookRow, note: AuditRow | None = None) -> None:
         kept_whole("webhook", hook)
         with self.session(change=True) as session:
             session.run(f"INSERT INTO hooks ({', '.join(HookRow._fields)}) VALUES (?, ?, ?, ?, ?, ?)", *hook)
+            keep_note(session, note)
 
-    def drop_hook(self, hook: str) -> bool:
+    def drop_hook(self, hook: str, note: AuditRow | None = None) -> bool:
         if not storable(hook):
             return False
         with self.session(change=True) as session:
             session.run("DELETE FROM hook_places WHERE hook = ?", hook)
-            return session.run("DELETE FROM hooks WHERE id = ?", hook) > 0
+            return keep_note(session, note, session.run("DELETE FROM hooks WHERE id = ?", hook) > 0)
 
     def hook_places(self) -> dict[tuple[str, str], Place]:
         with self.session(change=False) as session:
@@ -126,6 +150,14 @@ class TableAccess(ABC):
         )
         with self.session(change=True) as session:
             session.run_many(statement, [(name, *place, hook) for (hook, name), place in sorted(places.items())])
+
+
+def keep_note(session: Session, note: AuditRow | None, changed: bool = True) -> bool:
+    """Keep a line of the audit if something was changed; whether it was."""
+    if note is not None and changed:
+        kept_whole("line of the audit", note)
+        session.run(f"INSERT INTO audit ({', '.join(AuditRow._fields)}) VALUES (?, ?, ?, ?, ?, ?, ?)", *note)
+    return changed
 
 
 def kept_whole(what: str, row: NamedTuple) -> None:

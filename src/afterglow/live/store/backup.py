@@ -17,6 +17,7 @@ from afterglow.live.store.sqlite import SqliteAccess, SqliteStore, remove_files
 
 TABLES = (
     "experiments", "events", "steps", "snapshots", "spans", "rewards", "sums", "tokens", "hooks", "hook_places",
+    "audit",
 )  # fmt: skip
 
 

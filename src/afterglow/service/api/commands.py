@@ -35,7 +35,7 @@ def endpoint_of(command: Command) -> Any:
         given = {} if asked is None else asked.model_dump(include=set(names))
 
         def done(experiment: Experiment) -> dict[str, Any]:
-            experiment.command(command.name, **given)
+            experiment.command(command.name, by=call.token.actor(), **given)
             return status_view(experiment.status())
 
         return await call.ask(done)

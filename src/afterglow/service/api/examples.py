@@ -38,12 +38,21 @@ EXPERIMENT: dict[str, Any] = {
     "confidence": 0.95, "season": 1, "control": "49", "mode": "clock", "step_seconds": 3600.0,
     "starts": "2026-11-16T01:00:00.000Z", "heartbeat": False, "shadow": False, "remember": 3600.0, "remember_steps": 3,
     "release": "0.1.0",
-    "unit": "EUR", "status": STATUS,
+    "unit": "EUR", "profile": [], "profile_from": None, "typical": None, "trust": 1.0, "status": STATUS,
 }  # fmt: skip
 CURRENT: dict[str, Any] = {
     "experiment": "shipping", "variant": "59", "step": 412, "role": "plan", "valid_until": "2026-12-03T06:00:00.000Z"
 }  # fmt: skip
-STEP = {"step": 411, "variant": "59", "planned": "59", "role": "plan", "total": 310.0, "void": False, "reason": None}
+STEP = {
+    "step": 411,
+    "variant": "59",
+    "planned": "59",
+    "role": "plan",
+    "total": 310.0,
+    "void": False,
+    "reason": None,
+    "expected": None,
+}
 EVENT: dict[str, Any] = {
     "seq": 413, "at": "2026-12-03T05:00:00.012Z", "kind": "close",
     "body": {"step": 411, "served": 1, "total": 310000000, "void": False},
@@ -69,6 +78,8 @@ EXAMPLES: dict[str, Any] = {
         "step_seconds": 3600, "unit": "EUR",
     },
     "Total": {"total": 310.0},
+    "ExpectedTotals": {"first": 734, "values": [1280.0, 1310.5, None]},
+    "Told": {"first": 734, "last": 736},
     "Difference": DIFFERENCE,
     "Percent": PERCENT,
     "Versus": VERSUS,

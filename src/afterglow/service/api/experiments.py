@@ -28,16 +28,18 @@ router = APIRouter(prefix="/v1", tags=["experiments"])
 async def create_experiment(asked: models.NewExperiment, call: Administers, response: Response) -> Any:
     """It starts at once, unless `start` is false. Its settings can't be changed later."""
     allow(call.token, "admin", asked.name)
-    made = await call.service.ask(create, call.service, asked)
+    made = await call.service.ask(create, call.service, asked, call.token)
     response.headers["Location"] = f"/v1/experiments/{asked.name}"
     return made
 
 
-def create(service: Service, asked: models.NewExperiment) -> dict[str, Any]:
+def create(service: Service, asked: models.NewExperiment, token: Token) -> dict[str, Any]:
     given = asked.model_dump()
     if asked.starts is not None:
         given["starts"] = seconds_of(asked.starts)
-    return experiment_view(service.experiments.create(**given))
+    if asked.profile_from is not None:
+        given["profile_from"] = seconds_of(asked.profile_from, "profile_from")
+    return experiment_view(service.experiments.create(**given, by=token.actor()))
 
 
 @router.get(

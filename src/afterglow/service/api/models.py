@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 from afterglow.live.domain import limits
 from afterglow.live.domain.arguments import LONGEST_NAME, LONGEST_TEXT, Argument, Kind
 from afterglow.live.domain.command_table import Command
+from afterglow.live.domain.expected import AHEAD
 from afterglow.live.domain.settings_table import SETTINGS
 from afterglow.policies.registry import names
 from afterglow.service.api.examples import EXAMPLES
@@ -45,6 +46,7 @@ def annotation(one: Argument) -> Any:
         Kind.VARIANT: Variant,
         Kind.WHOLE: Annotated[int, limited],
         Kind.NUMBER: Annotated[float, limited],
+        Kind.NUMBERS: Annotated[list[float], Field(min_length=int(one.least or 1), max_length=int(one.most or 1))],
         Kind.FLAG: bool,
         Kind.TEXT: Annotated[str, short],
         Kind.TIME: Moment,
@@ -77,6 +79,7 @@ if TYPE_CHECKING:
     class NewExperiment(Sent):
         name: str
         starts: str | None
+        profile_from: str | None
 else:
     NewExperiment = model_of(
         "NewExperiment", SETTINGS, "An experiment to create. Without `step_seconds` the caller closes each step.",
@@ -88,6 +91,21 @@ class Total(Sent):
     total: Annotated[
         float | None, Field(ge=0, le=1e300, description="Total of the step; null for the sum of its rewards.")
     ] = None
+
+
+class ExpectedTotals(Sent):
+    """Totals that are expected of steps that have not begun. They must not depend on the variants."""
+
+    first: Annotated[int, Field(ge=0, le=MOST, description="The step of the first value.")]
+    values: Annotated[
+        list[float | None],
+        Field(min_length=1, max_length=AHEAD, description="One for each step; null takes back what was told."),
+    ]
+
+
+class Told(Answered):
+    first: int
+    last: int
 
 
 class Difference(Answered):
@@ -238,6 +256,10 @@ class Experiment(Answered):
     remember_steps: Annotated[int, Field(description="Steps for which reward keys are kept at least.")]
     release: str
     unit: Annotated[str, Field(description="Unit of totals; empty for none.")]
+    profile: Annotated[list[float], Field(description="Expected totals of the steps of a cycle; empty for none.")]
+    profile_from: Annotated[Moment | None, Field(description="A time for which its first number was expected.")]
+    typical: Annotated[float | None, Field(description="Usual mean of totals that are expected step by step.")]
+    trust: float
     status: Status
 
 
@@ -281,6 +303,7 @@ class Step(Answered):
     total: float | None
     void: bool
     reason: Annotated[str | None, Field(description="Reason of the command that made it void.")]
+    expected: Annotated[float | None, Field(description="Total that was expected before it began.")]
 
 
 class StepList(Answered):

@@ -52,7 +52,7 @@ PROBLEM = {
         },
     },
 }
-TAGS = ("live", "experiments", "commands", "steps", "knowledge", "events", "webhooks", "openfeature")
+TAGS = ("live", "experiments", "commands", "steps", "knowledge", "events", "webhooks", "audit", "openfeature")
 OWN_CHECK = {  # calls that check the token themselves
     "/v1/experiments/{name}/current": "decide",
     "/v1/experiments/{name}/rewards": "report",

@@ -33,6 +33,19 @@ def close(experiment: Experiment, step: int, total: float | None) -> dict[str, A
     return {"step": step, "total": closed.total, "next": current_view(experiment.name, experiment.decision())}
 
 
+@router.post(
+    "/expected",
+    response_model=models.Told,
+    summary="Tell the expected totals of steps to come",
+    responses=answers("unknown-experiment", "out-of-turn", "horizon-reached"),
+)
+async def expect(name: str, asked: models.ExpectedTotals, call: Reports) -> Any:
+    """For experiments with `typical`. Steps that have begun are refused, so that nobody chooses after seeing; later
+    values replace earlier ones. What is expected must not depend on the variants."""
+    await call.ask(Experiment.expect, asked.first, asked.values)
+    return {"first": asked.first, "last": asked.first + len(asked.values) - 1}
+
+
 @router.get(
     "/steps",
     response_model=models.StepList,

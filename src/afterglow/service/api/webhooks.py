@@ -14,6 +14,8 @@ from afterglow.live.store.access import HookRow
 from afterglow.service.api.dependencies import Administers, AuthorizedCall
 from afterglow.service.api.models import Answered, Moment, Name, Sent
 from afterglow.service.api.openapi import answers
+from afterglow.service.auth.audit import line
+from afterglow.service.auth.tokens import Token
 from afterglow.service.background.addresses import LONGEST, checked_url
 from afterglow.service.problems import Problem
 from afterglow.service.service import Service
@@ -64,7 +66,7 @@ class Webhooks(Answered):
 async def create_webhook(asked: NewWebhook, call: Administers) -> Any:
     """All events from now on are sent, signed, in order for each experiment, at least once."""
     everywhere(call)
-    return await call.service.ask(create, call.service, asked)
+    return await call.service.ask(create, call.service, asked, call.token)
 
 
 @router.get("", response_model=Webhooks, summary="List webhooks", responses=answers())
@@ -76,7 +78,8 @@ async def list_webhooks(call: Administers) -> Any:
 @router.delete("/{hook}", status_code=204, summary="Delete a webhook", responses=answers("not-found"))
 async def delete_webhook(hook: str, call: Administers) -> Response:
     everywhere(call)
-    if not await call.service.ask(call.service.access.drop_hook, hook):
+    note = line("webhook-deleted", call.token.actor(), hook, "", call.service.experiments.now())
+    if not hook.isprintable() or not await call.service.ask(call.service.access.drop_hook, hook, note):
         raise Problem("not-found", f"there is no webhook {hook!r}")
     return Response(status_code=204)
 
@@ -87,7 +90,7 @@ def everywhere(call: AuthorizedCall) -> None:
         raise Problem("forbidden", "webhooks need a token for all experiments")
 
 
-def create(service: Service, asked: NewWebhook) -> dict[str, Any]:
+def create(service: Service, asked: NewWebhook, token: Token) -> dict[str, Any]:
     if service.settings.webhooks == "off":
         raise BadValue("webhooks are off; the setting webhooks = 'public' or 'any' turns them on")
     try:
@@ -107,7 +110,8 @@ def create(service: Service, asked: NewWebhook) -> dict[str, Any]:
         None if asked.experiments is None else " ".join(sorted(set(asked.experiments))),
         round(1000 * service.experiments.now()),
     )  # fmt: skip
-    service.access.put_hook(row)
+    shown = url.partition("?")[0]  # a query may have a secret
+    service.access.put_hook(row, line("webhook-created", token.actor(), row.id, shown, row.created / 1000))
     places = {(row.id, name): place for name, place in heads.items()}
     service.access.put_hook_places(places)
     return view(row, heads, places) | {"secret": row.secret}

@@ -7,10 +7,11 @@ hours or when the operator signs out. Every form carries a CSRF mark derived fro
 
 import hmac
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from afterglow.live.store.access import Access, TokenRow
+from afterglow.service.auth.audit import line
 from afterglow.service.auth.tokens import Token, TokenCache
 
 DURATION = 12 * 3600  # seconds
@@ -32,7 +33,8 @@ class Sessions:
         names = None if token.experiments is None else " ".join(sorted(token.experiments))
         scopes, label = " ".join(sorted(token.scopes)), f"dashboard, signed in with {token.id}"
         self.rows.put_token(
-            TokenRow(id_, label, digest(secret), scopes, names, round(1000 * now), round(1000 * ends), None)
+            TokenRow(id_, label, digest(secret), scopes, names, round(1000 * now), round(1000 * ends), None),
+            line("signed-in", token.actor(), id_, "", now),
         )
         self.tokens.renew()
         return f"{id_}.{secret}"
@@ -48,11 +50,13 @@ class Sessions:
             return None
         if not hmac.compare_digest(session.digest, digest(secret)):
             return None
-        return token if all(one.expires is None or now < one.expires for one in (session, token)) else None
+        valid = all(one.expires is None or now < one.expires for one in (session, token))
+        return replace(token, session=id_) if valid else None
 
-    def end(self, cookie: str) -> None:
+    def end(self, cookie: str, token: Token, now: float) -> None:
         """Sign out: delete the session, which invalidates all copies of the cookie."""
-        self.rows.drop_token(cookie.partition(".")[0])
+        id_ = cookie.partition(".")[0]
+        self.rows.drop_token(id_, line("signed-out", token.actor(), id_, "", now))
         self.tokens.renew()
 
     def delete_ended(self, now: int) -> None:

@@ -14,6 +14,7 @@ from threading import Lock
 
 from afterglow.checks import choice
 from afterglow.errors import BadValue
+from afterglow.live import Actor
 from afterglow.live.store.access import TokenRow
 
 SCOPES = ("read", "decide", "report", "operate", "admin")  # admin may do everything
@@ -31,6 +32,12 @@ class Token:
     scopes: frozenset[str]
     experiments: frozenset[str] | None = None
     expires: float | None = None  # seconds since 1970
+    label: str = ""
+    session: str = ""  # of an operator who has signed in with it
+
+    def actor(self) -> Actor:
+        """Who acts with it, for the log."""
+        return Actor(self.id, self.label, self.session)
 
     def may(self, scope: str) -> bool:
         return scope in self.scopes or "admin" in self.scopes
@@ -77,7 +84,7 @@ def token_of(row: TokenRow) -> Token:
     names = None if row.experiments is None else frozenset(row.experiments.split())
     return Token(
         row.id, bytes(row.digest), frozenset(row.scopes.split()), names,
-        None if row.expires is None else row.expires / 1000,
+        None if row.expires is None else row.expires / 1000, row.label,
     )  # fmt: skip
 
 

@@ -37,7 +37,7 @@ def command_page(visit: Visit) -> Response:
     try:
         if command.grave and visit.form.get(CONFIRM, "").strip() != experiment.name:
             raise BadValue(f"type the experiment’s name, {experiment.name}, to confirm", field=CONFIRM)
-        experiment.command(command.name, **arguments(command, visit.form))
+        experiment.command(command.name, by=visit.actor(), **arguments(command, visit.form))
     except (BadValue, Conflict, OutOfTurn) as error:
         return form_page(visit, experiment, command, error)
     return visit.go(f"/experiments/{experiment.name}?done={command.slug}")

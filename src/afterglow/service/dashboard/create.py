@@ -46,7 +46,7 @@ def create_page(visit: Visit) -> Response:
     if visit.token is not None and not visit.token.knows(settings["name"]):
         return form_page(visit, typed, {"name": "this token may not create an experiment of that name"})
     try:
-        experiment = visit.dashboard.experiments.create(**settings)
+        experiment = visit.dashboard.experiments.create(**settings, by=visit.actor())
     except (BadValue, Conflict) as error:
         return form_page(visit, typed, placed(error))
     return visit.go(f"/experiments/{experiment.name}?done=create")
@@ -95,6 +95,8 @@ def reader_of(one: Argument) -> Callable[[Typed, str], Any]:
         Kind.WHOLE: lambda typed, name: whole_number(name, typed[name]),
         Kind.NUMBER: lambda typed, name: decimal_number(name, typed[name]),
         Kind.FLAG: lambda typed, name: bool(typed[name]),
+        Kind.NUMBERS: numbers,
+        Kind.TIME: time_in_utc,
         Kind.VARIANTS: variants,
         Kind.OPTIONS: options,
     }
@@ -111,6 +113,11 @@ def variants(typed: Typed, name: str) -> list[str]:
     if len(found) < 2:
         raise BadValue(f"{argument(name)} must be at least 2, one per line, got {len(found)}")
     return found
+
+
+def numbers(typed: Typed, name: str) -> list[float]:
+    """Numbers between spaces, lines or semicolons."""
+    return [decimal_number(name, word) for word in typed[name].replace(";", " ").split()]
 
 
 def options(typed: Typed, name: str) -> dict[str, int | float | str]:
@@ -139,14 +146,18 @@ def start_time(typed: Typed, name: str) -> float:
         raise BadValue("a time is entered but not chosen; choose it, or clear it", field=name)
     if typed["steps"] != "clock":
         raise BadValue("only steps on a schedule can start at a time; choose a schedule, or start now", field=name)
+    return float(BY_NAME[name].read(time_in_utc(typed, name)))
+
+
+def time_in_utc(typed: Typed, name: str) -> float:
+    """A date and a time as seconds since 1970."""
     try:
         at = datetime.fromisoformat(typed[name].strip())
-        seconds = (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+        return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError) as error:
         raise BadValue(
             f"{argument(name)} must be a date and a time such as 2026-11-16 09:00, got {typed[name]!r}"
         ) from error
-    return float(BY_NAME[name].read(seconds))
 
 
 def placed(error: AfterglowError) -> dict[str, str]:

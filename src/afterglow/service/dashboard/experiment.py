@@ -17,7 +17,7 @@ from afterglow.service.dashboard.exact_test import exact_rows
 from afterglow.service.dashboard.intervals import interval_chart
 from afterglow.service.dashboard.rendering import HEADERS
 from afterglow.service.dashboard.timeline import SPAN, runs, timeline, visible_steps
-from afterglow.service.dashboard.totals import known_total, totals_chart
+from afterglow.service.dashboard.totals import known_total, taken_out, totals_chart
 from afterglow.service.dashboard.verdict import verdict_part
 from afterglow.service.dashboard.visit import Visit
 
@@ -81,6 +81,7 @@ def page_values(visit: Visit, experiment: Experiment, current: ExperimentView) -
         "conditions": sentences.conditions(spec, status),
         "timeline": chart,
         "totals_chart": totals_chart(chart, steps),
+        "taken_out": taken_out(spec, steps),
         "times": (begins, ends),
         "dates": [] if begins is None or ends is None else date_ticks(begins, ends - begins),
         "earlier": first if first else None,
@@ -130,6 +131,7 @@ def totals(visit: Visit) -> Response:
     return JSONResponse({
         "steps": [step.step for step in steps],
         "totals": [known_total(step) for step in steps],
+        "expected": [step.expected for step in steps] if experiment.spec.adjusts else None,
         "means": means,
         "runs": [[run.first, run.last, experiment.spec.variant(run.variant), run.role] for run in found],
         "variants": experiment.spec.variants,

@@ -64,6 +64,8 @@ def typed_token(form: Mapping[str, str]) -> str:
 def respond(dashboard: Dashboard, request: Request, form: Mapping[str, str], page: Page, scope: str | None) -> Response:
     """Authenticate a visitor and respond with the page, a redirect or a problem."""
     visit = visit_of(dashboard, request, form)
+    if visit.token is not None:
+        request.scope["token"] = visit.token  # for the access log
     try:
         if not dashboard.auth:
             refuse_strangers(request.headers.get("host", "").encode("latin-1"))

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from afterglow.live.domain.actor import actor_in
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.status import Explanation, Status
 from afterglow.live.follower import LogEntry
-from afterglow.service.dashboard.numbers import counted, duration, rounded_duration
+from afterglow.service.dashboard.numbers import counted, duration, figure, rounded_duration
 
 ROLES = {
     "plan": "as planned",
@@ -63,6 +64,7 @@ class LogLine(NamedTuple):
     kind: str
     text: str
     reason: str
+    by: str = ""
 
 
 def lines(spec: Spec, log_entries: Iterable[LogEntry]) -> list[LogLine]:
@@ -75,7 +77,8 @@ def lines(spec: Spec, log_entries: Iterable[LogEntry]) -> list[LogLine]:
             continue
         text = sentence(spec, one)
         if text:
-            made += [*void_line(void), LogLine(one.seq, one.at, one.kind, text, str(one.body.get("reason", "")))]
+            reason, by = str(one.body.get("reason", "")), actor_in(one.body)
+            made += [*void_line(void), LogLine(one.seq, one.at, one.kind, text, reason, str(by or ""))]
             void = []
     return [*made, *void_line(void)][::-1]
 
@@ -104,6 +107,7 @@ def sentence(spec: Spec, one: LogEntry) -> str:
         "create": f"Created with {counted(len(spec.variants), 'variant')}: {', '.join(spec.variants)}.",
         "schedule": "Scheduled to start automatically.",
         "start": "Started.",
+        "expect": f"Expected totals told, from step {body.get('first', 0):,} on.",
         "pin": f"Pinned to {variant}.",
         "unpin": "Unpinned.",
         "pause": "Paused.",
@@ -116,6 +120,14 @@ def sentence(spec: Spec, one: LogEntry) -> str:
         "revise": f"{voided} voided: the policy is recomputed without them.",
         "stop": f"Stopped in step {body.get('step', 0):,}; {spec.variants[body.get('keep', 0)]} is served permanently.",
     }.get(one.kind, one.kind)
+
+
+def expected_totals(spec: Spec) -> str:
+    """What is taken out of totals before the policy learns."""
+    trust = "" if spec.trust == 1 else f", trust {spec.trust:g}"
+    if spec.profile:
+        return f"a profile of {counted(len(spec.profile), 'step')} is taken out{trust}"
+    return "none" if spec.typical is None else f"told step by step, usually {figure(spec.typical)}, taken out{trust}"
 
 
 def emergency(spec: Spec, one: LogEntry) -> str:
@@ -142,6 +154,7 @@ def settings(spec: Spec) -> list[tuple[str, str]]:
         ("Horizon", "none" if spec.horizon is None else steps_and_duration(spec, spec.horizon)),
         ("Maximum value of one step’s decision", f"{spec.reward_max:,g}"),
         ("Season", "none" if spec.season == 1 else counted(spec.season, "step")),
+        ("Expected totals", expected_totals(spec)),
         ("Policy", f"{spec.policy}, version {spec.policy_version}" + (f", with {options}" if options else "")),
         ("Confidence", f"{spec.confidence:.4g}"),
         ("Seed", str(spec.seed)),

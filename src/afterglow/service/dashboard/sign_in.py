@@ -40,7 +40,7 @@ def valid_token(visit: Visit) -> Token | None:
 def sign_out(visit: Visit) -> Response:
     cookie = visit.request.cookies.get(SESSION, "")
     if visit.token is not None and cookie == visit.cookie:
-        visit.dashboard.sessions.end(cookie)
+        visit.dashboard.sessions.end(cookie, visit.token, visit.now)
     response = visit.go("/sign-in" if visit.dashboard.auth else "/")
     response.delete_cookie(SESSION, path="/", httponly=True, samesite="strict")
     return response

@@ -10,7 +10,7 @@ from starlette.datastructures import URL
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from afterglow.live import Experiment, Experiments
+from afterglow.live import Actor, Experiment, Experiments
 from afterglow.live.domain.status import Explanation
 from afterglow.live.verdict_history import VerdictPoint
 from afterglow.service.auth.scopes import Authenticator
@@ -82,6 +82,9 @@ class Visit:
 
     def may(self, scope: str) -> bool:
         return self.token is not None and self.token.may(scope)
+
+    def actor(self) -> Actor | None:
+        return None if self.token is None else self.token.actor()
 
     def experiment(self) -> Experiment:
         """The experiment named in the path."""

@@ -108,6 +108,7 @@ class Middleware:
             more: dict[str, Any] = {
                 "request": scope["request_id"], "method": scope["method"], "path": scope["path"], "call": call,
                 "status": status, "ms": round(1000 * seconds, 3), "token": token.id if token else None,
+                **({"session": token.session} if token and token.session else {}),
             }  # fmt: skip
             LOG.log(level, "called", extra=more)
 

@@ -110,6 +110,7 @@ function options() {
       { label: "step", value: (_, step) => stepAndTime(step) },
       { label: "total", stroke: look.soft, width: 1, points: { size: 4 }, value: (_, value) => number(value) },
       { label: "average of the run", stroke: "transparent", points: { show: false }, value: (_, value) => number(value) },
+      ...(data.expected ? [{ label: "expected", stroke: look.variants[0], width: 1, dash: [5, 3], points: { show: false }, value: (_, value) => number(value) }] : []),
       { label: "variant", stroke: "transparent", points: { show: false }, value: (_, value, series, at) => variantAt(at) },
     ],
     cursor: { drag: { x: true, y: false }, bind: { dblclick: () => () => zoomTo(whole()) } },
@@ -118,7 +119,7 @@ function options() {
 }
 
 function columns() {
-  return [data.steps, data.totals, data.means, data.totals];
+  return [data.steps, data.totals, data.means, ...(data.expected ? [data.expected] : []), data.totals];
 }
 
 function whole() {

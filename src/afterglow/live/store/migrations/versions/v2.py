@@ -4,6 +4,7 @@
 - Digests of reward keys are salted by spans of several steps, and every writer adds up the rewards of the current step,
   so that no call has to look through all of them.
 - Missed steps that follow each other are one row.
+- An audit of sign-ins and of changes to tokens and webhooks.
 """
 
 from afterglow.live.store.migrations import Statements, alter
@@ -38,6 +39,11 @@ CHANGES = (
     ){by_key}""",
     """INSERT INTO sums SELECT experiment, step, '', count(*), sum(amount >> 32), sum(amount & 4294967295) FROM rewards
         GROUP BY experiment, step""",
+    """CREATE TABLE audit (
+        id TEXT PRIMARY KEY NOT NULL, at {whole} NOT NULL, kind TEXT NOT NULL, token TEXT NOT NULL, label TEXT NOT NULL,
+        subject TEXT NOT NULL, detail TEXT NOT NULL
+    )""",
+    "CREATE INDEX audit_by_time ON audit (at)",
 )
 STATEMENTS: Statements = {dialect: tuple(one.format(**types) for one in CHANGES) for dialect, types in TYPES.items()}
 
