@@ -40,8 +40,8 @@ def centred(rows: Numbers, groups: list[Arms]) -> Numbers:
     for _ in range(SWEEPS if len(groups) > 1 else 1):
         for group in groups:
             counts = np.maximum(np.bincount(group), 1)
-            for column in rest.T:
-                column -= (np.bincount(group, column) / counts)[group]
+            for place in range(rest.shape[1]):
+                rest[:, place] -= (np.bincount(group, rest[:, place]) / counts)[group]
     return rest
 
 

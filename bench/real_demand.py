@@ -100,7 +100,7 @@ def make(series: Series, effect: float, kind: str, form: str, random: np.random.
 
 
 @njit
-def drive(ask, learn, settings, state, draws, demand, effects, weights, base, looks):  # type: ignore[no-untyped-def]
+def drive(ask, learn, settings, state, uniforms, draws, demand, effects, weights, base, looks):  # type: ignore[no-untyped-def]
     """Play a compiled policy: the arm of every step; the state is copied after each turn, as far as there is room."""
     steps, window = len(demand), len(weights)
     totals, arms = np.zeros(steps + window), np.zeros(steps, np.int64)
@@ -108,7 +108,7 @@ def drive(ask, learn, settings, state, draws, demand, effects, weights, base, lo
     t = hold = 0
     while t < steps:
         for i in range(len(draws)):
-            draws[i] = np.random.random()
+            draws[i] = uniforms[hold * len(draws) + i]
         arm, asked, split = ask(first_cell(settings), first_cell(state), first_cell(draws))
         asked = min(asked, steps - t)
         split = min(split, asked)
@@ -129,11 +129,6 @@ def drive(ask, learn, settings, state, draws, demand, effects, weights, base, lo
     return arms, hold // TURN
 
 
-@njit
-def seed_draws(seed):  # type: ignore[no-untyped-def]
-    np.random.seed(seed)
-
-
 class Player:
     """A policy of the product, compiled, with the season of a series."""
 
@@ -145,12 +140,13 @@ class Player:
         self.fresh = pack(self.policy.start(self.settings))
         self.washed = compare(Batches(ARMS, series.window, series.season))
 
-    def play(self, run: Run, looks: Any) -> tuple[Any, Any, int]:
+    def play(self, run: Run, looks: Any, random: np.random.Generator) -> tuple[Any, Any, int]:
         """Arms, the last state, and how often it was looked at."""
         state = self.fresh.copy()
         draws = np.zeros(max(1, self.policy.draws))
+        uniforms = random.random(draws.size * run.series.steps)
         arms, count = drive(
-            *self.verbs, self.row, state, draws, run.demand, run.effects, run.weights, run.base, looks
+            *self.verbs, self.row, state, uniforms, draws, run.demand, run.effects, run.weights, run.base, looks
         )  # fmt: skip
         return arms, unpack(self.policy.State, state), count
 
@@ -190,13 +186,12 @@ def measure(runs: int, seed: int) -> dict[Key, Cell]:
                         key = [seed, place, round(1000 * effect), KERNELS.index(kind), FORMS.index(form), number]
                         run = make(series, effect, kind, form, np.random.default_rng(key))
                         random = np.random.default_rng([*key, 1])
-                        seed_draws(int(random.integers(2**31)))
                         where = (series.name, effect, kind, form)
                         if effect:
                             play_others(cells, run, random, where)
                         for name, player in players.items():
                             if effect or name == OURS:
-                                play_ours(cells.setdefault((name, *where), Cell()), name, player, run)
+                                play_ours(cells.setdefault((name, *where), Cell()), name, player, run, random)
         print(f"{series.name} is measured", file=sys.stderr, flush=True)
     return cells
 
@@ -208,10 +203,10 @@ def play_others(cells: dict[Key, Cell], run: Run, random: np.random.Generator, w
         cells.setdefault((method, *where), Cell()).add(done.best == run.best, run.captured(done.arms))
 
 
-def play_ours(cell: Cell, name: str, player: Player, run: Run) -> None:
+def play_ours(cell: Cell, name: str, player: Player, run: Run, random: np.random.Generator) -> None:
     equal = not run.effects.any()
     looks = np.zeros((run.series.steps if equal else 0, player.fresh.size))
-    arms, state, count = player.play(run, looks)
+    arms, state, count = player.play(run, looks, random)
     recommend = player.policy.recommend
     assert recommend is not None
     cell.add(recommend(player.settings, state) == run.best, run.captured(arms))
@@ -249,51 +244,43 @@ def percent(cells: list[Cell], what: str) -> str:
     return f"{100 * np.mean([getattr(cell, what) / max(1, getattr(cell, of)) for cell in cells]):.0f}"
 
 
+def by_effect(cells: dict[Key, Cell], method: str, what: str, effects: Any = EFFECTS, **where: Any) -> str:
+    return " / ".join(percent(shares(cells, method, effect=effect, **where), what) for effect in effects)
+
+
 def tables(cells: dict[Key, Cell], runs: int) -> Iterator[str]:
-    methods = [OURS, WHOLE, *METHODS]
-    names = sorted({key[1] for key in cells})
-    yield f"Runs in each cell (series, effect, kernel, form): {runs}. {'`python bench/real_demand.py --write`'} wrote this."
+    methods, names = [OURS, WHOLE, *METHODS], sorted({key[1] for key in cells})
+    columns = f"| | {' | '.join(names)} |\n|---|{'---|' * len(names)}"
+    yield f"Runs in each cell (series, effect, kernel, form): {runs}. `python bench/real_demand.py --write` wrote this."
     yield "\nMean over all series, kernels and forms, for effects of 2 / 5 / 10 %:\n"
     yield "| | best found, % | captured, % |\n|---|---|---|"
     for method in methods:
-        both = [
-            " / ".join(percent(shares(cells, method, effect=e), what) for e in EFFECTS)
-            for what in ("found", "captured")
-        ]
-        yield f"| {method} | {both[0]} | {both[1]} |"
-    for what, title in (
-        ("found", "Best found"),
-        ("captured", "Captured"),
-    ):
+        yield f"| {method} | {by_effect(cells, method, 'found')} | {by_effect(cells, method, 'captured')} |"
+    for what, title in (("found", "Best found"), ("captured", "Captured")):
         yield f"\n{title}, %, by series, for effects of 2 / 5 / 10 %:\n"
-        yield f"| | {' | '.join(names)} |\n|---|{'---|' * len(names)}"
+        yield columns
         for method in methods:
-            row = [" / ".join(percent(shares(cells, method, series=n, effect=e), what) for e in EFFECTS) for n in names]
-            yield f"| {method} | {' | '.join(row)} |"
-    yield f"\n{OURS} by kernel and form, found and captured, %, for effects of 2 / 5 / 10 %:\n"
-    yield "| | found | captured | best practitioner: found | captured |\n|---|---|---|---|---|"
+            yield f"| {method} | {' | '.join(by_effect(cells, method, what, series=name) for name in names)} |"
+    yield f"\n`{OURS}` and, behind it, the best of the practitioner's methods, by kernel and form:\n"
+    yield "| | best found, % | captured, % |\n|---|---|---|"
     for kind in KERNELS:
         for form in FORMS:
-            ours = [
-                " / ".join(percent(shares(cells, OURS, effect=e, kernel=kind, form=form), w) for e in EFFECTS)
-                for w in ("found", "captured")
-            ]
-            best = [
-                " / ".join(
-                    str(max(int(percent(shares(cells, m, effect=e, kernel=kind, form=form), w)) for m in METHODS))
-                    for e in EFFECTS
-                )
-                for w in ("found", "captured")
-            ]
-            yield f"| {kind}, {form} | {ours[0]} | {ours[1]} | {best[0]} | {best[1]} |"
-    yield f"\n95 % intervals of {OURS} that hold at the end, for effects of 0 / 2 / 5 / 10 %, and runs with equal arms in which it was ever `clear`, %:\n"
-    yield f"| | {' | '.join(names)} |\n|---|{'---|' * len(names)}"
-    held = [
-        " / ".join(percent(shares(cells, OURS, series=n, effect=e), "held") for e in (0.0, *EFFECTS)) for n in names
-    ]
-    wrong = [percent(shares(cells, OURS, series=n, effect=0.0), "wrong") for n in names]
+            row = [versus(cells, what, kind, form) for what in ("found", "captured")]
+            yield f"| {kind}, {form} | {row[0]} | {row[1]} |"
+    yield f"\n`{OURS}`: 95 % intervals that hold at the end, for effects of 0 / 2 / 5 / 10 %, and runs with equal arms"
+    yield "that were ever `clear`, in %:\n"
+    yield columns
+    held = [by_effect(cells, OURS, "held", (0.0, *EFFECTS), series=name) for name in names]
     yield f"| intervals hold | {' | '.join(held)} |"
+    wrong = [by_effect(cells, OURS, "wrong", (0.0,), series=name) for name in names]
     yield f"| wrongly `clear` | {' | '.join(wrong)} |"
+
+
+def versus(cells: dict[Key, Cell], what: str, kind: str, form: str) -> str:
+    """Ours against the best of the others, for each effect."""
+    ours = by_effect(cells, OURS, what, kernel=kind, form=form)
+    every = [by_effect(cells, method, what, kernel=kind, form=form).split(" / ") for method in METHODS]
+    return f"{ours} ({' / '.join(str(max(int(value) for value in column)) for column in zip(*every, strict=True))})"
 
 
 def main() -> None:
