@@ -1,11 +1,13 @@
 """A running experiment that follows a randomised schedule: voids, gaps, pins, pauses, and the test at its end."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from random import Random
 
 import pytest
 
-from afterglow import Agent
+from afterglow import Agent, live
+from afterglow.cli.app import call
 from afterglow.lab.schedule import schedule
 from afterglow.live.domain import commands
 from afterglow.live.domain.commands import Event
@@ -261,3 +263,27 @@ def test_status_and_verdict_carry_the_test() -> None:
     assert now.test.p == 2 / 2**10
     assert (now.status, now.leader, now.verdict.p) == ("tested", "B", 2 / 2**10)
     assert now.verdict.sentence == "B is better than A: p = 0.002, by re-drawing the schedule."
+
+
+def test_a_file_with_voids_pins_and_late_voids_is_verified_and_its_copy_says_the_same(tmp_path: Path) -> None:
+    path, copy = str(tmp_path / "one.db"), str(tmp_path / "copy.db")
+    with live.open(path) as experiments:
+        one = experiments.create("shop", ["A", "B"], window=3, horizon=120, policy="switchback", seed=4)
+        for step in range(120):
+            one.close_step(0.4 + 0.1 * (one.decision().variant == "B") + 0.01 * (step % 3))
+            if step == 12:
+                one.void(12, reason="an outage")
+            if step == 31:
+                one.pin("A" if one.decision().variant == "B" else "B", reason="a sale")
+            if step == 34:
+                one.unpin(reason="a sale")
+            if step == 70:
+                one.void(44, last=46, reason="found later")
+        found = one.status().test
+        assert found is not None
+        assert (found.blocks, found.left_out, found.void_steps) == (9, 3, 4)
+        assert one.status().status == "tested"
+    assert call(["verify", path]) == 0
+    assert call(["backup", path, copy]) == 0
+    with live.open(copy) as experiments:
+        assert experiments.get("shop").status().test == found

@@ -18,6 +18,7 @@ from afterglow.errors import Unavailable
 from afterglow.live.domain import commands
 from afterglow.live.domain.commands import Event, Reported
 from afterglow.live.domain.decision import Decision, decided
+from afterglow.live.domain.log import Place
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import ExperimentState
 from afterglow.live.follower import Diverged, Follower
@@ -38,6 +39,7 @@ class ChangeSignal:
     def __init__(self) -> None:
         self.count = 0
         self.changed = Condition()
+        self.ends = dict[str, float]()  # when current steps end on their schedule, by experiment
         self.rewound: list[Callable[[str], None]] = []  # called when a log has lost records, with its experiment
 
     def notify(self) -> None:
@@ -109,6 +111,10 @@ class CachedState:
         spec, state = self.copy.spec, self.copy.state
         decision = decided(spec, state)
         self.ends = decision.valid_until
+        if self.ends is None:
+            self.signal.ends.pop(self.name, None)
+        else:
+            self.signal.ends[self.name] = self.ends
         ends = inf if self.ends is None else round(1000 * self.ends)
         if self.store.alone:
             self.shown = Shown(decision, ends, inf)
@@ -116,6 +122,21 @@ class CachedState:
             self.shown = Shown(decision, ends, since + REREAD)
         else:
             self.shown = None
+
+    def confirm(self, head: Place, since: float) -> bool:
+        """Whether the state in memory ends with this record, which the database had `since`; without waiting.
+
+        If it does, the decision stays valid for another while. True also if it is being used, and so is read anyway.
+        """
+        if not self.lock.acquire(blocking=False):
+            return True
+        try:
+            same = self.mark == (head.seq, head.hash)
+            if same and self.shown is not None and self.shown.stale < inf:
+                self.shown = self.shown._replace(stale=max(self.shown.stale, since + REREAD))
+            return same
+        finally:
+            self.lock.release()
 
     def clock_ms(self) -> int:
         return round(1000 * self.clock())

@@ -16,6 +16,7 @@ from afterglow.live.domain.amounts import Amount, micros, units
 from afterglow.live.domain.command_table import Command, command_named
 from afterglow.live.domain.commands import Reported
 from afterglow.live.domain.decision import Decision, Receipt, decided
+from afterglow.live.domain.log import Place
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.status import Explanation, Status, status
 from afterglow.live.domain.transitions import recommended
@@ -71,6 +72,15 @@ class Experiment(CommandMethods):
     def glance(self) -> Decision | None:
         """The decision from memory, without the database and without waiting; None if it is not known."""
         return self._cache.glance()
+
+    def renew(self) -> None:
+        """Bring memory up to date with the log and the schedule."""
+        with self._cache.current():
+            pass
+
+    def confirm(self, head: Place, since: float) -> bool:
+        """Whether memory ends with this record, which the database had `since`, by the monotonic clock."""
+        return self._cache.confirm(head, since)
 
     def boundary(self) -> float | None:
         """When the current step ends on its schedule, from memory; None if it is not known."""

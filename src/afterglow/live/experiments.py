@@ -4,12 +4,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from heapq import merge
 from itertools import islice
+from math import inf
 from pathlib import Path
 from threading import RLock
 from time import monotonic
 from typing import Any, NamedTuple
 
-from afterglow.errors import BadDatabase, Unavailable, UnknownName
+from afterglow.errors import BadDatabase, UnknownName
 from afterglow.live.cached_state import REREAD, ChangeSignal
 from afterglow.live.domain import commands
 from afterglow.live.domain.actor import Actor
@@ -17,6 +18,7 @@ from afterglow.live.domain.log import NOTHING, Place, Record, chained
 from afterglow.live.domain.spec import created, spec_of
 from afterglow.live.experiment import Experiment
 from afterglow.live.follower import Follower, LogEntry, log_entries
+from afterglow.live.schedule import Schedule
 from afterglow.live.store.backup import back_up
 from afterglow.live.store.contract import Store
 from afterglow.live.verify import Verification, verify
@@ -41,6 +43,7 @@ class Experiments:
         self._turn = RLock()
         self._open = dict[str, Experiment]()
         self._signal = ChangeSignal()
+        self._schedule = Schedule(store.heads, store.names, store.alone, self._open, self._signal)
 
     def create(
         self,
@@ -115,9 +118,9 @@ class Experiments:
         """The seq of every experiment's last record, from which `changes` continues."""
         return {name: place.seq for name, place in self._store.heads().items()}
 
-    def places(self) -> dict[str, Place]:
-        """The place of every experiment's last record."""
-        return self._store.heads()
+    def places(self, age: float = 0.0) -> dict[str, Place]:
+        """The place of every experiment's last record, as it was at most `age` seconds ago."""
+        return self._schedule.heads(age).heads
 
     def on_rewind(self, tell: Callable[[str], None]) -> None:
         """Call this with the name of an experiment whose log has lost records that this process has seen."""
@@ -139,22 +142,17 @@ class Experiments:
                     found[name] = Located(log.last_before(place.at), True)
         return found
 
-    def tick(self) -> dict[str, Exception]:
-        """Close the steps that have ended on their schedule in all experiments; errors, by name of the experiment."""
-        wrong = dict[str, Exception]()
-        for name in self.names():
-            try:
-                self.get(name).decision()
-            except Unavailable:
-                raise
-            except Exception as error:  # one experiment must not stop the others
-                wrong[name] = error
-        return wrong
+    def tick(self, budget: float = inf) -> dict[str, Exception]:
+        """Close the steps that have ended on their schedule in all experiments; errors, by name of the experiment.
+
+        With a `budget` of seconds, experiments that are new here are opened only as long as it lasts. One that fails is
+        tried again after pauses that grow to a minute.
+        """
+        return dict(self._schedule.tick(self.get, self._clock(), budget))
 
     def next_boundary(self) -> float | None:
         """When the next step of an opened experiment ends on its schedule, in seconds since 1970."""
-        ends = [end for one in list(self._open.values()) if (end := one.boundary()) is not None]
-        return min(ends, default=None)
+        return self._schedule.boundary()
 
     def changes(
         self, after: Mapping[str, int], count: int | None = None, only: Collection[str] | None = None
@@ -187,9 +185,9 @@ class Experiments:
         seen, end = self.pulse() if since is None else since, monotonic() + timeout
         if self._store.alone:
             return self._signal.wait(seen, timeout)
-        heads = self._store.heads()
+        heads = self.places(POLL)
         while (left := end - monotonic()) > 0:
-            if self._signal.wait(seen, min(left, POLL)) or self._store.heads() != heads:
+            if self._signal.wait(seen, min(left, POLL)) or self.places() != heads:
                 return True
         return False
 

@@ -37,7 +37,7 @@ class Service:
         experiments.on_rewind(lambda name: self.metrics.rewinds.labels(name).inc())
         self.workers = Workers(settings.workers, settings.time_limit)
         self.reward_writer = RewardWriter(settings.queue, settings.time_limit, self.metrics.settled)
-        self.tokens = TokenCache(access.tokens)
+        self.tokens = TokenCache(access.tokens, access.tokens_version)
         self.authenticator = Authenticator(
             self.tokens, settings.auth, settings.rate_limit, experiments.now, self.renew_tokens
         )

@@ -84,6 +84,8 @@ def test_steps_that_were_missed_while_the_service_was_away_are_counted() -> None
             experiments.create("idle", ["A", "B"], window=3)
         clock.hours(5)
         with in_thread(Path(folder) / "e.db", clock) as client:
+            while ("afterglow_step", "idle") not in samples(client):
+                pass
             found = until(client, ("afterglow_events_total", "hourly", "missed"), ("afterglow_step", "hourly"))
     assert (found["afterglow_step", "hourly"], found["afterglow_step", "idle"]) == (5, 0)
 

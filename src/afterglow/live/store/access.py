@@ -52,8 +52,15 @@ class Access(Protocol):
     def tokens(self) -> list[TokenRow]:
         """All tokens, oldest first."""
 
+    def tokens_version(self) -> tuple[object, ...]:
+        """Another value after every change of the tokens."""
+
     def put_token(self, token: TokenRow, note: AuditRow | None = None) -> None:
         """Keep a new token, and the line of the audit about it."""
+
+    def put_session(self, session: TokenRow, now: int, most: int, note: AuditRow | None = None) -> None:
+        """Keep a session of a token, whose id begins with the token's id and a hyphen; delete those that have ended,
+        and the oldest of that token beyond so many."""
 
     def revoke_token(self, token: str, at: int, note: AuditRow | None = None) -> bool:
         """Refuse a token from now on; False if there is none of that id or it was revoked before."""
@@ -86,6 +93,9 @@ class Access(Protocol):
         """Close the database."""
 
 
+INSERT_TOKEN = f"INSERT INTO tokens ({', '.join(TokenRow._fields)}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+
+
 class TableAccess(ABC):
     """`Access` over short transactions that `session` begins."""
 
@@ -98,11 +108,29 @@ class TableAccess(ABC):
         with self.session(change=False) as session:
             return [TokenRow._make(row) for row in session.rows(f"SELECT {columns} FROM tokens ORDER BY created, id")]
 
+    def tokens_version(self) -> tuple[object, ...]:
+        query = "SELECT count(*), max(created), max(id), count(revoked), max(revoked) FROM tokens"
+        with self.session(change=False) as session:
+            return session.row(query) or ()
+
     def put_token(self, token: TokenRow, note: AuditRow | None = None) -> None:
         kept_whole("token", token)
         with self.session(change=True) as session:
-            session.run(f"INSERT INTO tokens ({', '.join(TokenRow._fields)}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", *token)
+            session.run(INSERT_TOKEN, *token)
             keep_note(session, note)
+
+    def put_session(self, session: TokenRow, now: int, most: int, note: AuditRow | None = None) -> None:
+        kept_whole("session", session)
+        pattern = f"{session.id.partition('-')[0]}-%"
+        with self.session(change=True) as base:
+            base.run("DELETE FROM tokens WHERE id LIKE '%-%' AND (revoked IS NOT NULL OR expires <= ?)", now)
+            base.run(INSERT_TOKEN, *session)
+            base.run(
+                "DELETE FROM tokens WHERE id IN (SELECT id FROM tokens WHERE id LIKE ? AND id <> ? "
+                "ORDER BY created DESC, id LIMIT 1000000 OFFSET ?)",
+                pattern, session.id, most - 1,
+            )  # fmt: skip
+            keep_note(base, note)
 
     def revoke_token(self, token: str, at: int, note: AuditRow | None = None) -> bool:
         statement = "UPDATE tokens SET revoked = ? WHERE id = ? AND revoked IS NULL"

@@ -15,6 +15,7 @@ from afterglow.service.auth.audit import line
 from afterglow.service.auth.tokens import Token, TokenCache
 
 DURATION = 12 * 3600  # seconds
+MOST = 20  # sessions of a token; the oldest end first
 SEPARATOR = "-"  # separates the token's id from the session's
 
 
@@ -27,15 +28,12 @@ class Sessions:
 
     def begin(self, token: Token, now: float) -> str:
         """Store a new session for a token; returns the cookie."""
-        self.delete_ended(round(1000 * now))
         id_, secret = f"{token.id}{SEPARATOR}{secrets.token_hex(6)}", secrets.token_urlsafe(32)
         ends = min(now + DURATION, token.expires or now + DURATION)
         names = None if token.experiments is None else " ".join(sorted(token.experiments))
         scopes, label = " ".join(sorted(token.scopes)), f"dashboard, signed in with {token.id}"
-        self.rows.put_token(
-            TokenRow(id_, label, digest(secret), scopes, names, round(1000 * now), round(1000 * ends), None),
-            line("signed-in", token.actor(), id_, "", now),
-        )
+        row = TokenRow(id_, label, digest(secret), scopes, names, round(1000 * now), round(1000 * ends), None)
+        self.rows.put_session(row, round(1000 * now), MOST, line("signed-in", token.actor(), id_, "", now))
         self.tokens.renew()
         return f"{id_}.{secret}"
 
@@ -58,13 +56,6 @@ class Sessions:
         id_ = cookie.partition(".")[0]
         self.rows.drop_token(id_, line("signed-out", token.actor(), id_, "", now))
         self.tokens.renew()
-
-    def delete_ended(self, now: int) -> None:
-        """Delete ended sessions; `now` is in milliseconds."""
-        for row in self.rows.tokens():
-            over = row.revoked is not None or (row.expires is not None and row.expires <= now)
-            if SEPARATOR in row.id and over:
-                self.rows.drop_token(row.id)
 
 
 def digest(secret: str) -> bytes:

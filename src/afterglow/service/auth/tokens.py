@@ -91,20 +91,25 @@ def token_of(row: TokenRow) -> Token:
 class TokenCache:
     """All tokens that are not revoked, in memory."""
 
-    def __init__(self, rows: Callable[[], list[TokenRow]]) -> None:
+    def __init__(self, rows: Callable[[], list[TokenRow]], version: Callable[[], object] | None = None) -> None:
         self.rows = rows
+        self.version = version  # another value after every change
+        self.known_version: object = None
         self.known: dict[str, Token] = {}
         self.read = -PAUSE  # when the last read began
         self.sure = False  # whether the last read succeeded
         self.turn = Lock()
 
     def renew(self) -> None:
-        """Read all rows again; call it from a worker thread."""
+        """Read all rows again if any has changed; call it from a worker thread."""
         with self.turn:
             began, worked = time.monotonic(), False
             try:
-                rows = self.rows()
-                self.known = {row.id: token_of(row) for row in rows if row.revoked is None}
+                version = self.version() if self.version is not None else object()
+                if version != self.known_version:
+                    rows = self.rows()
+                    self.known = {row.id: token_of(row) for row in rows if row.revoked is None}
+                    self.known_version = version
                 worked = True
             finally:  # after `known` is set: waiting calls rely on `read`
                 self.sure, self.read = worked, began

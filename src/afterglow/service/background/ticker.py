@@ -1,4 +1,4 @@
-"""Two background threads: one closes scheduled steps on time, one reads new log records for the feed of the streams."""
+"""Three threads: one closes scheduled steps on time, one reads new log records for the feed, one reads the tokens."""
 
 import asyncio
 import logging
@@ -20,6 +20,9 @@ LOG = logging.getLogger("afterglow.service")
 LOOK = 1.0  # seconds between polls of schedules, tokens and new records
 PAGE = 500
 LEAST = 0.005
+FRESH = 0.2  # seconds for which the last records of all experiments are not read again
+SOON = 0.1  # seconds between polls while experiments are being opened
+BUDGET = 0.05  # seconds to open experiments before steps that have ended are looked for again
 
 
 class Ticker:
@@ -37,16 +40,18 @@ class Ticker:
         self.away = False
         self.seen: dict[str, Place] | None = None  # last records that are in the feed
         self.said = dict[str, type[Exception]]()  # logged errors of experiments
-        self.placed = False  # whether the step gauges are set
+        self.unplaced = set[str]()  # experiments whose step gauge is not set
         self.threads = [
             Thread(target=self.tick, name="afterglow-ticker", daemon=True),
             Thread(target=self.look, name="afterglow-news", daemon=True),
+            Thread(target=self.keep_tokens, name="afterglow-tokens", daemon=True),
         ]
 
     def start(self) -> None:
         self.loop = asyncio.get_running_loop()
         with suppress(Unavailable):
-            self.seen = self.experiments.places()  # before the ticker closes steps, so that those are counted
+            self.seen = dict(self.experiments.places())  # before the ticker closes steps, so that those are counted
+            self.unplaced = set(self.seen)
         for thread in self.threads:
             thread.start()
 
@@ -63,15 +68,11 @@ class Ticker:
             thread.join(max(0.0, end - monotonic()))
 
     def tick(self) -> None:
-        """Read the tokens once a second, regardless of other errors; close steps that have ended."""
-        read = monotonic()
+        """Close steps that have ended."""
         while not self.closing.is_set():
-            if monotonic() - read >= LOOK:
-                read = monotonic()
-                self.renew()
             pause = LOOK
             try:
-                self.complain(self.experiments.tick())
+                self.complain(self.experiments.tick(BUDGET))
                 boundary = self.experiments.next_boundary()
                 if boundary is not None:
                     pause = min(LOOK, max(LEAST, boundary - self.experiments.now()))
@@ -81,6 +82,11 @@ class Ticker:
             except Exception:
                 LOG.exception("the ticker continues after an error")
             self.closing.wait(pause)
+
+    def keep_tokens(self) -> None:
+        """Read the tokens once a second, whatever else takes long."""
+        while not self.closing.wait(LOOK):
+            self.renew()
 
     def renew(self) -> None:
         try:
@@ -96,11 +102,12 @@ class Ticker:
             try:
                 pulse = self.experiments.pulse()
                 if self.seen is None:
-                    self.seen = self.experiments.places()
-                if not self.placed:
+                    self.seen = dict(self.experiments.places())
+                    self.unplaced = set(self.seen)
+                if self.unplaced:
                     self.place()
                 self.take_in(self.seen)
-                self.experiments.wait(LOOK, pulse)
+                self.experiments.wait(SOON if self.unplaced else LOOK, pulse)
             except AfterglowError as error:
                 self.lost(error)
                 self.closing.wait(LOOK)
@@ -109,15 +116,18 @@ class Ticker:
                 self.closing.wait(LOOK)
 
     def place(self) -> None:
-        """Set the gauge of the current step of every experiment."""
-        for name in self.seen or ():
-            with unless_it_cant_go_on():
-                self.metrics.step.labels(name).set(self.experiments.get(name).decision().step)
-        self.placed = True
+        """Set the gauge of the current step of experiments that are opened by now."""
+        for name in list(self.unplaced):
+            experiment = self.experiments.opened(name)
+            if experiment is not None:
+                self.unplaced.discard(name)
+                with unless_it_cant_go_on():
+                    self.metrics.step.labels(name).set(experiment.decision().step)
 
     def take_in(self, seen: dict[str, Place]) -> None:
         """Add new records to the feed and count them in the metrics."""
-        heads = self.experiments.places()
+        heads = self.experiments.places(FRESH)
+        self.unplaced |= heads.keys() - seen.keys()
         changed = {name: seen.get(name, BEGINNING) for name, head in heads.items() if seen.get(name) != head}
         for name, (seq, lost) in self.experiments.locate(changed).items():
             if lost:

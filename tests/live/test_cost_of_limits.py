@@ -1,0 +1,204 @@
+"""At every allowed limit, no call of one experiment delays another experiment by more than a quarter of a second."""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from threading import Event, Thread
+from time import monotonic, perf_counter
+from typing import Any
+
+import pytest
+
+import afterglow
+from afterglow.errors import AfterglowError
+from afterglow.live import Experiments
+from afterglow.live.domain import limits
+from afterglow.live.domain.log import NOTHING, chained
+from afterglow.live.domain.spec import specify
+from afterglow.live.store import access
+from afterglow.live.store.access import HookRow, TokenRow
+from support.service.live_fixtures import Clock
+from testbed.quick_disk import quick_folder
+
+MOST = 0.25  # seconds
+TRIES = 3  # the machine itself may hold a call up
+WEEK = 7 * 86400
+ASKED: dict[str, Any] = {"variants": ["49", "59"], "window": 4, "reward_max": 10.0, "policy": "ucb1"}
+MANY = [f"variant {number}" for number in range(limits.VARIANTS)]
+
+
+@pytest.fixture
+def quick(clock: Clock) -> Iterator[tuple[Experiments, Path]]:
+    with quick_folder() as folder:
+        path = Path(folder) / "experiments.db"
+        with afterglow.live.open(path, clock=clock) as experiments:
+            yield experiments, path
+
+
+def slowest(call: Callable[[], Any], other: Callable[[], Any]) -> float:
+    """The longest that another call took while this one ran, in seconds."""
+    done, worst = Event(), 0.0
+
+    def run() -> None:
+        try:
+            call()
+        finally:
+            done.set()
+
+    thread = Thread(target=run)
+    thread.start()
+    end = monotonic() + 60
+    while not done.is_set() and monotonic() < end:
+        began = perf_counter()
+        other()
+        worst = max(worst, perf_counter() - began)
+        done.wait(0.01)
+    thread.join()
+    return worst
+
+
+def rewards(experiments: Experiments, clock: Clock) -> Callable[[], Any]:
+    heavy = experiments.create("heavy", **ASKED, step_seconds=1.0, remember=float(limits.REMEMBER))
+    for _ in range(200):
+        clock.now += 1
+        heavy.reward(1.0)
+    numbers = iter(range(10**9))
+    return lambda: heavy.rewards([(f"key {next(numbers)}", 1.0) for _ in range(1000)])
+
+
+def variants(experiments: Experiments, clock: Clock) -> Callable[[], Any]:
+    heavy = experiments.create("heavy", **ASKED | {"variants": MANY, "window": 1})
+
+    def play() -> None:
+        for _ in range(20):
+            heavy.close_step(1.0)
+        heavy.decision()
+
+    return play
+
+
+def window(experiments: Experiments, clock: Clock) -> Callable[[], Any]:
+    heavy = experiments.create("heavy", **ASKED | {"window": limits.WINDOW, "reward_max": 1.0})
+
+    def play() -> None:
+        for _ in range(20):
+            heavy.close_step(1.0)
+        heavy.status()
+
+    return play
+
+
+def a_week_away(experiments: Experiments, clock: Clock) -> Callable[[], Any]:
+    heavy = experiments.create("heavy", **ASKED, step_seconds=1.0)
+
+    def away() -> None:
+        clock.now += WEEK
+        assert not experiments.tick()
+        assert heavy.decision().step >= WEEK
+        heavy.steps(WEEK // 2, 1000)
+
+    return away
+
+
+CALLS: dict[str, Callable[[Experiments, Clock], Callable[[], Any]]] = {
+    "a thousand rewards, keys kept for a year": rewards,
+    "a thousand variants": variants,
+    "a window of a million steps": window,
+    "a week away at steps of a second": a_week_away,
+}
+
+
+@pytest.mark.parametrize("limit", CALLS)
+def test_a_call_at_a_limit_holds_no_other_experiment_up(
+    quick: tuple[Experiments, Path], clock: Clock, limit: str
+) -> None:
+    experiments, _ = quick
+    light = experiments.create("light", **ASKED)
+    call = CALLS[limit](experiments, clock)
+    call()  # compiled and cached parts are not what is measured
+    assert min(slowest(call, lambda: light.reward(1.0)) for _ in range(TRIES)) < MOST
+
+
+def fill(path: Path, count: int, starts: int) -> None:
+    """So many experiments that were created and not started, and one that can't be read."""
+    spec = specify(name="x", **ASKED)
+    with closing(access(path)) as desk, desk.session(change=True) as session:
+        for number in range(count):
+            body = replace(spec, name=f"e{number}").text()
+            mark = chained(NOTHING, 0, starts, "create", body)
+            session.run("INSERT INTO experiments (id, name) VALUES (?, ?)", 1000 + number, f"e{number}")
+            session.run("INSERT INTO events VALUES (?, 0, ?, 'create', ?, ?)", 1000 + number, starts, body, mark)
+        session.run("UPDATE events SET body = '{' WHERE experiment = 1000")
+
+
+def test_ten_thousand_experiments_cost_nothing_while_nothing_happens_and_hold_no_other_up(
+    quick: tuple[Experiments, Path], clock: Clock
+) -> None:
+    experiments, path = quick
+    light = experiments.create("light", **ASKED, step_seconds=1.0)
+    fill(path, 10_000, round(1000 * clock.now))
+
+    def open_all() -> None:
+        while len(experiments._open) < 10_000:
+            experiments.tick(0.05)
+
+    assert slowest(open_all, light.decision) < MOST
+    assert list(experiments.tick()) == ["e0"]
+    assert len(experiments.places()) == 10_001
+    queries = list[str]()
+    base: Any = experiments._store
+    base.base.set_trace_callback(queries.append)
+    for _ in range(100):
+        experiments.tick()
+        experiments.places(1.0)
+    assert queries == []  # also those of the one that fails
+    clock.now += 1
+    experiments.tick()
+    assert light.decision().step == 1
+    assert len(queries) < 30
+
+
+def test_an_experiment_that_fails_is_tried_less_and_less_often(
+    quick: tuple[Experiments, Path], clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    experiments, _ = quick
+    failing = experiments.create("failing", **ASKED, step_seconds=1.0)
+    experiments.create("light", **ASKED, step_seconds=1.0)
+    tries = list[float]()
+    time = [1000.0]
+
+    def fail() -> None:
+        tries.append(time[0])
+        raise AfterglowError("it can't go on")
+
+    monkeypatch.setattr(failing, "renew", fail)
+    monkeypatch.setattr("afterglow.live.schedule.monotonic", lambda: time[0])
+    for _ in range(3000):
+        time[0] += 0.1
+        clock.now += 0.1
+        assert list(experiments.tick()) == (["failing"] if tries else [])
+    pauses = [round(later - earlier) for earlier, later in pairwise(tries)]
+    assert pauses == [1, 2, 4, 8, 16, 32, 60, 60, 60]
+    assert experiments["light"].decision().step == 300
+    assert (experiments.next_boundary() or 0.0) > clock.now  # not the time at which the other one should have gone on
+
+
+def test_tokens_sessions_and_webhooks_at_their_limits_are_read_only_when_they_change(
+    quick: tuple[Experiments, Path],
+) -> None:
+    experiments, path = quick
+    light = experiments.create("light", **ASKED)
+    with closing(access(path)) as desk:
+        for number in range(50):
+            desk.put_hook(HookRow(f"h{number}", "https://shop.example/", "secret", None, None, 1))
+        for number in range(60):
+            session = TokenRow(f"token-{number:03d}", "dashboard", b"", "read", None, number, 10**15)
+            desk.put_session(session, now=number, most=20)
+        assert [row.id for row in desk.tokens()] == [f"token-{number:03d}" for number in range(40, 60)]
+        version = desk.tokens_version()
+        assert desk.tokens_version() == version
+        desk.revoke_token("token-050", 5)
+        assert desk.tokens_version() != version
+        assert slowest(lambda: [desk.tokens_version() for _ in range(200)], lambda: light.reward(1.0)) < MOST
