@@ -19,6 +19,7 @@ from afterglow.live.domain.actor import Actor
 from afterglow.live.domain.amounts import LEAST, MICRO, MOST
 from afterglow.live.domain.arguments import known_variant
 from afterglow.live.domain.settings_table import BY_NAME, SETTINGS, split
+from afterglow.policies.default import default_policy
 from afterglow.policies.policy import Policy
 from afterglow.policies.registry import WHERE, known_options, named, playable
 from afterglow.policies.season import seasonal
@@ -99,6 +100,8 @@ def spec_of(given: Mapping[str, Any], release: str = "") -> Spec:
     values = {one.name: one.read(settings.get(one.name, one.default)) for one in SETTINGS}
     names, window, horizon, season = values["variants"], values["window"], values["horizon"], values["season"]
     check_unit(values["reward_max"], window)
+    if settings.get("policy") is None:
+        values["policy"] = default_policy(len(names), window, horizon, season, values["options"])
     found, resolved = resolve_policy(values["policy"], season, len(names), window, horizon, values["options"])
     control, (steps, duration) = values["control"], remembered(values["remember"])
     expected = expected_totals(values["profile"], values["typical"], values["trust"])
