@@ -1,139 +1,175 @@
-"""How often the ordinary interval holds the truth: `Agent.estimates().against` at 95 %, after policies have played.
+"""How often intervals hold the truth and grades are right: the tables of docs/coverage.md.
 
-Three arms, with means of 0.4, 0.4 and 0.44 if nothing is said; order, rewards and noise are drawn anew in each run.
-Rewards have a standard deviation of 0.15 within [0, 1], or are yes/no; the noise of a step has 0.05 and may linger.
-Printed for each world and policy: runs that had numbers; in how many of them the interval of the recommended arm over
-the one that comes closest held the truth; of how many pairs of arms it did; in how many runs some arm seemed better
-than one that is as good or better; how far that first interval reached to either side, in the median.
+A cell is a world of `testbed/coverage_worlds.py` and a policy. Each cell is played many times with an `Agent`; the
+verdict is read every ten steps (the functions that decide `clear` and `proven`), and `Agent.verdict()` at the end. A
+finished cell is one line of the results file, and a cell that the file has with enough runs isn't played again, so a
+long measurement can be stopped and continued.
 
-    python bench/interval_coverage.py [--runs 200] [--policies lean-ucb leak-ucb]
+    python bench/interval_coverage.py [--runs 100] [--only rare] [--policies lean-ucb] [--seed 0] [--write]
 """
 
 import argparse
+import json
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+import sys
+import time
+import warnings
+from pathlib import Path
 from statistics import median
+from typing import Any
 
-import numpy as np
+from afterglow.errors import AfterglowWarning
 
-from afterglow import Agent, Difference
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
 
-POLICIES = ("lean-ucb", "leak-ucb", "phased-ucb", "washout-ucb")
-BASELINE, NOISE, REWARD = 0.3, 0.05, 0.15
-EQUAL, CLOSE, APART = (0.4, 0.4, 0.4), (0.4, 0.4, 0.44), (0.4, 0.4, 0.88)
-EVERY = 10  # steps between the looks of somebody who looks often
+from testbed.coverage import EVERY, CoverageWorld, Result, compile_kernels, play  # noqa: E402
+from testbed.coverage_worlds import OUTSIDE, POWER, WORLDS  # noqa: E402
 
-
-@dataclass(frozen=True)
-class World:
-    window: int
-    steps: int
-    spread: str = "uniform"
-    correlation: float = 0.0  # of the noise, from step to step
-    means: tuple[float, ...] = CLOSE
-    yes_no: bool = False
-    season: int = 1
-
-    def __str__(self) -> str:
-        more = [f"noise lingers, {self.correlation:g}"] if self.correlation else []
-        more += [f"season {self.season}"] if self.season > 1 else []
-        more += ["yes/no, far apart"] if self.yes_no else ["equal arms"] if self.means == EQUAL else []
-        return ", ".join([f"window {self.window}", f"{self.steps} steps", self.spread, *more])
-
-    def weights(self, random: np.random.Generator) -> np.ndarray:
-        """What arrives of a reward in each step of its window."""
-        weights = np.zeros(self.window)
-        if self.spread == "uniform":
-            weights += 1 / self.window
-        elif self.spread == "ends":  # a batch shows least of this one
-            weights[[0, -1]] += 0.5
-        else:
-            weights += random.dirichlet(np.ones(self.window))
-        return weights
+POLICIES = ("thrift-ucb", "lean-ucb", "trim-ucb", "leak-ucb", "switchback")
+DOCUMENT = ROOT / "docs" / "coverage.md"
+LEAST, MOST = 93.0, 5.0  # percent: intervals that hold the truth, errors of each kind
+HALF, FIFTH = 2_000, 10_000  # steps from which on a world has half or a fifth of the runs
+HEAD = "| world | window | steps | policy | runs | holds | missing | wrong clear | wrong proven | wrong alarm |"
+POWER_HEAD = "| world | policy | runs | best found | clear at the end | clear before half | oracle |"
 
 
-WORLDS = [
-    World(1, 600), World(6, 600), World(24, 600), World(24, 3_000),
-    World(24, 600, "ends"), World(24, 600, "dirichlet"), World(24, 1_200, season=24),
-    World(6, 60), World(24, 200),
-    World(24, 600, correlation=0.8), World(24, 600, correlation=0.95), World(24, 3_000, correlation=0.95),
-    World(6, 600, correlation=0.95),
-    World(24, 600, means=EQUAL), World(24, 600, correlation=0.95, means=EQUAL),
-    World(6, 600, means=APART, yes_no=True), World(24, 600, means=APART, yes_no=True),
-]  # fmt: skip
+def key(world: CoverageWorld, policy: str, every: int) -> str:
+    return f"{world.name} | {world.window} | {world.steps} | {policy}" + ("" if every == EVERY else f" | {every}")
 
 
-def play(world: World, policy: str, seed: int) -> Iterator[tuple[Agent, list[float]]]:
-    """The agent after each step, and the means of its arms."""
-    random = np.random.default_rng(seed)
-    means = [float(mean) for mean in random.permutation(world.means)]
-    agent = Agent(3, world.window, world.steps, policy, reward_max=2.0, season=world.season)
-    coming, noise = np.zeros(world.window), NOISE * random.normal()
-    fresh = NOISE * math.sqrt(1 - world.correlation**2) * random.normal(size=world.steps)
-    for step in range(world.steps):
-        mean = means[int(agent.select())]
-        reward = float(random.random() < mean) if world.yes_no else min(max(random.normal(mean, REWARD), 0.0), 1.0)
-        coming += reward * world.weights(random)
-        noise = world.correlation * noise + fresh[step]
-        cycle = 0.1 * math.sin(2 * math.pi * step / world.season) if world.season > 1 else 0.0
-        agent.update(max(0.0, float(coming[0]) + BASELINE + noise + cycle))
-        coming = np.append(coming[1:], 0.0)
-        yield agent, means
+def measure(world: CoverageWorld, policy: str, runs: int, seed: int, every: int, power: bool) -> dict[str, Any]:
+    """One cell."""
+    began = time.process_time()
+    found = [play(world, policy, seed + run, every, power) for run in range(runs)]
+
+    def share(name: str) -> float:
+        return 100 * sum(bool(getattr(one, name)) for one in found) / runs
+
+    told = [one for one in found if one.held is not None]
+    names = (
+        "wrong_clear",
+        "wrong_proven",
+        "wrong_alarm",
+        "alarm",
+        "clear",
+        "proven",
+        "oracle",
+        "best_found",
+        "lingers",
+    )
+    half = sum(0 < one.clear_at <= world.steps // 2 for one in found)
+    return {
+        "world": world.name, "window": world.window, "steps": world.steps, "policy": policy, "runs": runs,
+        "seed": seed, "every": every, "told": len(told), "missing": 100 * (1 - len(told) / runs),
+        "holds": 100 * sum(bool(one.held) for one in told) / len(told) if told else None,
+        "half_width": median(one.half_width for one in told) if told else None,
+        "reason": reason(found), "clear_before_half": 100 * half / runs, "seconds": time.process_time() - began,
+        **{name: share(name) for name in names},
+    }  # fmt: skip
 
 
-def told(agent: Agent, arms: tuple[int, ...]) -> list[Difference]:
-    """Differences of these arms to all others that have numbers."""
-    estimates = agent.estimates()
-    return [one for arm in arms for one in estimates.against(arm) if one.mean is not None]
+def reason(found: list[Result]) -> str:
+    """Why intervals were missing, most often."""
+    reasons = [one.reason.split(" over about")[0] for one in found if one.reason]
+    return max(set(reasons), key=reasons.count) if reasons else ""
 
 
-def row(world: World, policy: str, runs: int) -> str:
-    leads, pairs, wrong, reach = list[bool](), list[bool](), list[bool](), list[float]()
-    for seed in range(runs):
-        *_, (agent, means) = play(world, policy, seed)
-
-        def holds(one: Difference, means: list[float] = means) -> bool:
-            return one.low <= means[int(one.arm)] - means[int(one.other)] <= one.high
-
-        every = told(agent, (0, 1, 2))
-        pairs += [holds(one) for one in every if int(one.arm) < int(one.other)]
-        lead = min(told(agent, (int(agent.recommend()),)), key=lambda one: one.mean, default=None)
-        if lead is not None:
-            leads.append(holds(lead))
-            wrong.append(any(one.low > 0 for one in every if means[int(one.arm)] <= means[int(one.other)]))
-            reach.append((lead.high - lead.low) / 2)
-    start = f"{world!s:64} {policy:12} {len(leads):4}"
-    if not leads:
-        return start
-    shares = " ".join(f"{sum(found) / len(found):7.1%}" for found in (leads, pairs, wrong))
-    return f"{start} {shares} {median(reach):8.4f}"
+def read(path: Path) -> dict[str, dict[str, Any]]:
+    """The cell of each key with the most runs."""
+    found: dict[str, dict[str, Any]] = {}
+    for line in path.read_text().splitlines() if path.exists() else []:
+        cell = json.loads(line)
+        if cell["runs"] >= found.get(cell["key"], {"runs": 0})["runs"]:
+            found[cell["key"]] = cell
+    return found
 
 
-def looks(world: World, policy: str, runs: int) -> str:
-    """How often somebody who looks again and again finds an arm better than an equal one."""
-    fooled = 0
-    for seed in range(runs):
-        fooled += any(
-            one.low > 0
-            for step, (agent, _) in enumerate(play(world, policy, seed), start=1)
-            if step % EVERY == 0
-            for one in told(agent, (0, 1, 2))
-        )
-    seen = f"an arm seemed better at some look in {fooled / runs:.1%} of {runs} runs"
-    return f"{world}, {policy}, a look at every {EVERY}th step: {seen}"
+def percent(value: float | None) -> str:
+    if value is None:
+        return "missing"
+    return f"{value:.0f} %" if value in (0, 100) else f"{value:.1f} %"
+
+
+def passes(cell: dict[str, Any]) -> bool:
+    """Whether a cell meets the lines, within what its number of runs can tell (two standard errors)."""
+    errors = max(cell["wrong_clear"], cell["wrong_proven"], cell["wrong_alarm"])
+    low = LEAST - 200 * math.sqrt(0.07 * 0.93 / max(1, cell["told"]))
+    high = MOST + 200 * math.sqrt(0.05 * 0.95 / cell["runs"])
+    return (cell["holds"] is None or cell["holds"] >= low) and errors <= high
+
+
+def row(cell: dict[str, Any]) -> str:
+    columns = [cell["world"], f"{cell['window']}", f"{cell['steps']:,}", f"`{cell['policy']}`", f"{cell['runs']}"]
+    columns += [percent(cell[name]) for name in ("holds", "missing", "wrong_clear", "wrong_proven", "wrong_alarm")]
+    return "| " + " | ".join(columns) + " |"
+
+
+def power_row(cell: dict[str, Any]) -> str:
+    columns = [cell["world"], f"`{cell['policy']}`", f"{cell['runs']}"]
+    columns += [percent(cell[name]) for name in ("best_found", "clear", "clear_before_half", "oracle")]
+    return "| " + " | ".join(columns) + " |"
+
+
+def table(head: str, rows: list[str]) -> str:
+    names = head.strip("| ").split(" | ")
+    line = "|" + "|".join("---" if name in ("world", "policy") else "--:" for name in names) + "|"
+    return "\n".join([head, line, *rows])
+
+
+def tables(cells: dict[str, dict[str, Any]]) -> dict[str, str]:
+    """The tables of the document, by the name of their place."""
+
+    def chosen(worlds: list[CoverageWorld], every: int = EVERY) -> list[dict[str, Any]]:
+        keys = [key(world, policy, every) for world in worlds for policy in POLICIES]
+        return [cells[one] for one in keys if one in cells]
+
+    return {
+        "coverage": table(HEAD, [row(cell) for cell in chosen(WORLDS)]),
+        "power": table(POWER_HEAD, [power_row(cell) for cell in chosen(POWER)]),
+        "outside": table(HEAD, [row(cell) for cell in chosen(OUTSIDE)]),
+        "every": table(HEAD, [row(cell) for cell in chosen(WORLDS[:1], 1)]),
+    }
+
+
+def write(cells: dict[str, dict[str, Any]]) -> None:
+    """Put the tables between their marks in the document."""
+    text = DOCUMENT.read_text()
+    for name, body in tables(cells).items():
+        begin, end = f"<!-- table: {name} -->\n", f"\n<!-- end: {name} -->"
+        before, rest = text.split(begin)
+        text = before + begin + "\n" + body + "\n" + end + rest.split(end)[1]
+    DOCUMENT.write_text(text)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=200)
-    parser.add_argument("--policies", nargs="+", default=POLICIES)
+    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--only", nargs="+", default=[""], help="worlds whose name contains one of these")
+    parser.add_argument("--policies", nargs="+", default=list(POLICIES))
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--results", type=Path, default=ROOT / "out" / "coverage.jsonl")
+    parser.add_argument("--write", action="store_true", help="write the tables of docs/coverage.md from the results")
     asked = parser.parse_args()
-    print(f"{'world':64} {'policy':12} {'runs':>4} {'lead':>7} {'any two':>7} {'wrong':>7} {'reach':>8}")
-    for world in WORLDS:
+    if asked.write:
+        write(read(asked.results))
+        return
+    warnings.simplefilter("ignore", AfterglowWarning)
+    compile_kernels()
+    asked.results.parent.mkdir(parents=True, exist_ok=True)
+    plan = [(world, EVERY, False) for world in [*WORLDS, *OUTSIDE]]
+    plan += [(world, EVERY, True) for world in POWER] + [(WORLDS[0], 1, False)]
+    for world, every, power in plan:
         for policy in asked.policies:
-            print(row(world, policy, asked.runs), flush=True)
-    print(looks(World(24, 600, means=EQUAL), "leak-ucb", asked.runs))
+            runs = asked.runs // (5 if world.steps >= FIFTH else 2 if world.steps >= HALF else 1)
+            name = key(world, policy, every)
+            known = read(asked.results).get(name, {"runs": 0})["runs"]
+            if known >= runs or not any(part in world.name for part in asked.only) or not world.possible(policy):
+                continue
+            cell = {"key": name, **measure(world, policy, runs, asked.seed, every, power)}
+            with asked.results.open("a") as file:
+                file.write(json.dumps(cell) + "\n")
+            print("ok  " if passes(cell) else "FAIL", row(cell), f"{cell['seconds']:.0f} s", flush=True)
 
 
 if __name__ == "__main__":

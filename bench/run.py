@@ -2,7 +2,7 @@
 
     python bench/run.py [engine | live | ITEM]... [--write-docs]
 
-    engine: step peers hold skip trillion elimination threads start memory
+    engine: step peers hold skip trillion elimination threads start memory units
     live:   current rewards-sqlite rewards-postgres rewards-memory decision million kills
             simulation
 
@@ -35,6 +35,7 @@ import start
 import step
 import threads
 import tiers
+import units
 from machine import machine
 from page import page, summary
 
@@ -55,6 +56,7 @@ ENGINE: dict[str, Callable[[Path], Item]] = {
     "threads": threads.measure,
     "start": start.measure,
     "memory": memory.measure,
+    "units": units.measure,
 }
 LIVE: dict[str, Callable[[Path], Item]] = {
     "current": current.measure,

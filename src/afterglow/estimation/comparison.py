@@ -25,6 +25,7 @@ ROOT = math.sqrt(0.5)
 HALVINGS = 40
 LINGERS = 0.9  # weight of slow noise from which on it is taken as a fact
 INFLATED = 2.0  # how much of a difference's variance may come from slow noise before there is no interval
+NEVER = 200  # more than this many times the evidence is not worth waiting for
 EARLY = 40  # a time-uniform interval is sharpest around 1/40 of an arm's share of the horizon, times about 10
 
 
@@ -147,6 +148,24 @@ class Comparison:
         if sum(weight * mean for weight, mean, _ in parts) <= 0:
             return False
         return beyond(parts, self.freedom(weights, parts), 0.0, -1.0) < 0.5 * self.outside(weights, share)
+
+    def more_steps(self, arm: int, other: int, ratio: float) -> int | None:
+        """About how many more steps, half of them on each arm, make an interval narrower by a ratio; None: too many."""
+        assert self.noises is not None
+        if ratio <= 1:
+            return 0
+        if ratio * ratio > NEVER:
+            return None
+        known = [(self.noises[one].value, self.steps[one]) for one in (arm, other)]
+        wanted = sum(value / steps for value, steps in known) / (ratio * ratio)
+        near, far = 0.0, NEVER * float(sum(self.steps))
+        for _ in range(HALVINGS):
+            middle = 0.5 * (near + far)
+            if sum(value / (steps + middle) for value, steps in known) > wanted:
+                near = middle
+            else:
+                far = middle
+        return math.ceil(2 * far) + 2 * (self.window - 1)
 
     def freedom(self, weights: Sequence[float], parts: Sequence[tuple[float, float, float]]) -> list[float]:
         """Degrees of freedom under each kind of noise: the slow part is weighed, not estimated."""

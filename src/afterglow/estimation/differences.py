@@ -23,15 +23,16 @@ It assumes more than the bounds do: a spread whose law stays the same, stretches
 each other but for effects that reach from one into the next, an arm that varies no more than all do where it has few
 batches, and *one* look, at an end that was fixed before. That policies choose what they sample is left out of account.
 
-Measured at 95 % by `bench/interval_coverage.py`: `lean-ucb`, `leak-ucb`, `phased-ucb` and `washout-ucb`, three arms, 17
-worlds, 200 runs each, give or take 3 %. With windows of 1, 6 and 24 steps, 60 to 3,000 steps, uniform, Dirichlet and
-the worst spreads, a season, and noise with a correlation of 0 or 0.8 from step to step, the interval for the
-recommended arm and the one that comes closest held the truth in 95 to 100 % of runs, that for any two arms in 95 to 100
-%. It falls short where noise lingers as long as a window and batches are few (correlation 0.95, window 24, 600 steps:
-any two arms of `phased-ucb` 93 %), and where an arm that is left after a batch or two varies more than the leader
-(yes/no rewards of means 0.88 and 0.4, window 6, `lean-ucb`: 90 %, any two arms 92 %). Among three equal arms some pair
-seemed to differ at the end in 6 % of runs at most, in 15 % with that lingering noise; to somebody who looked at every
-tenth step (`leak-ucb`, window 24, 600 steps), sometime in 19 %.
+`Agent.verdict()` has intervals that assume less (`comparison`). Of those here was measured at 95 %: `lean-ucb`,
+`leak-ucb`, `phased-ucb` and `washout-ucb`, three arms, 17 worlds, 200 runs each, give or take 3 %. With windows of 1,
+6 and 24 steps, 60 to 3,000 steps, uniform, Dirichlet and the worst spreads, a season, and noise with a correlation of
+0 or 0.8 from step to step, the interval for the recommended arm and the one that comes closest held the truth in 95
+to 100 % of runs, that for any two arms in 95 to 100 %. It falls short where noise lingers as long as a window and
+batches are few (correlation 0.95, window 24, 600 steps: any two arms of `phased-ucb` 93 %), and where an arm that is
+left after a batch or two varies more than the leader (yes/no rewards of means 0.88 and 0.4, window 6, `lean-ucb`: 90
+%, any two arms 92 %). Among three equal arms some pair seemed to differ at the end in 6 % of runs at most, in 15 %
+with that lingering noise; to somebody who looked at every tenth step (`leak-ucb`, window 24, 600 steps), sometime in
+19 %.
 """
 
 import math

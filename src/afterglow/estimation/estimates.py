@@ -144,9 +144,9 @@ class Estimates:
         ]
         if not contradictory:
             return None
-        lingering = "" if self.lingers is None else f"demand lingers over about {self.lingers:,} steps, "
+        lingering = "" if self.lingers is None else f"demand lingers (about {self.lingers:,} steps, it seems), "
         return (
-            f"{', '.join(contradictory)}: {lingering}the window of {self.window:,} steps is too short, totals are not "
+            f"{', '.join(contradictory)}: the window of {self.window:,} steps is too short, {lingering}totals are not "
             f"what they should be or the arms change with time; chance alone does this in at most "
             f"{1 - self.confidence:.2g} of experiments"
         )

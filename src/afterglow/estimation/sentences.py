@@ -9,16 +9,14 @@ from afterglow.checks import Name
 if TYPE_CHECKING:
     from afterglow.estimation.verdict import Verdict, Versus
 
-NEVER = 200  # times the steps so far: more than that is not worth waiting for
 
-
-def sentence(verdict: "Verdict", steps: int, others: Sequence[Name]) -> str:
+def sentence(verdict: "Verdict", others: Sequence[Name]) -> str:
     """What is recommended instead of the others, how sure that is, and what would help."""
     parts = [] if not verdict.stopped else ["The experiment was stopped before its end."]
     tested = verdict.grade == "tested"
     parts.append(tested_claim(verdict, others) if tested else opening(verdict))
     if verdict.grade not in ("clear", "tested", "proven"):
-        parts.append(remedy(verdict, steps))
+        parts.append(remedy(verdict, others))
     if verdict.alarm is not None:
         parts.append(f"Nothing is called clear while an alarm stands: {verdict.alarm}.")
     return " ".join(part for part in parts if part)
@@ -39,7 +37,8 @@ def opening(verdict: "Verdict") -> str:
         "proven": f"{best} is proven to be the best, however effects arrive within the window; over {row.other} it "
         f"brings {numbers}.",
         "clear": f"{best} is clearly the best; over {row.other}, which comes closest, it brings {numbers}.",
-        "leading": f"{best} is probably the best{chance}; over {row.other} it brings {numbers}.",
+        "leading": f"{best} is probably the best{chance}, which decides nothing yet; over {row.other} it "
+        f"brings {numbers}.",
         "exploring": f"No variant stands out yet; {best} is ahead of {row.other}{chance}: {numbers}.",
     }.get(verdict.grade, f"{best} is recommended; the data can't tell it from {row.other}: {numbers}.")
 
@@ -52,32 +51,36 @@ def tested_claim(verdict: "Verdict", others: Sequence[Name]) -> str:
 
 
 def amounts(row: "Versus", unit: str) -> str:
-    """A difference a step with its interval, in percent if there is one, else in the unit."""
-    if row.percent is not None:
-        mean, low, high = (f"{signed(value)} %" for value in row.percent)
-    else:
-        assert row.mean is not None
-        assert row.low is not None
-        assert row.high is not None
-        mean, low, high = (f"{signed(value)}{' ' + unit if unit else ''}" for value in (row.mean, row.low, row.high))
-    return f"{mean} a step, between {low} and {high}"
+    """A difference a step with its interval, in percent if there is one, and in the unit if it is told."""
+    assert row.mean is not None
+    assert row.low is not None
+    assert row.high is not None
+    plain = [f"{signed(value)}{' ' + unit if unit else ''}" for value in (row.mean, row.low, row.high)]
+    if row.percent is None:
+        return f"{plain[0]} a step, between {plain[1]} and {plain[2]}"
+    mean, low, high = (f"{signed(value)} %" for value in row.percent)
+    return f"{mean} a step{f' ({plain[0]})' if unit else ''}, between {low} and {high}"
 
 
-def remedy(verdict: "Verdict", steps: int) -> str:
+def remedy(verdict: "Verdict", others: Sequence[Name]) -> str:
     """What would help."""
     row = verdict.to_runner_up
     if row is None:
         return ""
-    if row.mean is None or row.low is None or row.high is None:
+    if row.mean is None:
         return "" if row.more_steps is None else f"About {rounded(row.more_steps)} more steps on it would tell."
-    gap = abs(row.mean)
-    reach = 0.5 * (row.high - row.low)
-    if gap <= 0 or (reach / gap) ** 2 > NEVER:
-        return "They are so close that more steps hardly help: keep either."
-    more = steps * ((reach / gap) ** 2 - 1)
-    if more <= 0:
-        return ""
-    return f"About {rounded(more)} more steps would tell, were the difference as large as it looks."
+    parts = []
+    if row.more_steps is None:
+        parts.append("They are so close that more steps hardly help: keep either.")
+    elif row.more_steps > 0:
+        fewer = " with these two variants alone" if len(others) > 1 else ""
+        parts.append(f"About {rounded(row.more_steps)} more steps{fewer} would tell, were it as large as it looks.")
+    if verdict.lingers is not None:
+        parts.append(
+            f"Noise lingers over about {verdict.lingers:,} steps: a profile of usual demand, units or a switchback "
+            "would tell sooner."
+        )
+    return " ".join(parts)
 
 
 def signed(value: float) -> str:

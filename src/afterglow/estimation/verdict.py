@@ -12,6 +12,7 @@ An experiment that is over has the highest grade that holds, else `inconclusive`
 its end. While an alarm stands, or noise lingers, nothing is `clear` or `proven`. A pure function: `judge`.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -53,7 +54,7 @@ class Versus:
     percent: tuple[float, float, float] | None  # mean, low, high
     valid: str  # "at any time" or "one look at the fixed end"
     missing: str | None = None
-    more_steps: int | None = None  # about how many would cure what is missing
+    more_steps: int | None = None  # about how many would tell the two apart, or cure what is missing; None: no number
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +127,8 @@ class Case:
         mean, low, high = scale * mean, scale * low, scale * high
         level = scale * self.comparison.mean(other)
         percent = (100 * mean / level, 100 * low / level, 100 * high / level) if level > 0 else None
-        return Versus(*names, mean, low, high, percent, valid)
+        more = self.comparison.more_steps(arm, other, 0.5 * (high - low) / abs(mean) if mean else math.inf)
+        return Versus(*names, mean, low, high, percent, valid, None, more)
 
     def missing(self, arm: int, other: int) -> Missing | None:
         names = [estimate.arm for estimate in self.known.arms]
@@ -178,9 +180,8 @@ def judge(
         {names[arm]: value for arm, value in table[0].items()}, loss, gained, ASSUMES.get(grade, (ALIKE, STRETCHES)),
         unit, known.confidence, over, stopped, alarm, comparison.lingers, "", tested if grade == "tested" else None,
     )  # fmt: skip
-    steps = sum(estimate.pulls for estimate in known.arms)
     others = [names[arm] for arm in case.allowed if arm != best]
-    return replace(found, sentence=sentence(found, steps, others))
+    return replace(found, sentence=sentence(found, others))
 
 
 def highest(case: Case, best: int | None, chance: float | None, alarm: str | None, tested: float | None) -> str:

@@ -75,7 +75,7 @@ def gained(spec: Spec, verdict: Verdict) -> str:
         return ""
     mean, low, high = amounts((found.mean, found.low, found.high))
     compared = f"compared with {verdict.control} alone, between {low} and {high}"
-    return f"So far the experiment has brought {mean}{of(spec)} {compared}."
+    return f"{'In all' if verdict.over else 'So far'} the experiment has brought {mean}{of(spec)} {compared}."
 
 
 def advice(verdict: Verdict, now: Progress) -> str:

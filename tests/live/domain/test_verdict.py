@@ -1,21 +1,26 @@
 """The verdict on a live experiment: that of an agent, suppressed by alarms, never for a disabled variant."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from random import Random
+from threading import Event
 from typing import Any
 
 import pytest
 
+import afterglow
 from afterglow import Agent
 from afterglow.errors import BadValue
 from afterglow.estimation.verdict import Verdict
 from afterglow.live.domain import commands
-from afterglow.live.domain.commands import Event, Reported
+from afterglow.live.domain.commands import Event as Logged
+from afterglow.live.domain.commands import Reported
 from afterglow.live.domain.spec import Spec, read_spec, specify
 from afterglow.live.domain.state import ExperimentState, Phase, initial
 from afterglow.live.domain.status import status
 from afterglow.live.domain.transitions import apply
-from afterglow.live.domain.verdict import MOST, case_of, lifts, to_keep, verdict
+from afterglow.live.domain.verdict import MOST, case_of, decided_by, lifts, to_keep, verdict
 from afterglow.live.summary import progress, summary
 from afterglow.live.verdict_cache import VerdictCache
 
@@ -30,7 +35,7 @@ def made(**settings: Any) -> tuple[Spec, ExperimentState]:
     return spec, state
 
 
-def happen(spec: Spec, state: ExperimentState, events: list[Event]) -> None:
+def happen(spec: Spec, state: ExperimentState, events: list[Logged]) -> None:
     for event in events:
         apply(spec, state, *event)
 
@@ -78,7 +83,7 @@ def test_an_alarm_suppresses_what_was_proven() -> None:
     spec, state = made(policy="trim-ucb", horizon=1000, reward_max=40.0)
     play(spec, state, 500, {"49": 0.0, "59": 36.0, "69": 0.0})
     assert verdict(spec, state).grade == "proven"
-    happen(spec, state, [Event("close", {"step": 500, "served": state.served, "total": 10**9, "void": False})])
+    happen(spec, state, [Logged("close", {"step": 500, "served": state.served, "total": 10**9, "void": False})])
     found = verdict(spec, state)
     assert found.alarm is not None
     assert found.grade not in ("clear", "proven")
@@ -171,3 +176,26 @@ def test_a_verdict_is_computed_once_for_each_record_and_only_if_asked_for(monkey
     assert [one.verdict for one in now] == [real, real, real]
     assert now[0].verdict is real
     assert len(asked) == 2
+
+
+def test_rewards_and_the_current_variant_do_not_wait_for_a_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with afterglow.live.open(tmp_path / "experiments.db") as experiments, ThreadPoolExecutor(1) as pool:
+        experiment = experiments.create("shipping", list(MEANS), 4, policy="ucb1")
+        computing, may_end = Event(), Event()
+
+        def slow(case: Any) -> Verdict:
+            computing.set()
+            assert may_end.wait(60)
+            return decided_by(case)
+
+        monkeypatch.setattr("afterglow.live.verdict_cache.decided_by", slow)
+        asked = pool.submit(experiment.verdict)
+        assert computing.wait(60)
+        experiment.reward(0.5)
+        experiment.close_step()
+        assert experiment.decision().step == 1
+        may_end.set()
+        assert asked.result().recommended is None  # of the state when it was asked
+        assert experiment.verdict().recommended == "49"

@@ -1,42 +1,38 @@
 """The dashboard in a real browser: it follows the experiment, obeys the keyboard, and keeps to itself."""
 
 from collections.abc import Iterator
-from contextlib import closing
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
 
-from afterglow.lab.rendering.pdf import browser
-from support.browser.chromium import Chromium, NoBrowser, Tab
+from support.browser.chromium import PATIENCE, chromium, visit
 from testbed.service import Serving
 
+expect.set_options(timeout=PATIENCE)
 SHIPPING = "/experiments/shipping"
-LIVE = "document.querySelector('#now .live strong').textContent"
-INKED = """(() => {
+INKED = """() => {
     const canvas = document.querySelector("#plot canvas");
     const points = canvas?.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data ?? [];
     return points.some((part) => part > 0);
-})()"""
+}"""
 PAGES = ("/", "/new", SHIPPING, f"{SHIPPING}/actions/stop", f"{SHIPPING}/steps/5", "/experiments/by-clock",
          "/experiments/draft", "/docs")  # fmt: skip
+PHONE = {"width": 390, "height": 800}
+SCREEN = {"width": 1280, "height": 800}
 
 
 @pytest.fixture(scope="module")
-def chromium() -> Iterator[Chromium]:
-    program = browser()
-    if program is None:
-        pytest.skip("there is no Chromium to look with; Debian's is installed by `apt-get install chromium`")
-    with closing(Chromium(program)) as made:
-        try:
-            made.call("Browser.getVersion")
-        except NoBrowser as error:
-            pytest.skip(f"{program} can't be used here: {error}")
+def browser() -> Iterator[Browser]:
+    with chromium() as made:
         yield made
 
 
 @pytest.fixture(scope="module")
-def serving(chromium: Chromium, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+def serving(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A service with experiments, none of which moves by itself while a test lasts."""
     with Serving(tmp_path_factory.mktemp("browser") / "experiments.db") as made:
         with made.client() as client:
@@ -48,16 +44,13 @@ def serving(chromium: Chromium, tmp_path_factory: pytest.TempPathFactory) -> Ite
         yield made
 
 
-@pytest.fixture
-def tab(chromium: Chromium, serving: Serving) -> Tab:
-    """A page of somebody who has signed in with the keyboard."""
-    made = chromium.tab(serving.address)
-    made.go(SHIPPING)
-    made.until("document.activeElement.id === 'token'")
-    made.write(serving.token)
-    made.press("Enter")
-    made.until(f"location.pathname === '{SHIPPING}' && document.readyState === 'complete'")
-    return made
+def sign_in(page: Page, token: str) -> None:
+    """With the keyboard."""
+    page.goto(SHIPPING)
+    expect(page.locator("#token")).to_be_focused()
+    page.keyboard.insert_text(token)
+    page.keyboard.press("Enter")
+    page.wait_for_url(lambda address: urlsplit(address).path == SHIPPING)
 
 
 def create(client: httpx.Client, name: str, **more: Any) -> None:
@@ -77,66 +70,79 @@ def close(client: httpx.Client) -> str:
     return str(current(client)["variant"])
 
 
-def quiet(tab: Tab) -> None:
-    """Nothing went wrong so far, and no other host was asked."""
-    tab.value("0")  # whatever the browser had to tell came before its answer
-    assert tab.troubles == []
-
-
-def test_a_page_follows_its_experiment_while_an_operator_pins_a_variant_by_keyboard(tab: Tab, serving: Serving) -> None:
-    with serving.client() as client:
+def test_a_page_follows_its_experiment_while_an_operator_pins_a_variant_by_keyboard(
+    browser: Browser, serving: Serving
+) -> None:
+    with serving.client() as client, visit(browser, serving.address, viewport=SCREEN) as (page, troubles):
+        sign_in(page, serving.token)
         before = current(client)["variant"]
-        tab.until(f"{LIVE} === '{before}' && {INKED}")
-        tab.value("document.before = true; chart.setScale('x', {min: 5, max: 10})")
-        tab.value("document.getElementById('action-pin').focus()")
-        tab.press("Space")
-        tab.until("dialog.open && document.activeElement.name === 'variant'")
+        expect(page.locator("#now .live strong")).to_have_text(before)
+        page.wait_for_function(INKED)
+        page.evaluate("document.before = true; chart.setScale('x', {min: 5, max: 10})")
+        page.locator("#action-pin").focus()
+        page.keyboard.press("Space")
+        page.wait_for_function("() => dialog.open && document.activeElement.name === 'variant'")
         while (after := close(client)) == before:
             pass
         step = current(client)["step"]
-        tab.until(f"{LIVE} === '{after}' && document.getElementById('effect').textContent.includes('step {step + 1},')")
-        tab.until(f"data.steps.at(-1) === {step} && chart.scales.x.max === 10")  # who looks closer stays there
-        assert tab.value("document.before"), "the page was loaded again"
-        tab.until(f"document.getElementById('announcement').textContent.startsWith('{after} is live.')")
-        tab.press("Escape")
-        tab.until("!dialog.open && document.activeElement.id === 'action-pin'")
-        tab.press("Enter")
-        tab.until("dialog.open && document.activeElement.name === 'variant'")
-        tab.press("ArrowDown", "Tab")
-        chosen = tab.value("document.querySelector('#sheet :checked').value")
-        tab.write("a wrong price")
-        tab.press("Enter")
-        tab.until("!document.before && document.readyState === 'complete'")
-        tab.until("document.querySelector('.notice') === document.activeElement")
+        expect(page.locator("#now .live strong")).to_have_text(after)
+        expect(page.locator("#effect")).to_contain_text(f"step {step + 1},")
+        page.wait_for_function(
+            f"() => data.steps.at(-1) === {step} && chart.scales.x.max === 10"
+        )  # a closer look stays
+        assert page.evaluate("document.before"), "the page was loaded again"
+        page.wait_for_function(
+            f"() => document.getElementById('announcement').textContent.startsWith('{after} is live.')"
+        )
+        page.keyboard.press("Escape")
+        expect(page.locator("#action-pin")).to_be_focused()
+        page.keyboard.press("Enter")
+        page.wait_for_function("() => dialog.open && document.activeElement.name === 'variant'")
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Tab")
+        chosen = page.locator("#sheet :checked").input_value()
+        page.keyboard.insert_text("a wrong price")
+        page.keyboard.press("Enter")
+        expect(page.locator(".notice")).to_be_focused()
+        assert not page.evaluate("document.before")
         assert client.get("/v1/experiments/shipping").json()["status"]["pinned"] == chosen
-        assert "a wrong price" in tab.value("document.getElementById('log').textContent")
-    quiet(tab)
-    tab.value("document.querySelector('.account button').focus()")
-    tab.press("Enter")
-    tab.until("location.pathname === '/sign-in'")
-    quiet(tab)
+        expect(page.locator("#log")).to_contain_text("a wrong price")
+        page.locator(".account button").focus()
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/sign-in")
+        assert troubles == []
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
-def test_every_page_fits_its_screen_and_keeps_to_itself(tab: Tab, width: int, scheme: str) -> None:
-    tab.look(width, scheme)
-    for path in PAGES:
-        tab.go(path)
-        assert tab.value("location.pathname") == path
-        assert tab.value("document.documentElement.scrollWidth") <= width, path
-        red, green, blue = tab.value("getComputedStyle(document.body).backgroundColor.match(/[0-9]+/g).map(Number)")
-        assert (red + green + blue > 3 * 128) == (scheme == "light"), path
-        quiet(tab)
+@pytest.mark.parametrize(
+    ("screen", "scheme"), [(SCREEN, "light"), (PHONE, "dark"), (SCREEN, "dark")], ids=["screen", "phone", "dark"]
+)
+def test_every_page_fits_its_screen_keeps_to_itself_and_can_be_used_by_everyone(
+    browser: Browser, serving: Serving, screen: dict[str, int], scheme: str
+) -> None:
+    with visit(browser, serving.address, viewport=screen, color_scheme=scheme) as (page, troubles):
+        sign_in(page, serving.token)
+        for path in PAGES:
+            page.goto(path)
+            assert page.evaluate("location.pathname") == path
+            assert page.evaluate("document.documentElement.scrollWidth") <= screen["width"], path
+            colour = page.evaluate("getComputedStyle(document.body).backgroundColor.match(/[0-9]+/g).map(Number)")
+            assert (sum(colour[:3]) > 3 * 128) == (scheme == "light"), path
+            assert troubles == [], path
+            found = Axe().run(page)
+            assert found.violations_count == 0, f"{path}\n{found.generate_report()}"
+            troubles.clear()
 
 
-def test_a_dark_page_is_printed_light_and_whole(tab: Tab) -> None:
+def test_a_dark_page_is_printed_light_and_whole(browser: Browser, serving: Serving) -> None:
     parts = "document.querySelectorAll('#plot, #static-chart, .bar, .action-buttons')"
     shown = f"[...{parts}].filter((one) => one.offsetParent).length"
-    tab.look(1280, "dark")
-    tab.until(INKED)
-    assert tab.value(shown) == 3  # all but the static chart
-    tab.look(700, "dark", "print")
-    assert tab.value(shown) == 1  # the static chart alone
-    assert tab.value("document.documentElement.scrollWidth") <= 700
-    assert tab.value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    quiet(tab)
+    with visit(browser, serving.address, viewport=SCREEN, color_scheme="dark") as (page, troubles):
+        sign_in(page, serving.token)
+        page.wait_for_function(INKED)
+        assert page.evaluate(shown) == 3  # all but the static chart
+        page.set_viewport_size({"width": 700, "height": 800})
+        page.emulate_media(media="print")
+        assert page.evaluate(shown) == 1  # the static chart alone
+        assert page.evaluate("document.documentElement.scrollWidth") <= 700
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        assert troubles == []

@@ -3,11 +3,14 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from html.parser import HTMLParser
 
 import httpx
+from bs4 import BeautifulSoup, Tag
+from bs4.element import NavigableString
 
 START = 60.0  # seconds, on a busy machine
+CONTROLS = ["input", "textarea", "select"]
+LOADS = ("src", "data-from", "hx-get", "hx-post")
 INLINE = ("a", "code", "q", "span", "strong", "svg", "time")  # don't end a word
 
 
@@ -19,80 +22,57 @@ class Form:
     names: set[str] = field(default_factory=set)
 
 
-class Page(HTMLParser):
+class Page:
     """What a page has: words, forms, links, whatever it loads, and attributes that a strict policy forbids."""
 
     def __init__(self, text: str) -> None:
-        super().__init__()
-        self.words: list[str] = []
-        self.forms: list[Form] = []
-        self.links: list[str] = []
-        self.loads: list[str] = []
-        self.inline: list[str] = []
-        self.labels: set[str] = set()
-        self.headings: list[int] = []
-        self.ids: list[str] = []
-        self.controls: list[dict[str, str | None]] = []
-        self.within: list[str] = []
-        self.area = self.choice = ""
-        self.feed(text)
+        self.soup = BeautifulSoup(text, "html.parser")
+        tags = self.soup.find_all(True)
+        self.text = words_of(self.soup)
+        self.forms = [form_of(tag) for tag in self.soup.find_all("form")]
+        self.links = [str(tag["href"]) for tag in self.soup.find_all("a", href=True)]
+        self.loads = [str(tag[name]) for tag in tags for name in LOADS if name in tag.attrs]
+        self.loads += [str(tag["href"]) for tag in self.soup.find_all("link")]
+        self.inline = [
+            f"{tag.name} {name}" for tag in tags for name in tag.attrs if name == "style" or name[:2] == "on"
+        ]
+        self.labels = {str(tag.get("for")) for tag in self.soup.find_all("label")}
+        self.headings = [int(tag.name[1]) for tag in self.soup.find_all(re.compile("^h[1-6]$"))]
+        self.ids = [str(tag["id"]) for tag in tags if "id" in tag.attrs]
+        self.controls = [
+            tag.attrs | {"in a label": str(tag.find_parent("label") is not None)}
+            for tag in self.soup.find_all(CONTROLS)
+        ]
 
-    @property
-    def text(self) -> str:
-        return re.sub(r"\s+", " ", "".join(self.words))
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        if tag not in ("meta", "link", "input", "line", "rect", "circle"):
-            self.within.append(tag)
-        if re.fullmatch("h[1-6]", tag):
-            self.headings.append(int(tag[1]))
-        if "id" in given:
-            self.ids.append(str(given["id"]))
-        self.inline += [f"{tag} {name}" for name in given if name == "style" or name.startswith("on")]
-        self.loads += [str(given[name]) for name in ("src", "data-from", "hx-get", "hx-post") if name in given]
-        if tag == "link":
-            self.loads.append(str(given["href"]))
-        elif tag == "a" and "href" in given:
-            self.links.append(str(given["href"]))
-        elif tag == "label":
-            self.labels.add(str(given.get("for")))
-        elif tag == "form":
-            self.forms.append(Form(str(given["action"]), str(given["method"])))
-        elif tag in ("input", "textarea", "select"):
-            self.control(tag, given)
-        elif tag == "option" and self.choice:
-            value = str(given.get("value"))
-            if "selected" in given or self.choice not in self.forms[-1].fields:
-                self.forms[-1].fields[self.choice] = value
+def words_of(soup: BeautifulSoup) -> str:
+    """The words that people read, in order; elements other than those within a line end a word."""
+    parts = list[str]()
+    for part in soup.descendants:
+        if isinstance(part, Tag):
+            parts.append("" if part.name in INLINE else " ")
+        elif type(part) is NavigableString and not part.find_parent(("script", "style", "title")):
+            ends = part.parent is not None and part.parent.name not in INLINE and part.next_sibling is None
+            parts.append(f"{part}{' ' if ends else ''}")
+    return re.sub(r"\s+", " ", "".join(parts))
 
-    def control(self, tag: str, given: dict[str, str | None]) -> None:
-        name, form = str(given["name"]), self.forms[-1]
+
+def form_of(tag: Tag) -> Form:
+    """A form with its fields as they stand on the page."""
+    form = Form(str(tag["action"]), str(tag["method"]))
+    for control in tag.find_all(CONTROLS):
+        name = str(control["name"])
         form.names.add(name)
-        self.controls.append(given | {"in a label": str("label" in self.within)})
-        if tag == "textarea":
-            self.area, form.fields[name] = name, ""
-        elif tag == "select":
-            self.choice = name
-        elif given.get("type") not in ("radio", "checkbox") or "checked" in given:
-            form.fields[name] = given.get("value") or ""
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in self.within:
-            while self.within.pop() != tag:
-                pass
-        if tag not in INLINE:
-            self.words.append(" ")
-        if tag == "textarea":
-            self.area = ""
-        elif tag == "select":
-            self.choice = ""
-
-    def handle_data(self, data: str) -> None:
-        if self.area:
-            self.forms[-1].fields[self.area] += data
-        if not {"script", "style", "title"} & set(self.within):
-            self.words.append(data)
+        if control.name == "textarea":
+            form.fields[name] = control.get_text()
+        elif control.name == "select":
+            options = control.find_all("option")
+            chosen = [one for one in options if "selected" in one.attrs] or options[:1]
+            if chosen:
+                form.fields[name] = str(chosen[-1].get("value", chosen[-1].get_text()))
+        elif control.get("type") not in ("radio", "checkbox") or "checked" in control.attrs:
+            form.fields[name] = str(control.get("value") or "")
+    return form
 
 
 class Visitor:

@@ -1,4 +1,5 @@
-"""Proved bounds on the means of arms from recorded steps, valid for any spread within the window."""
+"""Proved bounds on the means of arms from recorded steps, valid for any spread within the window if an arm's
+expected reward, given all that happened before, is its mean."""
 
 import math
 

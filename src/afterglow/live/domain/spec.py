@@ -136,6 +136,14 @@ def resolve_policy(
     policy: str, season: int, arms: int, window: int, horizon: int | None, options: Mapping[str, Any]
 ) -> tuple[Policy[Any, Any], Any]:
     """The policy and its resolved settings; an error has a setting of the experiment as its field."""
+    for name in ("units", "levels"):
+        if name in options:
+            raise BadValue(
+                f"{argument(name)} must be left out: a live experiment has one total a step; run several units with "
+                "afterglow.Units, and store what its to_json returns",
+                kind="needs-units",
+                field="options",
+            )
     try:
         found = seasonal(playable(policy), season)
         return found, found.settings(arms, window, horizon, known_options(found, options, list(BY_NAME)))

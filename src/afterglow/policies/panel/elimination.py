@@ -180,7 +180,7 @@ def too_short(settings: Settings, state: State, variance: float) -> bool:
     if settings.washout == 0 or degrees(settings, state, 2 * arms) < 4:
         return False
     prior = PRIOR_TOLD if settings.told > 0 else PRIOR
-    effects, inverse, squares = solve(settings, state, 2 * arms, arms, variance / (prior * prior))
+    effects, inverse, squares = solve(settings, state, 2 * arms, variance / (prior * prior))
     noise = (2.0 * starting_variance(settings) + squares) / (2.0 + degrees(settings, state, 2 * arms))
     for one in range(arms):
         for other in range(one):

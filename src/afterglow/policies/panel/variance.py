@@ -22,8 +22,8 @@ def fitted(settings: Settings, state: State) -> tuple[list[float], list[float], 
     start = starting_variance(settings)
     freedom = degrees(settings, state, settings.arms)
     variance = start
-    effects, inverse, squares = solve(settings, state, settings.arms, 0, variance / (prior * prior))
+    effects, inverse, squares = solve(settings, state, settings.arms, variance / (prior * prior))
     variance = (2.0 * start + squares) / (2.0 + freedom)
-    effects, inverse, squares = solve(settings, state, settings.arms, 0, variance / (prior * prior))
+    effects, inverse, squares = solve(settings, state, settings.arms, variance / (prior * prior))
     variance = (2.0 * start + squares) / (2.0 + freedom)
     return effects, inverse, variance

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from afterglow.estimation.verdict import Verdict, Versus
+from afterglow.estimation.verdict import ANY_TIME, Verdict, Versus
 from afterglow.live import Experiment
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.status import Status
@@ -37,6 +37,7 @@ class LiftChart(NamedTuple):
     ticks: list[tuple[float, str]]
     unit: str
     confidence: str
+    always: bool  # whether the intervals hold at any time, or for one look at the end
 
 
 class ChanceLine(NamedTuple):
@@ -96,7 +97,13 @@ def lift_chart(spec: Spec, rows: Sequence[Versus]) -> LiftChart | None:
     made = [lift_row(spec.variants.index(str(row.arm)), row, scale) for row in rows]
     ticks = [(scale.place(tick), sign(tick) + figure(abs(tick))) for tick in scale.ticks]
     return LiftChart(
-        spec.variants[spec.control], made, scale.place(0.0), ticks, spec.unit, f"{100 * spec.confidence:.4g} %"
+        spec.variants[spec.control],
+        made,
+        scale.place(0.0),
+        ticks,
+        spec.unit,
+        f"{100 * spec.confidence:.4g} %",
+        any(row.valid == ANY_TIME for row in rows),
     )
 
 
@@ -128,8 +135,13 @@ def chance_chart(spec: Spec, past: Sequence[VerdictPoint], reached: Progress, fo
             if variant in chances
         ]
         if len(points) > 1:
-            latest = percent(now[variant]) if variant in now else "disabled"
+            latest = likely(now[variant]) if variant in now else "disabled"
             lines.append(ChanceLine(variant, number, " ".join(points), latest))
     ticks = [(round(100 * tick / step, 3), f"{tick:,.0f}") for tick in axis(0, step, 6).ticks if tick == int(tick)]
     dates = date_ticks(reached.began / 1000, step * spec.step_ms / 1000)
     return ChanceChart(lines, dates or ticks, bool(dates), known[0][0], step)
+
+
+def likely(chance: float) -> str:
+    """A chance that is never certain."""
+    return "> 99 %" if chance > 0.99 else percent(chance)

@@ -1,0 +1,113 @@
+"""The worlds in which the coverage of intervals and the errors of grades are measured, in groups.
+
+`WORLDS` keep what the intervals assume, or break it by noise that lingers, seasons and trends, which the estimates must
+see and allow for. `OUTSIDE` break the assumptions in other ways. `POWER` have a difference that must be found.
+"""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from testbed.coverage import CoverageWorld, Floats, Law, normal, yes_no
+
+EQUAL, CLOSE = normal(0.15, 0.4, 0.4, 0.4), normal(0.15, 0.4, 0.4, 0.44)
+
+
+def unequal(leader: float, others: float) -> tuple[Law, ...]:
+    return (Law(0.46, leader), Law(0.4, others), Law(0.4, others))
+
+
+def plain() -> list[CoverageWorld]:
+    found = [
+        CoverageWorld("equal arms, equal noise", EQUAL),
+        CoverageWorld("close arms, equal noise", CLOSE),
+        CoverageWorld("leader sd .05, others .15", unequal(0.05, 0.15)),
+        CoverageWorld("leader sd .05, others .2", unequal(0.05, 0.2)),
+        CoverageWorld("leader sd .1, others .2", unequal(0.1, 0.2)),
+        CoverageWorld("2 arms: calm .40 (sd .05), best .42 (sd .2)", (Law(0.4, 0.05), Law(0.42, 0.2))),
+        CoverageWorld("yes/no .98, .5, .5", yes_no(0.98, 0.5, 0.5)),
+        CoverageWorld("yes/no .88, nine of .4", yes_no(0.88, *[0.4] * 9), steps=2_000),
+        CoverageWorld("yes/no .98, nine of .5", yes_no(0.98, *[0.5] * 9), steps=2_000),
+        CoverageWorld("rare: three of .02", yes_no(*[0.02] * 3), steps=2_000),
+        CoverageWorld("rare: three of .005", yes_no(*[0.005] * 3), steps=2_000),
+        CoverageWorld("uniform", CLOSE, window=1, steps=200),
+        CoverageWorld("uniform", CLOSE, window=1),
+        CoverageWorld("uniform", CLOSE, window=6, steps=200),
+        CoverageWorld("uniform", CLOSE, window=6, steps=2_000),
+        CoverageWorld("uniform", CLOSE, window=6, steps=10_000),
+        CoverageWorld("uniform", CLOSE, window=24, steps=200),
+        CoverageWorld("uniform", CLOSE, window=24, steps=10_000),
+    ]
+    spreads = [(spread, window) for spread in ("uniform", "last", "ends") for window in (6, 24)]
+    found += [CoverageWorld(spread, CLOSE, window, 600, spread) for spread, window in spreads if window == 24]
+    found += [CoverageWorld(spread, CLOSE, 24, 2_000, spread) for spread in ("uniform", "last", "ends")]
+    return found + [CoverageWorld(spread, CLOSE, 6, 600, spread) for spread in ("last", "ends")]
+
+
+def lingering() -> list[CoverageWorld]:
+    arms = normal(0.1, 0.3, 0.3, 0.3)
+    return [
+        CoverageWorld(
+            f"noise lingers: rho {rho:g}, sd {sd:g}", arms, steps=2_000, level=0.35, correlation=rho, noise=sd
+        )
+        for rho in (0.5, 0.9, 0.95, 0.99, 0.998)
+        for sd in (0.08, 0.15)
+    ]
+
+
+def demand() -> list[CoverageWorld]:
+    told = {"": "not told", "season": "told", "profile": "with its profile"}
+    seasons = [
+        CoverageWorld(f"{name} season, {words}", EQUAL, steps=2_000, level=0.3, period=period, swing=0.1, told=how)
+        for name, period in (("daily", 24), ("weekly", 168))
+        for how, words in told.items()
+    ]
+    return [*seasons, CoverageWorld("a trend of 20 %", EQUAL, steps=2_000, level=0.3, trend=0.2)]
+
+
+def shifted(world: CoverageWorld, random: np.random.Generator, income: Floats) -> Floats:
+    """All totals rise at half time."""
+    income[world.steps // 2 :] += 0.15
+    return income
+
+
+def heavy(world: CoverageWorld, random: np.random.Generator, income: Floats) -> Floats:
+    """Student's t with 2.5 degrees of freedom: its variance is 5, its kurtosis infinite."""
+    return income + 0.05 * random.standard_t(2.5, world.steps)
+
+
+def growing(world: CoverageWorld, random: np.random.Generator, income: Floats) -> Floats:
+    """Noise whose deviation grows fourfold."""
+    return income + np.linspace(0.04, 0.16, world.steps) * random.normal(size=world.steps)
+
+
+def scaled(world: CoverageWorld, random: np.random.Generator) -> Floats:
+    """Demand that multiplies rewards: a daily cycle and noise that lingers."""
+    noise = np.empty(world.steps)
+    value = random.normal()
+    for step in range(world.steps):
+        value = 0.9 * value + math.sqrt(1 - 0.81) * random.normal()
+        noise[step] = value
+    return np.maximum(0.0, 1 + 0.3 * np.sin(2 * math.pi * np.arange(world.steps) / 24) + 0.15 * noise)
+
+
+def outside() -> list[CoverageWorld]:
+    base = CoverageWorld("", EQUAL, steps=2_000, level=0.3)
+    told = CoverageWorld("window told as 6, effects over 24", CLOSE, 24, 2_000, "last", believed=6)
+    return [
+        replace(base, name="a level shift of 20 % at half time", change=shifted),
+        replace(base, name="heavy tails (t with 2.5 df)", change=heavy),
+        replace(base, name="noise that grows fourfold", change=growing),
+        replace(base, name="demand multiplies effects", factor=scaled),
+        CoverageWorld("20 equal arms", normal(0.15, *[0.4] * 20), steps=2_000),
+        CoverageWorld("20 arms, one better by 10 %", normal(0.15, *[0.4] * 19, 0.44), steps=2_000),
+        told,
+    ]
+
+
+DOUBLING = CoverageWorld("400 against 800", (Law(400 / 1200, 0.1), Law(800 / 1200, 0.1)), steps=1_000, scale=1_200.0)
+FIVE_PERCENT = CoverageWorld("5 % against noise of 25 % a step", normal(0.1, 0.4, 0.42), steps=2_000)
+POWER = [DOUBLING, FIVE_PERCENT]
+WORLDS = [*plain(), *lingering(), *demand()]
+OUTSIDE = outside()
