@@ -2,15 +2,9 @@
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from typing import Any, ClassVar
 
 from afterglow.errors import BadValue, UnknownName, argument
-
-
-@cache
-def parameters_of(callee: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    return inspect.signature(callee).parameters
 
 
 class Configurable:
@@ -23,7 +17,7 @@ class Configurable:
 
     def parameters(self) -> Mapping[str, inspect.Parameter]:
         """What `configure` takes, by name."""
-        return parameters_of(self.configure or self.Settings)
+        return inspect.signature(self.configure or self.Settings).parameters
 
     def options(self) -> list[str]:
         """The names that a user may set beyond what the experiment gives."""
