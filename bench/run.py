@@ -2,8 +2,9 @@
 
     python bench/run.py [engine | live | ITEM]... [--write-docs]
 
-    engine: step peers hold skip trillion elimination threads start memory
+    engine: step peers hold skip trillion elimination threads start memory units
     live:   current rewards-sqlite rewards-postgres rewards-memory decision million kills
+            simulation
 
 Prints each item's goal, what was measured, and whether it is met; `bench/out/` keeps everything as JSON and
 Markdown. Items measured one by one on one machine add up there; another machine or version starts anew.
@@ -29,10 +30,12 @@ import million
 import peers
 import reward_memory
 import rewards
+import simulation
 import start
 import step
 import threads
 import tiers
+import units
 from machine import machine
 from page import page, summary
 
@@ -53,6 +56,7 @@ ENGINE: dict[str, Callable[[Path], Item]] = {
     "threads": threads.measure,
     "start": start.measure,
     "memory": memory.measure,
+    "units": units.measure,
 }
 LIVE: dict[str, Callable[[Path], Item]] = {
     "current": current.measure,
@@ -62,6 +66,7 @@ LIVE: dict[str, Callable[[Path], Item]] = {
     "decision": decision.measure,
     "million": million.measure,
     "kills": kills.measure,
+    "simulation": simulation.measure,
 }
 SECTIONS = {"engine": ENGINE, "live": LIVE}
 ITEMS = ENGINE | LIVE

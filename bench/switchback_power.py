@@ -40,6 +40,9 @@ class Cell:
     told: int = WINDOW
     heavy: bool = False
     any_start: bool = False  # at any hour of the week, else on Monday at midnight
+    arms: int = 2
+    trend: float = 0.0  # over the whole experiment
+    void: float = 0.0  # probability that a step is void, which makes its turn longer
 
     def __str__(self) -> str:
         parts = [f"T = {self.steps:,}, turns {self.told - 1} + {self.hold}"]
@@ -48,6 +51,9 @@ class Cell:
         parts += ["profile of 8 weeks"] if self.profile else []
         parts += ["heavy tails (t, 2 degrees)"] if self.heavy else []
         parts += ["begins at any hour of the week"] if self.any_start else []
+        parts += [f"{self.arms} arms"] if self.arms > 2 else []
+        parts += [f"a trend of {self.trend:.0%}"] if self.trend else []
+        parts += [f"{self.void:.0%} of steps void"] if self.void else []
         parts += ["told half the window"] if self.told != WINDOW else []
         return ", ".join(parts)
 
@@ -62,6 +68,10 @@ CELLS = [
 ]
 HALVES = [replace(cell, effects=(0.0,), expected=(math.nan,), told=12) for cell in CELLS]
 MORE = [
+    Cell(720, (0.0, 0.05), (math.nan,) * 2, arms=3, profile=True, trend=0.2),
+    Cell(720, (0.0,), (math.nan,), arms=3, shock=0.08, correlation=0.95, season=False, trend=0.5, heavy=True),
+    Cell(480, (0.0,), (math.nan,), arms=5, shock=0.08, correlation=0.95, season=False, trend=0.5, heavy=True),
+    Cell(1_100, (0.0,), (math.nan,), season=False, trend=0.5, void=0.05),
     replace(CELLS[0], expected=(math.nan,) * 3, any_start=True),
     Cell(1_000, (0.0,), (math.nan,), shock=0.08, correlation=0.99, season=False),
     Cell(1_000, (0.0,), (math.nan,), season=False, heavy=True),
@@ -85,28 +95,30 @@ def play(cell: Cell, effect: float, run: int) -> tuple[float, bool, float]:
     random = np.random.default_rng((FIRST_SEED, run, cell.steps, round(1000 * effect)))
     first = int(random.integers(0, WEEK)) if cell.any_start else 0
     history = demand(cell, WEEKS * WEEK, random, first)
-    totals = demand(cell, cell.steps, random, first + WEEKS * WEEK)
+    totals = demand(cell, cell.steps, random, first + WEEKS * WEEK) + cell.trend * np.arange(cell.steps) / cell.steps
+    voids = random.random(cell.steps) < cell.void
     if cell.profile:
         usual = history.reshape(WEEKS, WEEK).mean(axis=0)
         totals = totals - usual[np.arange(cell.steps) % WEEK] + usual.mean()
     policy = named("switchback")
-    settings = policy.settings(2, cell.told, cell.steps, {"hold": cell.hold})
+    settings = policy.settings(cell.arms, cell.told, cell.steps, {"hold": cell.hold})
     seed = FIRST_SEED + run
-    runner = PolicyRunner(policy, settings, policy.start(settings), 2, key(seed, 0, POLICY))
+    runner = PolicyRunner(policy, settings, policy.start(settings), cell.arms, key(seed, 0, POLICY))
     better = 0.0  # share of the window that the second arm fills
-    played: list[int] = []
-    for total in totals:
-        played.append(runner.current().arm)
+    played: list[bool] = []
+    for total, void in zip(totals, voids, strict=True):
+        played.append(runner.current().arm == 1)
         better += (played[-1] - (played[-1 - WINDOW] if len(played) > WINDOW else 0)) / WINDOW
+        if void:
+            continue
         runner.take(float(total) + effect * better)
         if runner.hold is None and policy.test(settings, runner.state).ended:  # type: ignore[misc]
             break
-    test = randomisation_test(policy.test(settings, runner.state), (0, 1), key(1, 0, TEST), 0.95)  # type: ignore[misc]
+    test = randomisation_test(policy.test(settings, runner.state), range(cell.arms), key(1, 0, TEST), 0.95)  # type: ignore[misc]
     assert test is not None
     pair = test.pair(1, 0)
-    assert pair.low is not None
-    assert pair.high is not None
-    return test.p, pair.low <= effect <= pair.high, pair.difference
+    held = pair.low is not None and pair.high is not None and pair.low <= effect <= pair.high
+    return test.p, held, pair.difference
 
 
 def row(cell: Cell, runs: int) -> str:
@@ -119,7 +131,7 @@ def row(cell: Cell, runs: int) -> str:
         apart.append(np.std([estimate for _, _, estimate in found], ddof=1))
     shares = " / ".join(f"{share:.3f}" for share in rejected)
     known = " / ".join(f"{share:.2f}" for share in cell.expected) if not math.isnan(cell.expected[0]) else ""
-    covered = f"{100 * np.mean(held):.1f} %" if cell.told == WINDOW else ""
+    covered = f"{100 * np.mean(held):.1f} %" if cell.told == WINDOW and cell.arms == 2 else ""
     effects = " / ".join(f"{effect:.0%}" for effect in cell.effects)
     return f"| {cell} | {effects} | {known} | {shares} | {100 * np.mean(apart):.2f} % | {covered} |"
 

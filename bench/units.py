@@ -12,6 +12,7 @@ import argparse
 import math
 import time
 from dataclasses import replace
+from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
@@ -25,6 +26,7 @@ from afterglow.engine.rounds.replay import statistics_of
 from afterglow.engine.tiers import SKIP
 from afterglow.policies import round_policy
 from afterglow.round_runner import draw_order
+from figures import Figure, Item
 
 LEVEL, GAP, WINDOW, STEPS = 0.4, 0.03, 24, 1000
 SHOCK = f"noise:{0.1 * LEVEL},0.9"
@@ -179,22 +181,49 @@ def alarm(runs: int, seed: int) -> None:
         print(f"{name:<44} alarms in {mean(state.alarms for state in states):.4f} of runs", flush=True)
 
 
-def speed(runs: int, seed: int) -> None:
-    del runs
+def rounds(missing: float, seed: int) -> list[float]:
+    """CPU time of each round of 200 units and 20 arms in plain Python, in milliseconds."""
+    order, labels = draw_order(1, 200, 20)
+    settings = PANEL.settings(20, 200, WINDOW, 6_000, [1.0] * 200, order, labels)
+    draws, state, times = np.random.default_rng(seed), PANEL.start(settings), list[float]()
+    while state.clock < 6_000:
+        bodies = (settings.slot * draws.normal(1, 0.1, 200)).tolist()
+        known = [settings.slot * int(one) for one in draws.random(200) >= missing]
+        began = time.process_time()
+        PANEL.next_round(settings, state)
+        PANEL.learn(settings, state, settings.slot, 0, known, [0.0] * 200, bodies)
+        times.append(1000 * (time.process_time() - began))
+    return times
+
+
+def simulated(seed: int) -> float:
+    """CPU seconds of 10,000 runs of 1,000 steps of 8 units."""
+    simulate(PANEL, world(), STEPS, 10, seed, threads=1)  # compiled
     began = time.process_time()
     simulate(PANEL, world(), STEPS, 10_000, seed, threads=1)
-    print(f"8 units x 10,000 runs x 1,000 steps: {time.process_time() - began:.1f} s of one core", flush=True)
-    draws = np.random.default_rng(seed)
+    return time.process_time() - began
+
+
+def measure(folder: Path) -> Item:
+    """The item of `bench/run.py`."""
+    del folder
+    full, gaps = rounds(0.0, 1), rounds(0.01, 1)
+    figures = [
+        Figure("8 units, 10,000 runs of 1,000 steps, on one core", simulated(1), "s", at_most=60),
+        Figure("a round of 200 units and 20 arms, in the mean", mean(full), "ms", at_most=5),
+        Figure("the slowest, at the end of a stage", max(full), "ms", at_most=5),
+        Figure("in the mean, if 1 % of the unit-slots are missing", mean(gaps), "ms"),
+        Figure("the slowest, if 1 % of the unit-slots are missing", max(gaps), "ms"),
+    ]
+    notes = ["Rounds are decided in plain Python. A stage ends about ten times in an experiment."]
+    return Item("units", "Several units at once", figures, notes=notes)
+
+
+def speed(runs: int, seed: int) -> None:
+    del runs
+    print(f"8 units x 10,000 runs x 1,000 steps: {simulated(seed):.1f} s of one core", flush=True)
     for missing in (0.0, 0.01):
-        order, labels = draw_order(1, 200, 20)
-        settings = PANEL.settings(20, 200, WINDOW, 6_000, [1.0] * 200, order, labels)
-        state, times = PANEL.start(settings), []
-        while state.clock < 6_000:
-            bodies = (settings.slot * draws.normal(1, 0.1, 200)).tolist()
-            known = [settings.slot * int(one) for one in draws.random(200) >= missing]
-            began = time.process_time()
-            PANEL.learn(settings, state, settings.slot, 0, known, [0.0] * 200, bodies)
-            times.append(1000 * (time.process_time() - began))
+        times = rounds(missing, seed)
         print(
             f"200 units x 20 arms in plain Python, {missing:.0%} of slots missing: a round takes {mean(times):.2f} ms "
             f"in the mean, {median(times):.2f} ms in the median, {max(times):.0f} ms at the end of a stage",

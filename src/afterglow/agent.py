@@ -27,8 +27,9 @@ from afterglow.estimation.modelled import modelled
 from afterglow.estimation.randomisation import Test, randomisation_test
 from afterglow.estimation.verdict import Verdict, judge
 from afterglow.expected import adjusted_policy, expected_totals, refuse_unadjustable
+from afterglow.policies.default import default_policy
 from afterglow.policies.policy import Policy
-from afterglow.policies.registry import DEFAULT, WHERE, is_ours, known_options, merged_options, named, playable
+from afterglow.policies.registry import WHERE, is_ours, known_options, merged_options, named, playable
 from afterglow.policies.season import seasonal
 from afterglow.policy_runner import Hold, PolicyRunner
 from afterglow.rng import POLICY, TEST, key
@@ -63,9 +64,10 @@ class Agent:
     `arms` are names (strings or numbers), or how many there are. `window` is the number of steps over which one
     pull pays, including its own. `reward_max` is the maximum reward of one pull, plus the maximum income of a step
     that no arm causes, if there is any: totals are divided by it. `confidence` is that of `estimates()`. `policy` is a
-    name or a Policy of your own. `options` are its settings, which may also be given by name:
-    `Agent(..., options={"C": 0.5})` is `Agent(..., C=0.5)`.
-    With a `season`, the length of a cycle in steps, the counted parts of holds are whole cycles.
+    name or a Policy of your own; left out, it is `thrift-ucb`, or `random-turns` if there is a season. `options` are
+    its settings, which may also be given by name: `Agent(..., options={"C": 0.5})` is `Agent(..., C=0.5)`.
+    With a `season`, the length of a cycle in steps, `random-turns` estimates the cycle together with the arms; other
+    policies count whole cycles.
     Randomised policies draw from the stream of (`seed`, `run`), like run number `run` of a simulation.
     """
 
@@ -74,7 +76,7 @@ class Agent:
         arms: Iterable[Name] | int,
         window: int,
         horizon: int | None = None,
-        policy: str | Policy[Any, Any] = DEFAULT,
+        policy: str | Policy[Any, Any] | None = None,
         *,
         options: Mapping[str, Any] | None = None,
         seed: int = 1,
@@ -90,15 +92,18 @@ class Agent:
         self.arms = arm_names(arms)
         self.window = whole("window", window, 1, "1 = paid at once")
         self.horizon = None if horizon is None else whole("horizon", horizon, 1)
-        self.policy = playable(policy)
         self.seed = any_seed(seed)
         self.run = whole("run", run, 0)
         self.reward_max = number("reward_max", reward_max, 0, math.inf, "the maximum reward of one pull")
         self.confidence = number("confidence", confidence, 0, 1)
         self.expected = expected_totals(profile, typical, trust)
-        refuse_unadjustable(self.policy, self.expected)
-        self.options = known_options(self.policy, merged_options(options, settings), (*ARGUMENTS, *EXPECTED))
         self.season = whole("season", season, 1, "1 = none")
+        given = merged_options(options, settings)
+        if policy is None:
+            policy = default_policy(len(self.arms), self.window, self.horizon, self.season, given)
+        self.policy = playable(policy)
+        refuse_unadjustable(self.policy, self.expected)
+        self.options = known_options(self.policy, given, (*ARGUMENTS, *EXPECTED))
         played = seasonal(adjusted_policy(self.policy, self.expected), self.season)
         self.settings = played.settings(len(self.arms), self.window, self.horizon, self.options)
         self.step = 0  # steps played

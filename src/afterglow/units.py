@@ -13,7 +13,6 @@ must hold. An arm in one unit must not change the totals of another. The window 
 a unit's totals by the same share of its level, on average over units. Totals may be any finite numbers.
 """
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -23,12 +22,14 @@ from afterglow import records
 from afterglow.checks import Name, any_seed, arm_names, is_number, number, whole
 from afterglow.errors import AfterglowError, BadFormat, BadValue, HorizonReached, OutOfTurn, UnknownName, argument
 from afterglow.estimation.panel import PanelEstimates, UnitsTest, panel_estimates, replayed_test
+from afterglow.policies.panel.state import LEAST_LEVEL
 from afterglow.policies.registry import known_options, merged_options, round_policy
 from afterglow.policies.rounds import MOST_ARMS, MOST_UNITS, RoundPolicy
 from afterglow.rng import ROUNDS, key
 from afterglow.round_runner import Round, RoundRunner, draw_order
 
 FORMAT, VERSION = "afterglow-units", 1
+LARGEST = 1e100  # total or level, so that squares stay finite
 ARGUMENTS = ("arms", "units", "window", "horizon", "seed", "run", "confidence")  # that are stored
 
 
@@ -267,7 +268,7 @@ def told_levels(units: Sequence[Name], levels: Mapping[Any, float] | None) -> di
             f"{'is' if len(missing) == 1 else 'are'} missing"
         )
     return {
-        unit: number(f"{argument('levels')} of {unit}", levels[unit], 0, math.inf, "its mean total of a step")
+        unit: number(f"{argument('levels')} of {unit}", levels[unit], LEAST_LEVEL, LARGEST, "its mean total")
         for unit in units
     }
 
@@ -277,9 +278,9 @@ def finite_total(unit: Name, total: object) -> float | None:
     if total is None:
         return None
     given = float(total) if isinstance(total, Decimal) and total.is_finite() else total
-    if not is_number(given):
+    if not is_number(given) or abs(given) > LARGEST:
         raise BadValue(
-            f"{argument('totals')} must have finite numbers, got {total!r} for {unit!r}; leave a unit out whose total "
-            "is not known"
+            f"{argument('totals')} must have finite numbers of at most {LARGEST:g}, got {total!r} for {unit!r}; leave "
+            "a unit out whose total is not known"
         )
     return float(given)

@@ -16,6 +16,7 @@ from afterglow import (
     Estimates,
     PanelEstimate,
     Policy,
+    RoundPolicy,
     Units,
     UnitsTest,
     UnitsWorld,
@@ -195,6 +196,7 @@ def test_the_reference_of_the_agent_has_all_its_methods() -> None:
         ("units", PanelEstimate),
         ("units", UnitsTest),
         ("policy", Policy),
+        ("policy", RoundPolicy),
         ("simulate", Outcome),
     ],
 )

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from random import Random
 from typing import Any
 
 import pytest
@@ -103,8 +104,11 @@ def test_a_total_that_contradicts_the_rewards_of_its_step_is_refused(experiment:
 def test_a_large_difference_is_explored_then_proven_and_stays_so_after_a_stop(experiments: Experiments) -> None:
     experiment = experiments.create("clear", ["49", "59"], 2, 400, policy="trim-ucb", unit="EUR")
     assert (experiment.status().status, experiment.status().leader) == ("exploring", None)
+    random = Random(5)
     while experiment.status().step < 200:
-        experiment.close_step(1.0 if experiment.current() == "59" else 0.0)
+        experiment.close_step(
+            round(random.uniform(0.8, 1.0) if experiment.current() == "59" else random.random() / 5, 3)
+        )
     assert (experiment.status().status, experiment.status().leader) == ("proven", "59")
     experiment.stop("it is proven", keep="59")
     found = experiment.verdict()

@@ -110,11 +110,11 @@ def test_an_arm_that_trails_within_the_prior_noise_gets_a_second_batch() -> None
 
 
 def test_an_arm_is_left_only_when_its_noise_is_known() -> None:
-    """7 % of its share of the horizon, less a window, and not more than five windows; however far it trails."""
+    """7 % of its share of the horizon, less a window, at most five windows or 48 steps; however far it trails."""
     plan = policy.settings(2, 12, 1_500)
     state = policy.start(plan)
     state.arm, state.batches[:], state.sums[:] = 1, [5, 5, 0, 0], [40 * 0.9, 40 * 0.1, 0.0, 0.0]
-    for kept, reach, expected in ((40, 1_500.0, True), (41, 1_500.0, False), (59, 1e6, True), (60, 1e6, False)):
+    for kept, reach, expected in ((40, 1_500.0, True), (41, 1_500.0, False), (47, 1e6, True), (48, 1e6, False)):
         state.kept[:] = [kept, kept, 0, 0]
         assert too_few(plan, state, reach) is expected
 

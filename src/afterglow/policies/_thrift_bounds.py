@@ -24,6 +24,7 @@ ROUNDING = 1e-12  # least variance of old steps, so that means which differ by r
 LONGEST = 4  # windows of washout from which on there is no alarm: it doubles three times at most
 SHARE = 0.07  # of its share of the horizon that an arm is played at first
 TRIED = 5  # windows on an arm after which its noise is known well enough
+ENOUGH = 48  # washed steps that are enough for that too: with a long window five windows would cost more than proof
 ROOM = 8  # nor is there one if the horizon is less than this many washouts of every arm
 
 
@@ -84,11 +85,12 @@ def batch_scatter(settings: Settings, state: State, first: int) -> tuple[float, 
 def too_few(settings: Settings, state: State, reach: float) -> bool:
     """Whether the arm in play has too few washed steps to be left.
 
-    It needs 7 % of its share of the horizon, less a window, but not more than five windows: enough for its noise to
-    be known. With one batch it is kept also if it trails the best by at most two standard errors of the prior.
+    It needs 7 % of its share of the horizon, less a window, but not more than five windows or 48 steps: enough for its
+    noise to be known. With one batch it is kept also if it trails the best by at most two standard errors of the prior.
     """
     arm = state.arm
-    if kept_steps(settings, state, arm) < min(TRIED * settings.window, SHARE * reach / settings.arms - settings.window):
+    most = min(TRIED * settings.window, ENOUGH)
+    if kept_steps(settings, state, arm) < min(most, SHARE * reach / settings.arms - settings.window):
         return True
     if state.batches[arm] + state.batches[settings.arms + arm] != 1:
         return False

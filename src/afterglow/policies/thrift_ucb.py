@@ -20,8 +20,8 @@ In 1 and 2 runs are those of `trim-ucb`. An arm that is about to fall below anot
 to six times the age at which it lost the lead. A new run lasts as long as all pulls of the arm before, and is not begun
 if the budget doesn't cover it. In 3 a hold lasts half of the arm's washed steps. A small experiment is in 3 as soon as
 it has seen every arm. A long one stays in 1 and 2. No arm is left before it has 7 % of its share of the horizon, less a
-window, in washed steps (five windows at most), so that its noise is known and the best can be told from it; nor after a
-single batch, unless it trails by more than the prior noise allows.
+window, in washed steps (five windows or 48 steps at most), so that its noise is known and the best can be told from
+it; nor after a single batch, unless it trails by more than the prior noise allows.
 
 *Alarm.* When the young and the old washed steps of an arm differ by more than noise explains, the spread depends on the
 age of the run or the window is too short. Then the washout doubles, three times at most. Proved bounds keep the window.

@@ -6,8 +6,10 @@ import numpy as np
 
 from afterglow import Agent
 from afterglow.lab.history.estimate import estimate
+from afterglow.lab.plan.alignment import too_long, ways
 from afterglow.lab.plan.past_baseline import past_baseline
 from afterglow.lab.plan.planner import plan
+from afterglow.lab.plan.scenario import Scenario
 from afterglow.worlds.baseline import Blocks
 
 
@@ -44,10 +46,12 @@ def test_a_profile_is_told_where_whole_days_mislead_and_whole_weeks_are_few() ->
 
 
 def test_cycles_that_do_not_fit_are_told() -> None:
-    short = plan(3, 24, 400, 0.2, history=shop(8, False), runs=21)
-    assert short.notes == [
+    history = estimate(shop(8, False))
+    asked = Scenario(3, 24, 400, 0.2, 0.4, 0.1, history.season, history.season, 0.2, "uniform", 2_600.0, history)
+    assert too_long(asked) == [
         "whole cycles of 168 steps are too long for every arm to have one in 400 steps; that takes 573"
     ]
+    assert [(each.align, each.told) for each in ways(asked)] == [(24, False), (1, False), (1, True)]
 
 
 def test_blocks_of_a_history_keep_their_phase_and_its_noise() -> None:

@@ -199,3 +199,17 @@ def test_rewards_and_the_current_variant_do_not_wait_for_a_verdict(
         may_end.set()
         assert asked.result().recommended is None  # of the state when it was asked
         assert experiment.verdict().recommended == "49"
+
+
+def test_a_verdict_is_not_about_a_variant_that_the_current_hold_has_shown_to_be_worse() -> None:
+    spec = specify("two", ["49", "59"], 2, 400, policy="trim-ucb")
+    state, random, contradicted = initial(spec), Random(5), 0
+    happen(spec, state, commands.start(spec, state, 0))
+    for _ in range(60):
+        low = 0.8 * state.served
+        happen(spec, state, [commands.close(spec, state, round(random.uniform(low, low + 0.2), 3), Reported(0, 0))])
+        found = verdict(spec, state)
+        if found.chances.get("59", 0.0) >= 0.9:
+            assert found.recommended == "59"
+            contradicted += to_keep(spec, state) == "49"  # the policy has not learned its hold yet
+    assert contradicted > 0

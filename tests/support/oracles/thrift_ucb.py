@@ -155,7 +155,7 @@ class Text:
         return False
 
     def is_too_little(self) -> bool:
-        if self.steps(self.arm) < min(5 * self.d, 0.07 * self.bar / self.K - self.d):
+        if self.steps(self.arm) < min(5 * self.d, 48, 0.07 * self.bar / self.K - self.d):
             return True
         if len(self.batches(self.arm)) != 1:
             return False

@@ -11,12 +11,13 @@ from afterglow.errors import BadFormat, BadValue, Sentence, argument
 from afterglow.lab.history.estimate import History, estimate
 from afterglow.lab.history.forecast import less_expected
 from afterglow.lab.plan.scenario import Forecast
+from afterglow.lab.reading.frames import Columns, Frame, is_table
 from afterglow.lab.reading.tables import Totals, read_totals
 from afterglow.lab.rendering.durations import MONTH, lasting
 from afterglow.lab.rendering.rounding import amount
 
 READING = ("step", "column", "decimal", "zone", "missing", "expected")  # how to read a file
-Past = str | Path | Totals | Sequence[float]
+Past = str | Path | Frame | Columns | Totals | Sequence[float]
 SHARED = 0.8  # maximum share of steps with several rows
 WORTHWHILE = 0.1  # share of the noise below which expected totals are left out
 WORTH = 0.7  # a longer cycle is mentioned if it leaves at most this share of the noise
@@ -43,7 +44,7 @@ def source_of(history: Past | None, reading: Mapping[str, str] | None) -> dict[s
         choice("reading", name, READING)
     if isinstance(history, str | Path):
         return {"file": str(history), **(reading or {})}
-    if reading:
+    if reading and not is_table(history):
         options = ", ".join(argument(name) for name in reading)
         given = argument("history")
         raise BadValue(f"{options} says how to read a history, and there is no file of one; give {given}")
@@ -52,8 +53,7 @@ def source_of(history: Past | None, reading: Mapping[str, str] | None) -> dict[s
 
 def summarised_history(past: Past, season: int | None, window: int, reading: Mapping[str, str]) -> HistorySummary:
     """Estimates from totals or a file of them."""
-    found = read_totals(past, **reading) if isinstance(past, str | Path) else past
-    table = found if isinstance(found, Totals) else Totals(list(found), None, None, [])
+    table = totals_of(past, reading)
     refuse_rows_of_other_steps(table)
     seconds = seconds_of(table.step)
     window = whole("window", window, 1)
@@ -71,6 +71,15 @@ def summarised_history(past: Past, season: int | None, window: int, reading: Map
     return HistorySummary(
         history, calm, description_of(table, seconds), stretches(history.apart, table.times), seconds, notes, forecast
     )
+
+
+def totals_of(past: Past, reading: Mapping[str, str]) -> Totals:
+    """A history as it was given: a file, a data frame, columns, totals that are read, or plain numbers."""
+    if isinstance(past, Totals):
+        return past
+    if isinstance(past, str | Path | Mapping | Frame):
+        return read_totals(past, **reading)
+    return Totals(list(past), None, None, [])
 
 
 def with_forecast(

@@ -15,6 +15,7 @@ from afterglow.errors import AfterglowWarning
 from afterglow.expected import without_proof
 from afterglow.lab.plan.power import Marks, calls_best
 from afterglow.lab.plan.scenario import Scenario
+from afterglow.policies.default import IN_SEASON
 from afterglow.policies.policy import Policy
 from afterglow.policies.registry import DEFAULT, named
 from afterglow.policies.season import seasonal
@@ -100,12 +101,15 @@ class Effort:
 def candidates(scenario: Scenario, noise_known: bool) -> list[Candidate]:
     """The policies that a plan compares."""
     sure: dict[str, Any] = {"noise": noise_setting(scenario)} if noise_known else {}
-    return [
+    found = [
         Candidate(DEFAULT, sure),
         Candidate("trim-ucb", {"variance": "estimated"}),
         Candidate("lean-ucb", sure),
         Candidate("washout-ucb"),
     ]
+    if 1 < scenario.season == scenario.align:
+        found.insert(0, Candidate(IN_SEASON))
+    return found
 
 
 def noise_setting(scenario: Scenario) -> float:

@@ -14,12 +14,13 @@ from io import StringIO
 from pathlib import Path
 
 from afterglow.errors import BadFormat, BadValue
+from afterglow.lab.reading.frames import Columns, Frame, text_of
 from afterglow.lab.reading.numbers import is_whole
 
 SEPARATORS = {"\t": "tab", ";": "semicolon", "|": "pipe", ",": "comma"}  # a comma is the least sure sign
 MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 DIGITS = re.compile(r"[-+]?\d+")
-Source = str | Path | bytes
+Source = str | Path | bytes | Frame | Columns
 
 
 @dataclass
@@ -38,7 +39,7 @@ class CellGrid:
 
 
 def grid(source: Source) -> CellGrid:
-    """The cells of a file (a path), or of the text itself (a string with a line break, or bytes)."""
+    """The cells of a file (a path), of a data frame, or of the text itself (a string with a line break, or bytes)."""
     name, text, notes = read(source)
     lines = text.splitlines()
     hinted = re.fullmatch(r'"?sep=(.)"?', lines[0].strip(), re.IGNORECASE) if lines else None
@@ -59,6 +60,8 @@ def read(source: Source) -> tuple[str, str, list[str]]:
         return "the table", *decode(source, "the table")
     if isinstance(source, str) and "\n" in source:
         return "the table", source.removeprefix("\ufeff"), []
+    if not isinstance(source, str | Path):
+        return "the table", text_of(source), []
     try:
         return Path(source).name, *decode(Path(source).read_bytes(), str(source))
     except OSError as problem:

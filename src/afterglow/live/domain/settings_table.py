@@ -56,10 +56,11 @@ SETTINGS = (
         example="EUR", label="Unit of totals", hint="For example EUR, orders or minutes. Empty for none.",
     ),
     Argument(
-        "policy", Kind.POLICY, "Name of the policy, one that can run on totals.", DEFAULT,
-        label="Policy", advanced=True,
-        hint="Chooses which variant to serve and for how long. thrift-ucb suits experiments of every length. Run "
-        "afterglow plan to compare it with others for your figures.",
+        "policy", Kind.POLICY,
+        "Name of the policy, one that can run on totals. Left out, with a season, it is `random-turns`.", DEFAULT,
+        label="Policy", advanced=True, initial="",
+        hint="Chooses which variant to serve and for how long. Empty for thrift-ucb, or for random-turns if there is a "
+        "season. Run afterglow plan to compare them with others for your figures.",
     ),
     Argument(
         "options", Kind.OPTIONS, "Settings of the policy, by name.", {},

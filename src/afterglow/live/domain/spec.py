@@ -13,12 +13,13 @@ from typing import Any
 from afterglow import records
 from afterglow.checks import choice
 from afterglow.errors import BadFormat, BadValue, UnknownName, argument
-from afterglow.expected import expected_totals, refuse_unadjustable
+from afterglow.expected import Expected, adjusted_policy, expected_totals, refuse_unadjustable
 from afterglow.live.domain import limits
 from afterglow.live.domain.actor import Actor
 from afterglow.live.domain.amounts import LEAST, MICRO, MOST
 from afterglow.live.domain.arguments import known_variant
 from afterglow.live.domain.settings_table import BY_NAME, SETTINGS, split
+from afterglow.policies.default import default_policy
 from afterglow.policies.policy import Policy
 from afterglow.policies.registry import WHERE, known_options, named, playable
 from afterglow.policies.season import seasonal
@@ -99,9 +100,11 @@ def spec_of(given: Mapping[str, Any], release: str = "") -> Spec:
     values = {one.name: one.read(settings.get(one.name, one.default)) for one in SETTINGS}
     names, window, horizon, season = values["variants"], values["window"], values["horizon"], values["season"]
     check_unit(values["reward_max"], window)
-    found, resolved = resolve_policy(values["policy"], season, len(names), window, horizon, values["options"])
-    control, (steps, duration) = values["control"], remembered(values["remember"])
+    if settings.get("policy") is None:
+        values["policy"] = default_policy(len(names), window, horizon, season, values["options"])
     expected = expected_totals(values["profile"], values["typical"], values["trust"])
+    found, resolved = resolve_policy(values["policy"], season, len(names), window, horizon, values["options"], expected)
+    control, (steps, duration) = values["control"], remembered(values["remember"])
     refuse_unadjustable(found, expected)
     refuse_unused_phase(values)
     return Spec(
@@ -133,11 +136,25 @@ def remembered(seconds: float | None) -> tuple[int, int]:
 
 
 def resolve_policy(
-    policy: str, season: int, arms: int, window: int, horizon: int | None, options: Mapping[str, Any]
+    policy: str,
+    season: int,
+    arms: int,
+    window: int,
+    horizon: int | None,
+    options: Mapping[str, Any],
+    expected: Expected,
 ) -> tuple[Policy[Any, Any], Any]:
     """The policy and its resolved settings; an error has a setting of the experiment as its field."""
+    for name in ("units", "levels"):
+        if name in options:
+            raise BadValue(
+                f"{argument(name)} must be left out: a live experiment has one total a step; run several units with "
+                "afterglow.Units, and store what its to_json returns",
+                kind="needs-units",
+                field="options",
+            )
     try:
-        found = seasonal(playable(policy), season)
+        found = seasonal(adjusted_policy(playable(policy), expected), season)
         return found, found.settings(arms, window, horizon, known_options(found, options, list(BY_NAME)))
     except BadValue as error:
         if error.field in options or (isinstance(error, UnknownName) and error.field != "policy"):

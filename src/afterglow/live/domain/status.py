@@ -59,8 +59,9 @@ class Status:
 
     @property
     def leader(self) -> str | None:
-        """The recommended variant, if the grade is leading or higher."""
-        return self.recommended if self.status in STANDS_OUT else None
+        """The variant that the verdict recommends, if the grade is leading or higher."""
+        found = self.verdict
+        return str(found.recommended) if found.grade in STANDS_OUT else None
 
 
 @dataclass(frozen=True, slots=True)

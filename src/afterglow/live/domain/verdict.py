@@ -12,7 +12,7 @@ from afterglow.estimation.comparison import Comparison, Missing, compare
 from afterglow.estimation.estimates import Estimates, read
 from afterglow.estimation.modelled import modelled
 from afterglow.estimation.randomisation import Test
-from afterglow.estimation.verdict import Verdict, Versus, judge
+from afterglow.estimation.verdict import LEADING, Verdict, Versus, judge
 from afterglow.live.domain.schedule_test import ScheduleCase, schedule_case
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import ExperimentState, Phase
@@ -111,8 +111,16 @@ def comparison_of(case: LiveCase) -> Comparison:
 
 
 def decided_by(case: LiveCase) -> Verdict:
-    """The verdict."""
-    return judged(case, comparison_of(case), case.recommended, case.spec.variants[case.spec.control])
+    """The verdict. While an experiment runs, its policy has not learned from the current hold yet: if that hold makes
+    another variant the leading one, the verdict is about that one."""
+    comparison, control = comparison_of(case), case.spec.variants[case.spec.control]
+    found = judged(case, comparison, case.recommended, control)
+    if case.over or case.recommended is None or not found.chances:
+        return found
+    likeliest = max(found.chances, key=lambda variant: found.chances[variant])
+    if likeliest == case.recommended or found.chances[likeliest] < LEADING:
+        return found
+    return judged(case, comparison, str(likeliest), control)
 
 
 def judged(case: LiveCase, comparison: Comparison, best: str | None, control: str) -> Verdict:

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 SETS = 24  # sets of units in the table
+LEAST_LEVEL = 1e-30  # of a unit: below it totals are taken as 0
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def count_slot(settings: Settings, state: State, known: Sequence[int], bodies: S
     middle = 0.0
     for unit in range(units):
         if known[unit] == settings.slot and state.age[unit] >= settings.washout:
-            if state.levels[unit] == 0.0:
+            if state.levels[unit] == 0.0 and abs(bodies[unit]) > LEAST_LEVEL * settings.slot:
                 state.levels[unit] = abs(bodies[unit]) / settings.slot
             if state.levels[unit] > 0.0:
                 weight = settings.weights[unit]

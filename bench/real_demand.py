@@ -1,0 +1,302 @@
+"""Real demand: the product against what a practitioner does, on the series of `studies/series`.
+
+One arm of three is better by 2, 5 or 10 %, of the demand in the step of the pull (multiplicative) or of the mean demand
+(additive), and a pull pays within a window by a uniform, a late or a geometric kernel. Every run takes a stretch of a
+series at random. Counted are: runs in which the best arm is found; the captured share of what the best arm would have
+brought beyond the others (one in three at random); how many 95 % intervals of differences hold at the end; and runs
+with equal arms in which a verdict is `clear` at the end of any turn.
+
+    python bench/real_demand.py [--runs 100] [--seed 2026] [--write]     # --write: the tables of docs/real-demand.md
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numba import njit
+from practitioner import METHODS, Numbers
+
+from afterglow.engine.layout import pack, unpack
+from afterglow.engine.policies import compiled
+from afterglow.engine.view import first_cell
+from afterglow.estimation.batch_means import Batches
+from afterglow.estimation.comparison import Comparison, compare
+from afterglow.estimation.modelled import modelled
+from afterglow.estimation.verdict import is_clear
+from afterglow.policies.registry import named
+from afterglow.policies.season import seasonal
+
+ROOT = Path(__file__).parent.parent
+ARMS = 3
+EFFECTS = (0.02, 0.05, 0.1)
+KERNELS = ("uniform", "late", "geometric")
+FORMS = ("multiplicative", "additive")
+OURS, WHOLE = "random-turns", "lean-ucb"
+TURN = 3  # holds between two looks
+START, END = "<!-- measured -->", "<!-- end -->"
+
+
+@dataclass(frozen=True)
+class Series:
+    name: str
+    values: Numbers
+    steps: int = 2016  # twelve weeks of hours
+    window: int = 24
+    season: int = 168
+    day: int = 24
+
+
+def all_series() -> list[Series]:
+    folder = ROOT / "studies" / "series"
+    found = []
+    for path in sorted(folder.glob("*.csv")):
+        values = np.loadtxt(path, skiprows=1)
+        found.append(Series(path.stem, values, 364, 3, 7, 1) if path.stem == "pages" else Series(path.stem, values))
+    return found
+
+
+def kernel(kind: str, window: int) -> Numbers:
+    """What arrives of a reward at each lag."""
+    lags = np.arange(window)
+    weights = {"uniform": np.ones(window), "late": (lags + 1.0) ** 2, "geometric": 0.8**lags}[kind]
+    return weights / weights.sum()
+
+
+@dataclass(frozen=True)
+class Run:
+    """One experiment to play: a stretch of demand with mean 1, and what the arms add to it."""
+
+    series: Series
+    demand: Numbers
+    effects: Numbers
+    weights: Numbers
+    base: Numbers  # of which a pull earns its arm's share
+
+    @property
+    def best(self) -> int:
+        return int(np.argmax(self.effects))
+
+    def earn(self, arms: Any) -> Numbers:
+        """The totals of a schedule."""
+        earned = np.convolve(self.effects[arms] * self.base, self.weights)
+        return self.demand + earned[: len(self.demand)]
+
+    def captured(self, arms: Any) -> float:
+        return float(self.base[arms == self.best].sum() / self.base.sum())
+
+
+def make(series: Series, effect: float, kind: str, form: str, random: np.random.Generator) -> Run:
+    first = int(random.integers(len(series.values) - series.steps + 1))
+    demand = series.values[first : first + series.steps]
+    demand = demand / demand.mean()
+    effects = np.zeros(ARMS)
+    effects[random.integers(ARMS)] = effect
+    base = demand if form == "multiplicative" else np.ones(series.steps)
+    return Run(series, demand, effects, kernel(kind, series.window), base)
+
+
+@njit
+def drive(ask, learn, settings, state, uniforms, draws, demand, effects, weights, base, looks):  # type: ignore[no-untyped-def]
+    """Play a compiled policy: the arm of every step; the state is copied after each turn, as far as there is room."""
+    steps, window = len(demand), len(weights)
+    totals, arms = np.zeros(steps + window), np.zeros(steps, np.int64)
+    totals[:steps] = demand
+    t = hold = 0
+    while t < steps:
+        for i in range(len(draws)):
+            draws[i] = uniforms[hold * len(draws) + i]
+        arm, asked, split = ask(first_cell(settings), first_cell(state), first_cell(draws))
+        asked = min(asked, steps - t)
+        split = min(split, asked)
+        head = body = 0.0
+        for i in range(asked):
+            for lag in range(window):
+                totals[t + lag] += effects[arm] * base[t] * weights[lag]
+            if i < split:
+                head += totals[t]
+            else:
+                body += totals[t]
+            arms[t] = arm
+            t += 1
+        learn(first_cell(settings), first_cell(state), arm, asked, split, head, body)
+        hold += 1
+        if hold % TURN == 0 and hold // TURN <= len(looks):
+            looks[hold // TURN - 1] = state
+    return arms, hold // TURN
+
+
+class Player:
+    """A policy of the product, compiled, with the season of a series."""
+
+    def __init__(self, name: str, series: Series) -> None:
+        self.policy = seasonal(named(name), series.season)
+        self.settings = self.policy.settings(ARMS, series.window, series.steps)
+        self.verbs = compiled(self.policy)
+        self.row = pack(self.settings)
+        self.fresh = pack(self.policy.start(self.settings))
+        self.washed = compare(Batches(ARMS, series.window, series.season))
+
+    def play(self, run: Run, looks: Any, random: np.random.Generator) -> tuple[Any, Any, int]:
+        """Arms, the last state, and how often it was looked at."""
+        state = self.fresh.copy()
+        draws = np.zeros(max(1, self.policy.draws))
+        uniforms = random.random(draws.size * run.series.steps)
+        arms, count = drive(
+            *self.verbs, self.row, state, uniforms, draws, run.demand, run.effects, run.weights, run.base, looks
+        )  # fmt: skip
+        return arms, unpack(self.policy.State, state), count
+
+    def compared(self, state: Any) -> Comparison:
+        assert self.policy.contrasts is not None
+        return modelled(self.policy.contrasts(self.settings, state), range(ARMS), self.washed)
+
+
+@dataclass
+class Cell:
+    """Counts of one method in one place."""
+
+    runs: int = 0
+    found: float = 0.0
+    captured: float = 0.0
+    held: int = 0  # intervals
+    intervals: int = 0
+    wrong: int = 0  # runs with a wrong `clear`
+
+    def add(self, right: bool, captured: float) -> None:
+        self.runs += 1
+        self.found += right
+        self.captured += captured
+
+
+Key = tuple[str, str, float, str, str]  # method, series, effect, kernel, form
+
+
+def measure(runs: int, seed: int) -> dict[Key, Cell]:
+    cells: dict[Key, Cell] = {}
+    for place, series in enumerate(all_series()):
+        players = {name: Player(name, series) for name in (OURS, WHOLE)}
+        for effect in (0.0, *EFFECTS):
+            for kind in KERNELS:
+                for form in FORMS:
+                    for number in range(runs):
+                        key = [seed, place, round(1000 * effect), KERNELS.index(kind), FORMS.index(form), number]
+                        run = make(series, effect, kind, form, np.random.default_rng(key))
+                        random = np.random.default_rng([*key, 1])
+                        where = (series.name, effect, kind, form)
+                        if effect:
+                            play_others(cells, run, random, where)
+                        for name, player in players.items():
+                            if effect or name == OURS:
+                                play_ours(cells.setdefault((name, *where), Cell()), name, player, run, random)
+        print(f"{series.name} is measured", file=sys.stderr, flush=True)
+    return cells
+
+
+def play_others(cells: dict[Key, Cell], run: Run, random: np.random.Generator, where: Any) -> None:
+    series = run.series
+    for method, play in METHODS.items():
+        done = play(random, run.earn, series.steps, ARMS, series.window, series.season, series.day)
+        cells.setdefault((method, *where), Cell()).add(done.best == run.best, run.captured(done.arms))
+
+
+def play_ours(cell: Cell, name: str, player: Player, run: Run, random: np.random.Generator) -> None:
+    equal = not run.effects.any()
+    looks = np.zeros((run.series.steps if equal else 0, player.fresh.size))
+    arms, state, count = player.play(run, looks, random)
+    recommend = player.policy.recommend
+    assert recommend is not None
+    cell.add(recommend(player.settings, state) == run.best, run.captured(arms))
+    if name != OURS:
+        return
+    compared, gain = player.compared(state), float(run.base.mean())
+    for one in range(ARMS):
+        for other in range(one):
+            if compared.missing(one, other) is None:
+                truth = gain * (run.effects[one] - run.effects[other])
+                _, low, high = compared.interval(compared.contrast(one, other), 0.05, uniform=False)
+                cell.intervals += 1
+                cell.held += bool(low <= truth <= high)
+    cell.wrong += any(seems_clear(player, unpack(player.policy.State, looks[look])) for look in range(count * equal))
+
+
+def seems_clear(player: Player, state: Any) -> bool:
+    assert player.policy.recommend is not None
+    best = player.policy.recommend(player.settings, state)
+    return is_clear(player.compared(state), best, range(ARMS), 0.95)
+
+
+def shares(cells: dict[Key, Cell], method: str, **where: Any) -> list[Cell]:
+    names = ("series", "effect", "kernel", "form")
+    return [
+        cell
+        for (who, *place), cell in cells.items()
+        if who == method and all(dict(zip(names, place, strict=True))[key] == value for key, value in where.items())
+    ]
+
+
+def percent(cells: list[Cell], what: str) -> str:
+    """Mean over cells, in percent."""
+    of = {"held": "intervals"}.get(what, "runs")
+    return f"{100 * np.mean([getattr(cell, what) / max(1, getattr(cell, of)) for cell in cells]):.0f}"
+
+
+def by_effect(cells: dict[Key, Cell], method: str, what: str, effects: Any = EFFECTS, **where: Any) -> str:
+    return " / ".join(percent(shares(cells, method, effect=effect, **where), what) for effect in effects)
+
+
+def tables(cells: dict[Key, Cell], runs: int) -> Iterator[str]:
+    methods, names = [OURS, WHOLE, *METHODS], sorted({key[1] for key in cells})
+    columns = f"| | {' | '.join(names)} |\n|---|{'---|' * len(names)}"
+    yield f"Runs in each cell (series, effect, kernel, form): {runs}. `python bench/real_demand.py --write` wrote this."
+    yield "\nMean over all series, kernels and forms, for effects of 2 / 5 / 10 %:\n"
+    yield "| | best found, % | captured, % |\n|---|---|---|"
+    for method in methods:
+        yield f"| {method} | {by_effect(cells, method, 'found')} | {by_effect(cells, method, 'captured')} |"
+    for what, title in (("found", "Best found"), ("captured", "Captured")):
+        yield f"\n{title}, %, by series, for effects of 2 / 5 / 10 %:\n"
+        yield columns
+        for method in methods:
+            yield f"| {method} | {' | '.join(by_effect(cells, method, what, series=name) for name in names)} |"
+    yield f"\n`{OURS}` and, behind it, the best of the practitioner's methods, by kernel and form:\n"
+    yield "| | best found, % | captured, % |\n|---|---|---|"
+    for kind in KERNELS:
+        for form in FORMS:
+            row = [versus(cells, what, kind, form) for what in ("found", "captured")]
+            yield f"| {kind}, {form} | {row[0]} | {row[1]} |"
+    yield f"\n`{OURS}`: 95 % intervals that hold at the end, for effects of 0 / 2 / 5 / 10 %, and runs with equal arms"
+    yield "that were ever `clear`, in %:\n"
+    yield columns
+    held = [by_effect(cells, OURS, "held", (0.0, *EFFECTS), series=name) for name in names]
+    yield f"| intervals hold | {' | '.join(held)} |"
+    wrong = [by_effect(cells, OURS, "wrong", (0.0,), series=name) for name in names]
+    yield f"| wrongly `clear` | {' | '.join(wrong)} |"
+
+
+def versus(cells: dict[Key, Cell], what: str, kind: str, form: str) -> str:
+    """Ours against the best of the others, for each effect."""
+    ours = by_effect(cells, OURS, what, kernel=kind, form=form)
+    every = [by_effect(cells, method, what, kernel=kind, form=form).split(" / ") for method in METHODS]
+    return f"{ours} ({' / '.join(str(max(int(value) for value in column)) for column in zip(*every, strict=True))})"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=2026)
+    parser.add_argument("--write", action="store_true")
+    asked = parser.parse_args()
+    text = "\n".join(tables(measure(asked.runs, asked.seed), asked.runs))
+    print(text)
+    if asked.write:
+        path = ROOT / "docs" / "real-demand.md"
+        page = path.read_text()
+        before, after = page.split(START)[0], page.split(END)[1]
+        path.write_text(f"{before}{START}\n\n{text}\n\n{END}{after}")
+
+
+if __name__ == "__main__":
+    main()

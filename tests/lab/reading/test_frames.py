@@ -1,0 +1,67 @@
+"""Data frames and columns are read like the CSV file that has the same rows."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from random import Random
+from typing import Any
+
+import pandas
+import polars
+import pyarrow
+import pytest
+
+from afterglow import fit, plan
+from afterglow.errors import BadValue
+from afterglow.lab import read_steps, read_totals
+from afterglow.lab.reading import read_panel
+
+START = datetime(2026, 3, 2, tzinfo=UTC)
+HOURS = [START + timedelta(hours=hour) for hour in range(60)]
+TOTALS = [100.0 + 10 * (hour % 24) + hour % 7 for hour in range(60)]
+COLUMNS: dict[str, list[Any]] = {"when": HOURS, "sales": TOTALS, "variant": Random(3).choices("AB", k=60)}
+FRAMES: list[Callable[[dict[str, list[Any]]], Any]] = [
+    pandas.DataFrame, polars.DataFrame, polars.LazyFrame, pyarrow.table, dict,
+    lambda columns: pandas.DataFrame(columns).set_index("when"),
+]  # fmt: skip
+NAMES = ["pandas", "polars", "lazy", "arrow", "dict", "indexed"]
+EVERY = pytest.mark.parametrize("frame", FRAMES, ids=NAMES)
+
+
+@EVERY
+def test_a_frame_is_read_like_a_file_of_its_rows(frame: Callable[[dict[str, list[Any]]], Any]) -> None:
+    steps = read_steps(frame(COLUMNS))
+    assert (steps.arm, steps.total) == (COLUMNS["variant"], TOTALS)
+    totals = read_totals(frame({"when": HOURS, "sales": [*TOTALS[:-1], None]}))
+    assert totals.values[:-1] == TOTALS[:-1]
+    assert totals.values[-1] != totals.values[-1]
+    assert totals.step == timedelta(hours=1)
+
+
+@EVERY
+def test_regions_side_by_side_are_a_panel(frame: Callable[[dict[str, list[Any]]], Any]) -> None:
+    panel = read_panel(frame({"when": HOURS, "north": TOTALS, "south": TOTALS[::-1]}))
+    assert panel.units == ["north", "south"]
+    assert panel.values[0] == [TOTALS[0], TOTALS[-1]]
+
+
+def test_fit_and_plan_take_frames() -> None:
+    frame = polars.DataFrame(COLUMNS)
+    assert fit(frame, window=2).to_dict()["means"] == fit(frame.write_csv(), window=2).to_dict()["means"]
+    history = frame.select("when", "sales")
+    found = plan(arms=2, window=2, horizon=400, gap=0.2, history=history, runs=20)
+    assert found.to_dict()["verdict"]
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ({"a": [1, 2], "b": [1]}, "columns must be equally long and not empty, got {'a': 2, 'b': 1}"),
+        ({}, "columns must be equally long and not empty"),
+        (pandas.DataFrame({"sales": []}), "the data frame has no rows"),
+        (type("Odd", (), {"columns": ["a"]})(), "a table must be a path, CSV text, a data frame or a dict of columns"),
+    ],
+)
+def test_what_is_no_table_is_refused(source: Any, said: str) -> None:
+    with pytest.raises(BadValue) as refused:
+        read_totals(source)
+    assert said in str(refused.value)
