@@ -4,6 +4,7 @@
 
     engine: step peers hold skip trillion elimination threads start memory units
     live:   current rewards-sqlite rewards-postgres rewards-memory decision million kills
+            simulation
 
 Prints each item's goal, what was measured, and whether it is met; `bench/out/` keeps everything as JSON and
 Markdown. Items measured one by one on one machine add up there; another machine or version starts anew.
@@ -29,6 +30,7 @@ import million
 import peers
 import reward_memory
 import rewards
+import simulation
 import start
 import step
 import threads
@@ -64,6 +66,7 @@ LIVE: dict[str, Callable[[Path], Item]] = {
     "decision": decision.measure,
     "million": million.measure,
     "kills": kills.measure,
+    "simulation": simulation.measure,
 }
 SECTIONS = {"engine": ENGINE, "live": LIVE}
 ITEMS = ENGINE | LIVE

@@ -164,7 +164,7 @@ def test_an_agent_tests_once_the_schedule_has_ended() -> None:
     assert (found.blocks, found.left_out, found.p) == (11, 0, 1.0)
     copy = Agent.from_json(agent.to_json())
     assert copy.test() == found
-    with pytest.raises(BadValue, match="needs a schedule that was drawn at random, trim-ucb decides") as refusal:
+    with pytest.raises(BadValue, match="needs a schedule that was drawn at random, thrift-ucb decides") as refusal:
         Agent(2, 8).test()
     assert refusal.value.kind == "no-test"
 

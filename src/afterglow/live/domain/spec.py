@@ -13,7 +13,7 @@ from typing import Any
 from afterglow import records
 from afterglow.checks import choice
 from afterglow.errors import BadFormat, BadValue, UnknownName, argument
-from afterglow.expected import expected_totals, refuse_unadjustable
+from afterglow.expected import Expected, adjusted_policy, expected_totals, refuse_unadjustable
 from afterglow.live.domain import limits
 from afterglow.live.domain.actor import Actor
 from afterglow.live.domain.amounts import LEAST, MICRO, MOST
@@ -102,9 +102,9 @@ def spec_of(given: Mapping[str, Any], release: str = "") -> Spec:
     check_unit(values["reward_max"], window)
     if settings.get("policy") is None:
         values["policy"] = default_policy(len(names), window, horizon, season, values["options"])
-    found, resolved = resolve_policy(values["policy"], season, len(names), window, horizon, values["options"])
-    control, (steps, duration) = values["control"], remembered(values["remember"])
     expected = expected_totals(values["profile"], values["typical"], values["trust"])
+    found, resolved = resolve_policy(values["policy"], season, len(names), window, horizon, values["options"], expected)
+    control, (steps, duration) = values["control"], remembered(values["remember"])
     refuse_unadjustable(found, expected)
     refuse_unused_phase(values)
     return Spec(
@@ -136,7 +136,13 @@ def remembered(seconds: float | None) -> tuple[int, int]:
 
 
 def resolve_policy(
-    policy: str, season: int, arms: int, window: int, horizon: int | None, options: Mapping[str, Any]
+    policy: str,
+    season: int,
+    arms: int,
+    window: int,
+    horizon: int | None,
+    options: Mapping[str, Any],
+    expected: Expected,
 ) -> tuple[Policy[Any, Any], Any]:
     """The policy and its resolved settings; an error has a setting of the experiment as its field."""
     for name in ("units", "levels"):
@@ -148,7 +154,7 @@ def resolve_policy(
                 field="options",
             )
     try:
-        found = seasonal(playable(policy), season)
+        found = seasonal(adjusted_policy(playable(policy), expected), season)
         return found, found.settings(arms, window, horizon, known_options(found, options, list(BY_NAME)))
     except BadValue as error:
         if error.field in options or (isinstance(error, UnknownName) and error.field != "policy"):

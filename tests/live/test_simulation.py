@@ -1,0 +1,54 @@
+"""Thousands of lives of an experiment, with faults at every boundary of a transaction; one seed decides each."""
+
+import logging
+
+import pytest
+
+from afterglow.live import reward_keys
+from afterglow.live.follower import Follower
+from afterglow.live.reward_keys import Batch, Named
+from afterglow.live.store.contract import Reading, Span
+from testbed.simulation import FAILED, Life, failures
+
+SEEDS = 2000  # `make bench` runs 200,000
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> None:
+    logging.getLogger("afterglow.live").setLevel(logging.CRITICAL)  # records are lost on purpose
+
+
+def test_every_promise_holds_in_every_life() -> None:
+    assert failures([*range(SEEDS), *FAILED]) == {}
+
+
+def test_a_seed_decides_everything() -> None:
+    lives = [Life(12), Life(12)]
+    for life in lives:
+        life.run()
+    one, other = ([(record.kind, record.at, record.body) for record in life.base.data["e"].log] for life in lives)
+    assert one == other
+
+
+def follow_by_number_alone(self: Follower, log: Reading) -> None:
+    """As it was before: nothing notices that records were replaced."""
+    if log.head().seq == self.seq:
+        return
+    if self.seq < 0:
+        self.begin(log)
+    for record in log.records(self.seq):
+        self.take(record)
+
+
+def count_again(named: Named, oldest: Span) -> Batch:
+    """As it was before: a reward whose keys are erased is taken for a new one."""
+    return named.batch
+
+
+def test_the_simulation_finds_what_was_wrong_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(Follower, "read_on", follow_by_number_alone)
+        assert failures(range(100))
+    with monkeypatch.context() as patch:
+        patch.setattr(reward_keys, "still_known", count_again)
+        assert failures(range(200))
