@@ -26,6 +26,7 @@ def roles(experiment: Experiment) -> list[str]:
 def test_the_step_follows_from_the_time(make: Any, clock: Clock) -> None:
     experiment = make()
     assert experiment.decision() == (0, "49", "49", "plan", 1_003_600.0)
+    experiment.reward(1.0)
     clock.hours(0.999)
     assert experiment.decision().step == 0
     clock.hours(0.001)

@@ -33,6 +33,7 @@ def test_the_freshness_of_a_variant_follows_the_clock(address: str, clock: Clock
     longest = 59 if address.startswith("postgresql") else 60  # another process may have been given a command
     with in_thread(address, clock) as client:
         client.post("/v1/experiments", json=HOURLY).raise_for_status()
+        reward(client, "first", 1.0)
         assert client.get(f"{PATH}/current").headers["cache-control"] == f"private, max-age={longest}"
         clock.hours(0.9875)
         assert client.get(f"{PATH}/current").headers["cache-control"] == "private, max-age=45"

@@ -19,6 +19,7 @@ from afterglow.live.domain import commands
 from afterglow.live.domain.commands import Event, Reported
 from afterglow.live.domain.decision import Decision, decided
 from afterglow.live.domain.log import Place
+from afterglow.live.domain.notices import following
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import ExperimentState
 from afterglow.live.follower import Diverged, Follower
@@ -156,7 +157,11 @@ class CachedState:
             self.append(log, commands.passed(spec, state, self.now(), Reported(*log.reported(state.step))))
 
     def append(self, log: Writing, events: list[Event]) -> None:
+        """Append events, and the notices that follow from them."""
+        phase = self.copy.state.phase
         self.untidy |= self.copy.happen(log, self.now(), events)
+        if events and (told := following(self.copy.spec, self.copy.state, phase)):
+            self.untidy |= self.copy.happen(log, self.now(), told)
 
     @contextmanager
     def reading(self) -> Iterator[Reading]:

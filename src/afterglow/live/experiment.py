@@ -17,7 +17,9 @@ from afterglow.live.domain.command_table import Command, command_named
 from afterglow.live.domain.commands import Reported
 from afterglow.live.domain.decision import Decision, Receipt, decided
 from afterglow.live.domain.log import Place
+from afterglow.live.domain.notices import judged, noticed
 from afterglow.live.domain.spec import Spec
+from afterglow.live.domain.state import WAITING
 from afterglow.live.domain.status import Explanation, Status, status
 from afterglow.live.domain.transitions import recommended
 from afterglow.live.domain.verdict import case_of, estimates
@@ -213,6 +215,30 @@ class Experiment(CommandMethods):
                 return None
             now = status(self.spec, state, self._verdicts.judge(mark))
         return now.verdict
+
+    def alarmed(self) -> bool:
+        """Whether the last notice of an alarm said that one was raised."""
+        with self._cache.current() as state:
+            return state.told.alarm
+
+    def announce(self) -> bool:
+        """Append notices of an alarm, a leader or a verdict that was not told yet; whether there were any.
+
+        The verdict is computed before anything is locked. The service calls this after each step.
+        """
+        with self._cache.current() as state:
+            mark = self._cache.mark
+            if state.phase in WAITING:
+                return False
+            now = status(self.spec, state, self._verdicts.judge(mark))
+        found = noticed(now.verdict)
+        with self._cache.lock:
+            if self._cache.mark != mark or not judged(self.spec, self._cache.copy.state, found):
+                return False
+            with self._cache.writing() as log:
+                told = judged(self.spec, self._cache.copy.state, found) if self._cache.mark == mark else []
+                self._cache.append(log, told)
+                return bool(told)
 
     def summary(self) -> str:
         """The verdict for somebody who has to decide: a paragraph with numbers, units and dates."""

@@ -7,9 +7,12 @@ end a step are left out while computing them has taken more than `SHARE` of the 
 from time import monotonic
 from typing import Any
 
+from afterglow.errors import Unavailable
 from afterglow.live import Experiments
+from afterglow.live.domain.spec import Spec
 from afterglow.live.follower import LogEntry
-from afterglow.service.views import event_view, verdict_view
+from afterglow.service.event_views import event_view
+from afterglow.service.views import verdict_view
 
 SHARE = 0.05  # of a core
 JUDGED = ("close", "missed", "void", "revise", "disable", "emergency", "enable", "go_live", "stop")  # may change it
@@ -24,9 +27,18 @@ class EventVerdicts:
 
     def data(self, name: str, event: LogEntry) -> dict[str, Any]:
         """An event as streams and webhooks have it."""
-        made = {"experiment": name} | event_view(event)
+        made = {"experiment": name} | event_view(self.spec(name), event)
         del made["hash"]
         return made | {"verdict": self.verdict(name, event)}
+
+    def spec(self, name: str) -> Spec | None:
+        """None for an experiment that can't be used: it still has events."""
+        try:
+            return self.experiments.get(name).spec
+        except Unavailable:
+            raise
+        except Exception:
+            return None
 
     def verdict(self, name: str, event: LogEntry) -> dict[str, Any] | None:
         """The verdict after an event, if it is the newest one."""

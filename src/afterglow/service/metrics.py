@@ -31,6 +31,7 @@ class Metrics:
             "afterglow_events", "Records in the logs of experiments.", ["experiment", "kind"], registry=registry
         )
         self.step = Gauge("afterglow_step", "The current step.", ["experiment"], registry=registry)
+        self.alarm = Gauge("afterglow_alarm", "1 while an alarm stands.", ["experiment"], registry=registry)
         self.decisions = Counter(
             "afterglow_decisions", "Steps by the variant served.", ["experiment", "variant"], registry=registry
         )

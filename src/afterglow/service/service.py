@@ -13,6 +13,7 @@ from afterglow.live.store.access import Access
 from afterglow.service.auth.audit import made
 from afterglow.service.auth.scopes import Authenticator
 from afterglow.service.auth.tokens import TokenCache, new_token
+from afterglow.service.background.announcer import Announcer
 from afterglow.service.background.reward_writer import RewardWriter
 from afterglow.service.background.ticker import Ticker
 from afterglow.service.background.webhook_delivery import Deliveries
@@ -42,6 +43,7 @@ class Service:
             self.tokens, settings.auth, settings.rate_limit, experiments.now, self.renew_tokens
         )
         self.ticker = Ticker(experiments, self.tokens, self.metrics)
+        self.announcer = Announcer(experiments)
         self.deliveries = Deliveries(experiments, access, settings.webhooks)
         self.until = inf  # deadline of a stop, by the monotonic clock
         self.hanging = False  # whether threads still wait for the database after a stop
@@ -58,6 +60,7 @@ class Service:
     async def start(self) -> None:
         self.reward_writer.start()
         self.ticker.start()
+        self.announcer.start()
         self.deliveries.start()
         await self.renew_tokens()
 
@@ -82,6 +85,7 @@ class Service:
         await asyncio.gather(self.deliveries.stop(), loop.run_in_executor(None, self.reward_writer.close, patience))
         await asyncio.sleep(0)  # lets the answers of the last commit be sent
         await loop.run_in_executor(None, self.ticker.close, patience)
+        await loop.run_in_executor(None, self.announcer.close, patience)
         await loop.run_in_executor(None, self.workers.close)
         await loop.run_in_executor(None, self.access.close)
         await loop.run_in_executor(None, self.experiments.close)

@@ -12,7 +12,7 @@ from afterglow.estimation.randomisation import Test
 from afterglow.estimation.verdict import Verdict, Versus
 from afterglow.live.domain.limits import LATEST
 from afterglow.live.domain.status import Explanation, Status
-from afterglow.live.follower import LogEntry, Step
+from afterglow.live.follower import Step
 
 
 def moment(seconds: float) -> str:
@@ -104,10 +104,6 @@ def current_view(name: str, decision: live.Decision) -> dict[str, Any]:
 
 def step_view(step: Step) -> dict[str, Any]:
     return step._asdict()
-
-
-def event_view(one: LogEntry) -> dict[str, Any]:
-    return one._asdict() | {"at": moment(one.at)}
 
 
 def estimates_view(estimates: Estimates) -> dict[str, Any]:

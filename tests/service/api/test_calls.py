@@ -196,6 +196,7 @@ def test_orders_take_effect_with_the_next_step_and_are_in_the_log_with_their_rea
     kinds = [one["kind"] for one in client.get(f"{path}/events").json()["items"]]
     assert kinds == [
         "create", "start", "go_live", "pin", "close", "unpin", "disable", "enable", "pause", "resume", "stop",
+        "ended",
     ]  # fmt: skip
 
 
@@ -217,7 +218,7 @@ def test_steps_that_were_learned_can_be_voided_and_sent_again_that_is_harmless(c
     assert [one["reason"] for one in shown] == [None] * 2 + [WHY["reason"]] * 3 + [None] * 5
     events = client.get(f"{path}/events").json()["items"]
     assert [one["kind"] for one in events].count("revise") == 1
-    assert events[-1]["body"].keys() == {"first", "last", "reason", "follows"}
+    assert events[-1]["body"].keys() == {"first", "last", "reason", "learned", "excluded", "by"}
     assert client.get(f"{path}/explain/3").json()["why"] == f"as planned; void: {WHY['reason']}"
     assert client.post(f"{path}/void", json={"step": 4, "last": 9, **WHY}).json()["type"].endswith("/out-of-turn")
     assert client.post(f"{path}/void", json={"step": 4, "last": 3, **WHY}).status_code == 422

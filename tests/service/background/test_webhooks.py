@@ -35,7 +35,7 @@ class Receiver:
         self.taken: list[dict[str, Any]] = []  # events answered with 204
         self.tried: list[dict[str, Any]] = []
         self.paths: list[str] = []
-        self.signed: list[tuple[bytes, str]] = []
+        self.signed: list[tuple[bytes, dict[str, str]]] = []
         self.news = Condition()
         receiver = self
 
@@ -55,11 +55,11 @@ class Receiver:
         body = call.rfile.read(int(call.headers["Content-Length"]))
         event = json.loads(body)
         lost = "-rewound" if event["kind"] == "rewound" else ""
-        assert call.headers["Afterglow-Delivery"] == f"{event['experiment']}/{event['seq']}{lost}"
+        assert call.headers["webhook-id"] == f"{event['experiment']}/{event['seq']}{lost}"
         with self.news:
             status = self.answers.pop(0) if self.answers else 204
             self.paths.append(call.path)
-            self.signed.append((body, call.headers["Afterglow-Signature"]))
+            self.signed.append((body, dict(call.headers)))
             self.tried.append(event)
             self.taken += [event] if status == 204 else []
             self.news.notify_all()
@@ -123,10 +123,11 @@ def test_events_are_delivered_signed_in_order_and_again_until_they_are_taken(
     assert [event["seq"] for event in receiver.tried] == [2, 3, 3, 3, 4]
     assert set(receiver.paths) == {"/hook"}  # redirects are not followed
     assert receiver.taken[0]["kind"] == "close"
-    assert receiver.taken[0]["body"]["total"] == 500_000
+    assert receiver.taken[0]["body"]["total"] == 0.5
     assert receiver.taken[2]["verdict"]["grade"] == "exploring"  # the newest event has the verdict
-    for body, header in receiver.signed:
-        check_signature(hook["secret"], body, header)
+    assert isinstance(receiver.taken[0]["body"]["served"], str)  # its name
+    for body, headers in receiver.signed:
+        check_signature(hook["secret"], body, headers)
     assert listed | {"secret": hook["secret"], "waiting": {}} == hook
     assert "secret" not in listed
 

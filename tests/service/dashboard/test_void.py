@@ -9,7 +9,7 @@ from support.service.page_fixtures import act, create
 
 def test_a_step_can_be_voided_with_its_form(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
     create(client)
-    client.get("/v1/experiments/shipping/current")
+    client.post("/v1/experiments/shipping/rewards", json={"key": "first", "amount": 1.0}).raise_for_status()
     clock.now += 3600
     client.get("/v1/experiments/shipping/current")
     assert "Step 0 voided" in act(visitor, "void", step="0", reason="the till was down")

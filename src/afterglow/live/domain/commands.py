@@ -105,9 +105,10 @@ def close(spec: Spec, state: ExperimentState, given: object, reported: Reported)
             f"{argument('total')} {given!r}; leave the total out, or report everything one way",
             kind="step-closed", field="total",
         )  # fmt: skip
-    silent = spec.heartbeat and given is None and not reported.reports
-    void = silent or state.role is Role.EMERGENCY
-    return Event("close", {"step": state.step, "served": state.served, "total": total, "void": void})
+    silent = given is None and not reported.reports
+    void = (silent and (spec.heartbeat or not state.told.reported)) or state.role is Role.EMERGENCY
+    body = {"step": state.step, "served": state.served, "total": total, "void": void}
+    return Event("close", body | {"silent": silent} if silent != void else body)
 
 
 def passed(spec: Spec, state: ExperimentState, now: int, reported: Reported) -> list[Event]:

@@ -1,7 +1,8 @@
 """The state of an experiment: computed from its spec and its log, and stored as snapshots."""
 
 import json
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -40,6 +41,28 @@ AWAY = (Role.OUTSIDE, Role.EMERGENCY)  # not as planned, not learned from
 
 
 @dataclass(slots=True)
+class Told:
+    """What notices have told, and what they depend on."""
+
+    reported: bool = False  # whether anything was ever reported
+    silent: int = 0  # steps since the last report
+    silence: bool = False  # these three were told
+    alarm: bool = False
+    leader: int = -1
+    grade: str = ""  # of the last verdict that was told
+
+    def take(self, kind: str, body: Mapping[str, Any]) -> None:
+        """A notice was appended."""
+        if kind in ("alarm_raised", "alarm_cleared"):
+            self.alarm = kind == "alarm_raised"
+        elif kind in ("never_reported", "reports_stopped", "reports_resumed"):
+            self.silence = kind != "reports_resumed"
+        elif kind in ("leads", "verdict"):
+            self.leader = -1 if body["variant"] is None else body["variant"]
+            self.grade = body["grade"] if kind == "verdict" else self.grade
+
+
+@dataclass(slots=True)
 class ExperimentState:
     plan: PolicyPlan
     bounds: ExperimentBounds
@@ -57,6 +80,7 @@ class ExperimentState:
     capped: int = 0  # steps whose total was larger than the window and reward_max allow
     learned: int = 0  # steps that the policy learns from
     excluded: int = 0  # steps that it doesn't learn from
+    told: Told = field(default_factory=Told)
     profile_phase: int = 0  # of step 0
     expected: dict[int, int] = field(default_factory=dict)  # of the current step and steps to come, in micro-units
 
@@ -68,8 +92,9 @@ class ExperimentState:
             **{name: getattr(self, name) for name in PLAIN},
         }
         if version > 1:
-            told = sorted(self.expected.items())
-            values |= {"version": version, "profile_phase": self.profile_phase, "expected": told}
+            ahead = sorted(self.expected.items())
+            values |= {"version": version, "profile_phase": self.profile_phase, "expected": ahead}
+            values["told"] = asdict(self.told)
         return json.dumps(values, separators=(",", ":"), sort_keys=True)
 
 
@@ -114,6 +139,7 @@ def restored(spec: Spec, text: str) -> ExperimentState:
         "phase": Phase(values["phase"]),
         "role": Role(values["role"]),
         "disabled": tuple(values["disabled"]),
+        "told": Told(**values["told"]),
         "profile_phase": values.get("profile_phase", 0),
         "expected": dict(values.get("expected", ())),
     }

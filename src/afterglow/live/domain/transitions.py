@@ -72,6 +72,10 @@ def safe(spec: Spec, state: ExperimentState) -> int:
 def close(spec: Spec, state: ExperimentState, body: Body) -> None:
     """A step ends with its total."""
     total, void, most = body["total"], body["void"], spec.most
+    if body.get("silent", void):  # earlier releases stored it of void steps only
+        state.told.silent += 1
+    else:
+        state.told.reported, state.told.silent = True, 0
     out = expectations.surplus(spec, state)
     if total > most:
         total = most
@@ -100,6 +104,7 @@ def missed(spec: Spec, state: ExperimentState, body: Body) -> None:
     """Steps passed without any request or report, beginning with the current one."""
     leave_plan(spec, state, other=state.role is OUTSIDE)
     state.excluded += body["count"]
+    state.told.silent += body["count"]
     go_on(spec, state, body["count"])
 
 
@@ -234,10 +239,19 @@ def stop(spec: Spec, state: ExperimentState, body: Body) -> None:
     end(state, body["keep"])
 
 
+def tell(kind: str) -> Callable[[Spec, ExperimentState, Body], None]:
+    """The effect of a notice: the state has what was told."""
+    return lambda spec, state, body: state.told.take(kind, body)
+
+
+NOTICES = (
+    "alarm_raised", "alarm_cleared", "leads", "verdict", "never_reported", "reports_stopped", "reports_resumed",
+    "ended",
+)  # fmt: skip
 KINDS: Mapping[str, Callable[[Spec, ExperimentState, Body], None]] = {
     each.__name__: each
     for each in (
         create, schedule, start, close, missed, void, revise, expect, pin, unpin, pause, resume, disable,
         emergency, enable, go_live, stop,
     )
-}  # fmt: skip
+} | {kind: tell(kind) for kind in NOTICES}  # fmt: skip

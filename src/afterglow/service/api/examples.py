@@ -55,8 +55,13 @@ STEP = {
 }
 EVENT: dict[str, Any] = {
     "seq": 413, "at": "2026-12-03T05:00:00.012Z", "kind": "close",
-    "body": {"step": 411, "served": 1, "total": 310000000, "void": False},
+    "body": {"step": 411, "served": "59", "total": 310.0, "void": False},
     "hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+}  # fmt: skip
+BY = {"token": "4f1c09d2e75a", "label": "night shift", "session": "4f1c09d2e75a-9b1c3d5e7f90"}
+AUDIT = {
+    "at": "2026-11-16T01:30:00.000Z", "kind": "token-created", "token": "4f1c09d2e75a", "label": "night shift",
+    "subject": "b1946ac92492", "detail": "shop: decide, report; all experiments",
 }  # fmt: skip
 ESTIMATE = {"variant": "59", "mean": 412.5, "low": 301.2, "high": 498.7, "pulls": 240, "runs": 9, "share": 0.58}
 ESTIMATES: dict[str, Any] = {
@@ -102,6 +107,14 @@ EXAMPLES: dict[str, Any] = {
     "StepList": {"items": [STEP], "next": 411},
     "Event": EVENT,
     "Events": {"items": [EVENT], "next": 413},
+    "EventBody": EVENT["body"],
+    "SentEvent": {
+        "experiment": "shipping", "seq": 414, "at": EVENT["at"], "kind": "leads",
+        "body": {"step": 412, "variant": "59", "grade": "leading"}, "verdict": None,
+    },
+    "By": BY,
+    "AuditLine": AUDIT,
+    "AuditLines": {"items": [AUDIT]},
     "Estimate": ESTIMATE,
     "Estimates": ESTIMATES,
     "Explanation": {
@@ -117,7 +130,7 @@ EXAMPLES: dict[str, Any] = {
     "FlagsRefused": NOT_JSON,
     "NewWebhook": {"url": HOOK["url"], "kinds": HOOK["kinds"]},
     "Webhook": HOOK,
-    "CreatedWebhook": HOOK | {"secret": "agwh_J7Vt3nS0yK1cQe5uXb2mZr8pWd4fHg6aLo9iTj0vNxY"},
+    "CreatedWebhook": HOOK | {"secret": "whsec_J7Vt3nS0yK1cQe5uXb2mZr8pWd4fHg6aLo9iTj0vNxY="},
     "Webhooks": {"items": [HOOK]},
     "Receipt": {"step": 412, "accepted": 1, "duplicates": 0},
     "Problem": {

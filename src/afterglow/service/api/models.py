@@ -311,19 +311,6 @@ class StepList(Answered):
     next: Annotated[int | None, Field(description="The cursor of the next page.")]
 
 
-class Event(Answered):
-    seq: int
-    at: Moment
-    kind: str
-    body: dict[str, Any]
-    hash: str
-
-
-class Events(Answered):
-    items: list[Event]
-    next: Annotated[int | None, Field(description="The cursor of the next page.")]
-
-
 class Estimate(Answered):
     variant: str
     mean: Annotated[float | None, Field(description="Average per step; null for a variant that was never served.")]

@@ -9,6 +9,7 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 
 from afterglow.release import __version__
+from afterglow.service.api.event_models import sent_event
 from afterglow.service.api.examples import EXAMPLES
 from afterglow.service.problems import KINDS, MEDIA_TYPE, TABLE, Problem
 
@@ -92,6 +93,18 @@ def scopes_of(routers: Iterable[APIRouter]) -> dict[tuple[str, str], str]:
     }
 
 
+DELIVERY: dict[str, Any] = {
+    "summary": "An event, as a webhook gets it",
+    "description": "Signed after the Standard Webhooks specification; any status from 200 to 299 confirms it.",
+    "parameters": [
+        {"name": name, "in": "header", "required": True, "schema": {"type": "string"}}
+        for name in ("webhook-id", "webhook-timestamp", "webhook-signature")
+    ],
+    "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/SentEvent"}}}},
+    "responses": {"2XX": {"description": "Received."}},
+}
+
+
 def document(
     api: FastAPI, fast: dict[str, Any], public: Iterable[str], scopes: Mapping[tuple[str, str], str]
 ) -> dict[str, Any]:
@@ -102,7 +115,7 @@ def document(
         tags=[{"name": name} for name in TAGS],
     )  # fmt: skip
     made["paths"] = dict(sorted((made["paths"] | fast["paths"]).items()))
-    schemas = made["components"]["schemas"] | fast["schemas"] | {"Problem": PROBLEM}
+    schemas = made["components"]["schemas"] | fast["schemas"] | {"Problem": PROBLEM, "SentEvent": sent_event()}
     for gone in ("HTTPValidationError", "ValidationError"):
         schemas.pop(gone, None)
     for name, example in EXAMPLES.items():
@@ -112,6 +125,7 @@ def document(
     made["components"]["securitySchemes"] = {
         "token": {"type": "http", "scheme": "bearer", "description": "`ag_…`, made by `afterglow token create`."}
     }
+    made["webhooks"] = {"event": {"post": DELIVERY}}
     for path, calls in made["paths"].items():
         for method, call in calls.items():
             finish(call, None if path in public else OWN_CHECK.get(path) or scopes[path, method])

@@ -5,10 +5,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 
 from afterglow.live import Experiment
-from afterglow.service.api import models
+from afterglow.service.api import event_models, models
 from afterglow.service.api.dependencies import Reads, Reports
 from afterglow.service.api.openapi import answers
-from afterglow.service.views import current_view, event_view, step_view
+from afterglow.service.event_views import event_view
+from afterglow.service.views import current_view, step_view
 
 router = APIRouter(prefix="/v1/experiments/{name}", tags=["steps"])
 After = Annotated[int, Query(ge=-1, le=models.MOST, description="`next` of the page before.")]
@@ -59,10 +60,12 @@ async def list_steps(name: str, call: Reads, after: After = -1, limit: Limit = 1
 
 @router.get(
     "/events",
-    response_model=models.Events,
+    response_model=event_models.Events,
+    response_model_exclude_unset=True,
     summary="The log, record by record",
     responses=answers("unknown-experiment"),
 )
 async def list_events(name: str, call: Reads, after: After = -1, limit: Limit = 100) -> Any:
-    found = await call.ask(Experiment.events, after, limit)
-    return {"items": [event_view(one) for one in found], "next": found[-1].seq if len(found) == limit else None}
+    """Amounts are in the unit of rewards, variants have their names. `afterglow export` has the records as stored."""
+    found, spec = await call.ask(Experiment.events, after, limit), (await call.experiment()).spec
+    return {"items": [event_view(spec, one) for one in found], "next": found[-1].seq if len(found) == limit else None}

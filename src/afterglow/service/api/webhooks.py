@@ -7,6 +7,7 @@ from fastapi import APIRouter
 from pydantic import Field
 from starlette.responses import Response
 
+from afterglow.client.signatures import new_secret
 from afterglow.errors import BadValue, argument
 from afterglow.live.domain.log import BEGINNING, Place
 from afterglow.live.domain.transitions import KINDS
@@ -105,7 +106,7 @@ def create(service: Service, asked: NewWebhook, token: Token) -> dict[str, Any]:
         raise BadValue(f"there may be {MOST} webhooks; delete one first")
     heads = service.experiments.places()
     row = HookRow(
-        secrets.token_hex(6), url, f"agwh_{secrets.token_urlsafe(32)}",
+        secrets.token_hex(6), url, new_secret(secrets.token_bytes(32)),
         None if asked.kinds is None else " ".join(sorted(set(asked.kinds))),
         None if asked.experiments is None else " ".join(sorted(set(asked.experiments))),
         round(1000 * service.experiments.now()),

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from afterglow.live.domain.spec import Spec
 from afterglow.live.follower import LogEntry
-from afterglow.service.views import event_view
+from afterglow.service.event_views import event_view
 
 ROOM = 5000  # items kept
 
@@ -26,9 +27,9 @@ class Item(NamedTuple):
     text: bytes
 
 
-def item_of(experiment: str, entry: LogEntry, verdict: dict[str, Any] | None = None) -> Item:
+def item_of(experiment: str, spec: Spec | None, entry: LogEntry, verdict: dict[str, Any] | None = None) -> Item:
     """`verdict` is that after the event, if it is the newest one."""
-    data = {"experiment": experiment} | event_view(entry) | {"verdict": verdict}
+    data = {"experiment": experiment} | event_view(spec, entry) | {"verdict": verdict}
     del data["hash"]
     return Item(experiment, entry, b"event: %s\ndata: %s\n\n" % (entry.kind.encode(), msgspec.json.encode(data)))
 

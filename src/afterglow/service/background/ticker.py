@@ -116,13 +116,14 @@ class Ticker:
                 self.closing.wait(LOOK)
 
     def place(self) -> None:
-        """Set the gauge of the current step of experiments that are opened by now."""
+        """Set the gauges of experiments that are opened by now."""
         for name in list(self.unplaced):
             experiment = self.experiments.opened(name)
             if experiment is not None:
                 self.unplaced.discard(name)
                 with unless_it_cant_go_on():
                     self.metrics.step.labels(name).set(experiment.decision().step)
+                    self.metrics.alarm.labels(name).set(experiment.alarmed())
 
     def take_in(self, seen: dict[str, Place]) -> None:
         """Add new records to the feed and count them in the metrics."""
@@ -132,7 +133,7 @@ class Ticker:
         for name, (seq, lost, mark) in self.experiments.locate(changed).items():
             if lost:
                 entry = rewound(changed[name].seq, seq, mark, self.experiments.now())
-                self.loop.call_soon_threadsafe(self.feed.add, [item_of(name, entry)])
+                self.loop.call_soon_threadsafe(self.feed.add, [item_of(name, None, entry)])
                 changed[name] = changed[name]._replace(seq=seq)
         seqs = {name: place.seq for name, place in changed.items()}
         while changed and (found := self.experiments.changes(seqs, PAGE, changed)):
@@ -141,7 +142,8 @@ class Ticker:
                 with unless_it_cant_go_on():
                     self.count(name, one)
             made = [
-                item_of(name, one, self.verdicts.verdict(name, one) if self.streams else None) for name, one in found
+                item_of(name, self.verdicts.spec(name), one, self.verdicts.verdict(name, one) if self.streams else None)
+                for name, one in found
             ]
             self.loop.call_soon_threadsafe(self.feed.add, made)
         seen |= {name: heads[name] for name in changed if seqs[name] <= heads[name].seq}  # also what can't be read
@@ -154,6 +156,8 @@ class Ticker:
         elif one.kind == "close":
             metrics.decisions.labels(name, self.experiments.get(name).variants[body["served"]]).inc()
             metrics.step.labels(name).set(body["step"] + 1)
+        elif one.kind in ("alarm_raised", "alarm_cleared"):
+            metrics.alarm.labels(name).set(one.kind == "alarm_raised")
         elif one.kind == "missed":
             metrics.step.labels(name).set(body["first"] + body["count"])
 

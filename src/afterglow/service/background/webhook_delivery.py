@@ -20,7 +20,7 @@ import httpx
 import msgspec
 
 from afterglow.client.backoff import Backoff
-from afterglow.client.signatures import HEADER, signature
+from afterglow.client.signatures import signed, with_old_header
 from afterglow.errors import AfterglowError, Unavailable
 from afterglow.live import Experiments
 from afterglow.live.domain.log import BEGINNING, Place
@@ -234,13 +234,14 @@ class Deliveries:
 
     async def deliver(self, http: httpx.AsyncClient, hook: HookRow, name: str, event: LogEntry) -> str | None:
         """Why a delivery failed; None if it succeeded."""
+        id_ = delivery_id(name, event)
         body = msgspec.json.encode(await self.ask(self.event_verdicts.data, name, event))
         try:
             async with asyncio.timeout(self.limit):
                 url, host, tls_name = await located(hook.address, self.reach)
                 headers = {
                     "host": host, "content-type": "application/json", "user-agent": "afterglow-webhooks",
-                    "afterglow-delivery": delivery_id(name, event), HEADER: signature(hook.secret, body, time.time()),
+                    **with_old_header(hook.secret, body, signed(hook.secret, body, id_, time.time())),
                 }  # fmt: skip
                 request = http.build_request(
                     "POST", url, content=body, headers=headers, extensions={"sni_hostname": tls_name}

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from afterglow.live.domain.actor import actor_in
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.status import Explanation, Status
+from afterglow.live.domain.transitions import NOTICES
 from afterglow.live.follower import LogEntry
 from afterglow.service.dashboard.numbers import counted, duration, figure, rounded_duration
 
@@ -103,6 +104,8 @@ def sentence(spec: Spec, one: LogEntry) -> str:
         were = "was" if count == 1 else "were"
         return f"{step_range(first, first + count - 1)} {were} missed: no requests, no reports."
     voided = step_range(body.get("first", 0), body.get("last", 0))
+    if one.kind in NOTICES:
+        return notice(one, variant)
     return {
         "create": f"Created with {counted(len(spec.variants), 'variant')}: {', '.join(spec.variants)}.",
         "schedule": "Scheduled to start automatically.",
@@ -120,6 +123,21 @@ def sentence(spec: Spec, one: LogEntry) -> str:
         "revise": f"{voided} voided: the policy is recomputed without them.",
         "stop": f"Stopped in step {body.get('step', 0):,}; {spec.variants[body.get('keep', 0)]} is served permanently.",
     }.get(one.kind, one.kind)
+
+
+def notice(one: LogEntry, variant: str) -> str:
+    """A notice; the end is told by the record before it."""
+    body = one.body
+    leads = f"{variant} leads." if variant else "No variant leads any more."
+    return {
+        "alarm_raised": f"Alarm raised: {body.get('sentence', '')}.",
+        "alarm_cleared": "Alarm cleared.",
+        "leads": leads,
+        "verdict": f"Verdict: {body.get('grade', '')}. {body.get('sentence', '')}",
+        "never_reported": f"Nothing was ever reported, in {body.get('steps', 0):,} steps.",
+        "reports_stopped": f"Reports stopped: nothing was reported in the last {body.get('steps', 0):,} steps.",
+        "reports_resumed": "Something was reported again.",
+    }.get(one.kind, "")
 
 
 def expected_totals(spec: Spec) -> str:

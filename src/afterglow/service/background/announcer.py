@@ -1,0 +1,67 @@
+"""A background thread that appends notices of alarms, leaders and verdicts after steps have ended.
+
+It computes for a fifth of the time at most, so that a verdict on many variants, or on many experiments whose steps end
+together, doesn't hold up calls.
+"""
+
+import logging
+from threading import Event, Thread
+from time import monotonic
+
+from afterglow.errors import Unavailable
+from afterglow.live import Experiments
+from afterglow.live.domain.log import Place
+
+LOG = logging.getLogger("afterglow.service")
+LOOK = 1.0  # seconds between looks at the heads of the logs
+LEAST = 0.1  # seconds between two passes
+SHARE = 0.2  # of a core
+
+
+class Announcer:
+    def __init__(self, experiments: Experiments) -> None:
+        self.experiments = experiments
+        self.closing = Event()
+        self.seen: dict[str, Place] | None = None  # places that were judged
+        self.thread = Thread(target=self.run, name="afterglow-announcer", daemon=True)
+
+    def start(self) -> None:
+        self.thread.start()
+
+    def close(self, patience: float) -> None:
+        self.closing.set()
+        self.experiments.wake()
+        self.thread.join(patience)
+
+    def run(self) -> None:
+        while not self.closing.is_set():
+            pulse = self.experiments.pulse()
+            try:
+                self.look()
+                self.experiments.wait(LOOK, pulse)
+            except Unavailable:
+                self.closing.wait(LOOK)  # the ticker says so
+            except Exception:
+                LOG.exception("notices continue after an error")
+                self.closing.wait(LOOK)
+            self.closing.wait(LEAST)
+
+    def look(self) -> None:
+        """Judge every experiment whose log has grown."""
+        heads = self.experiments.places()
+        if self.seen is None:
+            self.seen = heads
+        for name, head in heads.items():
+            if self.seen.get(name) != head and not self.closing.is_set():
+                self.judge(name)
+                self.seen[name] = head
+
+    def judge(self, name: str) -> None:
+        began = monotonic()
+        try:
+            self.experiments.get(name).announce()
+        except Unavailable:
+            raise
+        except Exception as error:  # the ticker says that an experiment can't go on
+            LOG.debug("an experiment is not judged: %s", error)
+        self.closing.wait((monotonic() - began) * (1 / SHARE - 1))

@@ -1,0 +1,36 @@
+"""Events as the API, streams and webhooks have them: amounts in the experiment's unit, variants by name, times as text.
+
+The log itself has whole micro-units and numbers of variants, which is what its hashes cover; `afterglow export` has
+these.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from afterglow.live.domain.amounts import units
+from afterglow.live.domain.spec import Spec
+from afterglow.live.follower import LogEntry
+from afterglow.service.views import moment
+
+VARIANTS = ("served", "variant", "to", "keep", "control")
+
+
+def event_view(spec: Spec | None, one: LogEntry) -> dict[str, Any]:
+    """One event; without a spec, of an experiment that can't be read, as it is stored."""
+    body = one.body if spec is None else body_view(spec, one.body)
+    return one._asdict() | {"at": moment(one.at), "body": body}
+
+
+def body_view(spec: Spec, body: Mapping[str, Any]) -> dict[str, Any]:
+    made = dict(body)
+    for name in VARIANTS:
+        if isinstance(made.get(name), int):
+            made[name] = spec.variants[made[name]]
+    if isinstance(made.get("total"), int):
+        made["total"] = units(made["total"])
+    if isinstance(made.get("starts"), int):
+        made["starts"] = moment(made["starts"] / 1000)
+    follows = made.pop("follows", None)
+    if follows is not None:  # of the state after it, what readers can use
+        made |= {name: follows[name] for name in ("learned", "excluded")}
+    return made
