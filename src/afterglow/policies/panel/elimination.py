@@ -26,7 +26,7 @@ from collections.abc import Sequence
 from afterglow.checks import whole
 from afterglow.errors import TOO_SHORT, BadValue, argument
 from afterglow.policies.panel.report import difference, statistic
-from afterglow.policies.panel.solve import solve
+from afterglow.policies.panel.solve import inverse, solve
 from afterglow.policies.panel.state import Settings, State, count_slot, start
 from afterglow.policies.panel.variance import PRIOR, PRIOR_TOLD, degrees, fitted, starting_variance
 from afterglow.policies.rounds import LEAST_ARMS, LEAST_UNITS, MOST_ARMS, MOST_UNITS, RoundPolicy
@@ -112,7 +112,7 @@ def learn(
 
 def end_stage(settings: Settings, state: State, left: int) -> None:
     """Drop what is behind, and move every unit to its next arm."""
-    effects, inverse, variance = fitted(settings, state)
+    effects, spreads, variance = fitted(settings, state)
     if state.alarms == 0 and too_short(settings, state, variance):
         state.alarms = 1
     lead = leader(state, effects)
@@ -121,7 +121,7 @@ def end_stage(settings: Settings, state: State, left: int) -> None:
             state.alive[0] = lead
             state.arms_left = 1
     else:
-        drop(settings, state, effects, inverse, variance, lead, left)
+        drop(settings, state, effects, spreads, variance, lead, left)
     state.stage += 1
     changed = deal(settings, state)
     state.slots_left = max(1, int(math.ceil(GROWTH**state.stage)))
@@ -141,7 +141,7 @@ def leader(state: State, effects: Sequence[float]) -> int:
 
 
 def drop(
-    settings: Settings, state: State, effects: Sequence[float], inverse: Sequence[float], variance: float, lead: int,
+    settings: Settings, state: State, effects: Sequence[float], spreads: Sequence[float], variance: float, lead: int,
     left: int,
 ) -> None:  # fmt: skip
     """Keep the arms that are not behind the leader by more than the radius."""
@@ -149,7 +149,7 @@ def drop(
     kept = 0
     for place in range(state.arms_left):
         arm = state.alive[place]
-        spread = inverse[lead * arms + lead] + inverse[arm * arms + arm] - 2.0 * inverse[arm * arms + lead]
+        spread = spreads[lead * arms + lead] + spreads[arm * arms + arm] - 2.0 * spreads[arm * arms + lead]
         radius = 0.0
         if arm != lead and spread > 0.0:
             use = left * settings.units * spread / arms  # H M q / K
@@ -180,11 +180,12 @@ def too_short(settings: Settings, state: State, variance: float) -> bool:
     if settings.washout == 0 or degrees(settings, state, 2 * arms) < 4:
         return False
     prior = PRIOR_TOLD if settings.told > 0 else PRIOR
-    effects, inverse, squares = solve(settings, state, 2 * arms, variance / (prior * prior))
+    effects, factor, squares = solve(settings, state, 2 * arms, variance / (prior * prior))
+    spreads = inverse(factor, 2 * arms, arms)
     noise = (2.0 * starting_variance(settings) + squares) / (2.0 + degrees(settings, state, 2 * arms))
     for one in range(arms):
         for other in range(one):
-            spread = inverse[one * arms + one] + inverse[other * arms + other] - 2.0 * inverse[one * arms + other]
+            spread = spreads[one * arms + one] + spreads[other * arms + other] - 2.0 * spreads[one * arms + other]
             apart = abs(effects[arms + one] - effects[arms + other])
             if 0.0 < spread < UNKNOWN and apart > ALARM * math.sqrt(noise * spread):
                 return True

@@ -158,7 +158,7 @@ def inverse(lower: list[float], size: int, first: int) -> list[float]:
 
 
 def solve(settings: Settings, state: State, rows: int, ridge: float) -> tuple[list[float], list[float], float]:
-    """Effects of the first `rows` columns of arms, the inverse matrix of the last K of them, the residual squares."""
+    """Effects of the first `rows` columns of arms, the lower factor of their system, and the residual squares."""
     units, columns = settings.units, 2 * settings.arms
     roots = [0.0]
     scaled = [0.0]
@@ -193,4 +193,4 @@ def solve(settings: Settings, state: State, rows: int, ridge: float) -> tuple[li
     levels = units_effects(settings, state, roots, scaled, factor, last)
     for unit in range(units):
         squares -= levels[unit] * (state.unit_value[unit] + ridge * levels[unit])
-    return effects, inverse(system, rows, rows - settings.arms), max(0.0, squares)
+    return effects, system, max(0.0, squares)

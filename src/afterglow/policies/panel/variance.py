@@ -1,6 +1,6 @@
 """The fitted regression of `panel-elimination`: effects of arms, and the variance of one unit-slot of weight 1."""
 
-from afterglow.policies.panel.solve import solve
+from afterglow.policies.panel.solve import inverse, solve
 from afterglow.policies.panel.state import Settings, State
 
 PRIOR_TOLD, PRIOR = 0.05, 0.5  # deviation of a unit's level from what it is divided by
@@ -22,8 +22,8 @@ def fitted(settings: Settings, state: State) -> tuple[list[float], list[float], 
     start = starting_variance(settings)
     freedom = degrees(settings, state, settings.arms)
     variance = start
-    effects, inverse, squares = solve(settings, state, settings.arms, variance / (prior * prior))
+    effects, factor, squares = solve(settings, state, settings.arms, variance / (prior * prior))
     variance = (2.0 * start + squares) / (2.0 + freedom)
-    effects, inverse, squares = solve(settings, state, settings.arms, variance / (prior * prior))
+    effects, factor, squares = solve(settings, state, settings.arms, variance / (prior * prior))
     variance = (2.0 * start + squares) / (2.0 + freedom)
-    return effects, inverse, variance
+    return effects, inverse(factor, settings.arms, 0), variance

@@ -1,0 +1,100 @@
+"""The graded verdict: grades, numbers and sentences."""
+
+from random import Random
+
+import pytest
+
+from afterglow import Agent
+from afterglow.estimation import Verdict
+from afterglow.estimation.comparison import compare
+from afterglow.estimation.verdict import judge
+
+
+def played(
+    means: dict[str, float], steps: int, policy: str = "lean-ucb", sd: float = 120.0, horizon: int = 1_000
+) -> Agent:
+    """Totals in a window of 6 whose long sums vary by `sd` a step."""
+    chance = Random(2)
+    agent = Agent(list(means), 6, horizon, policy, reward_max=1_200)
+    for _ in range(steps):
+        agent.update(max(0.0, chance.gauss(means[str(agent.select())], sd / 6**0.5)))
+    return agent
+
+
+def verdict_of(agent: Agent, **how: object) -> Verdict:
+    known, compared = agent.estimates(), compare(agent._bounds.batches, agent.horizon)
+    return judge(known, compared, agent.recommend(), "49", **how)  # type: ignore[arg-type]
+
+
+def test_a_doubling_is_clear_with_numbers_in_the_unit_and_in_percent() -> None:
+    verdict = played({"49": 400, "59": 800}, 500).verdict("49", "EUR")
+    assert (verdict.grade, verdict.recommended, verdict.over) == ("clear", "59", False)
+    row = verdict.to_control
+    assert row is not None
+    assert row == verdict.to_runner_up
+    assert row.low is not None
+    assert row.percent is not None
+    assert 0 < row.low < 400 < (row.high or 0)
+    assert row.percent[0] == pytest.approx(100, abs=15)
+    assert row.valid == "at any time"
+    assert verdict.chance is not None
+    assert verdict.chance > 0.99
+    assert verdict.gained is not None
+    assert (verdict.gained.low or 0) > 0
+    assert verdict.sentence.startswith("59 is clearly the best; over 49, which comes closest, it brings +")
+    assert " EUR)" in verdict.sentence
+
+
+def test_nothing_is_clear_while_an_alarm_stands() -> None:
+    verdict = verdict_of(played({"49": 400, "59": 800}, 500), alarm="reward_max is too small")
+    assert verdict.grade == "leading"
+    assert verdict.sentence.endswith("Nothing is called clear while an alarm stands: reward_max is too small.")
+
+
+def test_an_end_without_a_grade_is_inconclusive_or_stopped_and_says_what_would_tell() -> None:
+    agent = played({"49": 400, "59": 402}, 400)
+    over, stopped = verdict_of(agent, over=True), verdict_of(agent, over=True, stopped=True)
+    assert {over.grade, stopped.grade} <= {"inconclusive", "stopped", "leading"}
+    assert over.to_runner_up is not None
+    assert stopped.to_runner_up is not None
+    assert over.to_runner_up.valid == "one look at the fixed end"
+    assert stopped.to_runner_up.valid == "at any time"
+    assert stopped.sentence.startswith("The experiment was stopped before its end.")
+    assert "more steps" in over.sentence
+
+
+def test_an_interval_is_not_wider_than_rewards_can_differ() -> None:
+    agent = played({"49": 400, "59": 800}, 45)
+    row = agent.verdict("49").to_runner_up
+    assert row is not None
+    assert row.low is not None
+    assert row.high is not None
+    assert row.low >= -1_200
+    assert row.high <= 1_200
+
+
+def test_what_is_missing_is_told_with_the_steps_that_cure_it() -> None:
+    verdict = played({"49": 400, "59": 800}, 8).verdict("49")
+    assert verdict.grade == "exploring"
+    assert verdict.to_runner_up is not None
+    assert verdict.to_runner_up.mean is None
+    assert verdict.to_runner_up.missing
+    assert verdict.to_runner_up.more_steps
+
+
+def test_bounds_that_are_apart_prove_only_where_noise_does_not_linger() -> None:
+    """A drift that all arms share: the bounds are apart, and nothing is proven."""
+    chance, level = Random(5), 0.0
+    agent = Agent(["49", "59"], 6, 4_000, "trim-ucb", reward_max=1_200)
+    for _ in range(4_000):
+        level = 0.998 * level + 12 * chance.gauss(0, 1)
+        mean = {"49": 100, "59": 900}[str(agent.select())]
+        agent.update(min(max(0.0, mean + level + chance.gauss(0, 20)), 1_200.0))
+    verdict = agent.verdict("49")
+    known = agent.estimates()
+    assert known["59"].low > known["49"].high
+    assert verdict.lingers is not None
+    assert verdict.grade != "proven"
+    steady = played({"49": 100, "59": 900}, 2_000, "trim-ucb", 20, 2_000).verdict("49")
+    assert steady.grade == "proven"
+    assert steady.assumes[0] == "an arm's expected reward, given all that happened before, is its mean"
