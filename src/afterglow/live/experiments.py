@@ -32,6 +32,7 @@ class Located(NamedTuple):
 
     seq: int
     lost: bool  # whether the record that it has seen last is not in the log
+    hash: bytes = b""  # of the record behind which it goes on, if it is lost
 
 
 class Experiments:
@@ -139,7 +140,9 @@ class Experiments:
                 if place.seq < 0 or (record is not None and place.is_of(record)):
                     found[name] = Located(place.seq, False)
                 else:
-                    found[name] = Located(log.last_before(place.at), True)
+                    seq = log.last_before(place.at)
+                    known = next(log.records(seq - 1, 1), None) if seq >= 0 else None
+                    found[name] = Located(seq, True, b"" if known is None else known.hash)
         return found
 
     def tick(self, budget: float = inf) -> dict[str, Exception]:
