@@ -35,6 +35,10 @@ class Modelled(Comparison):
             return Missing("these arms were not played apart often enough")
         return None
 
+    def more_steps(self, arm: int, other: int, ratio: float) -> int | None:
+        """No number, unless none are needed: how much a further step tells depends on its phase and on turns to come."""
+        return 0 if ratio <= 1 else None
+
     def outside(self, weights: Sequence[float], share: float) -> float:
         variance = self.parts(weights)[0][2]
         rows = sum(weight * weight for weight in weights) * self.noise / variance
