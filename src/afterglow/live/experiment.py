@@ -216,6 +216,11 @@ class Experiment(CommandMethods):
             now = status(self.spec, state, self._verdicts.judge(mark))
         return now.verdict
 
+    def silence(self) -> tuple[bool, int]:
+        """Whether anything was ever reported, and for how many steps nothing was."""
+        with self._cache.current() as state:
+            return state.told.reported, state.told.silent
+
     def alarmed(self) -> bool:
         """Whether the last notice of an alarm said that one was raised."""
         with self._cache.current() as state:

@@ -35,15 +35,23 @@ def command_page(visit: Visit) -> Response:
     if visit.request.method == "GET":
         return form_page(visit, experiment, command)
     try:
-        if command.grave and visit.form.get(CONFIRM, "").strip() != experiment.name:
+        given = arguments(command, visit.form)
+        grave = command.grave or over_range(command, visit.form)
+        if grave and visit.form.get(CONFIRM, "").strip() != experiment.name:
             raise BadValue(f"type the experiment’s name, {experiment.name}, to confirm", field=CONFIRM)
-        experiment.command(command.name, by=visit.actor(), **arguments(command, visit.form))
+        experiment.command(command.name, by=visit.actor(), **given)
     except (BadValue, Conflict, OutOfTurn) as error:
         return form_page(visit, experiment, command, error)
     return visit.go(f"/experiments/{experiment.name}?done={command.slug}")
 
 
 command_page.__name__ = "order_page"  # the endpoint's name in metrics and logs stays
+
+
+def over_range(command: Command, form: Mapping[str, str]) -> bool:
+    """Whether a command that may take several steps was given more than one."""
+    last = form.get("last", "").strip()
+    return command.grave_range and bool(last) and last != form.get("step", "").strip()
 
 
 def arguments(command: Command, form: Mapping[str, str]) -> dict[str, object]:
