@@ -27,7 +27,7 @@ from afterglow.live.follower import LogEntry, Step, log_entries
 from afterglow.live.late_void import LateVoid, VoidCost
 from afterglow.live.reward_keys import readable, settle
 from afterglow.live.store.contract import Raced, Store, Writing
-from afterglow.live.summary import Progress, progress, summary
+from afterglow.live.summary import Reached, progress, summary
 from afterglow.live.verdict_cache import VerdictCache
 from afterglow.live.verdict_history import POINTS, VerdictPoint, history
 from afterglow.live.verify import Verification, verify
@@ -262,7 +262,7 @@ class Experiment(CommandMethods):
             reached = progress(self.spec, state, self._cache.copy.latest)
         return summary(self.spec, now.verdict, reached)
 
-    def progress(self) -> Progress:
+    def progress(self) -> Reached:
         """Phase, step and dates, as `summary` tells them."""
         with self._cache.current() as state:
             return progress(self.spec, state, self._cache.copy.latest)
