@@ -93,8 +93,8 @@ def test_a_void_says_what_it_costs_before_it_is_done(client: httpx.Client, visit
     assert client.get("/v1/experiments/shipping").json()["status"]["learned"] == 40 - int(said)
 
 
-def test_a_mistyped_address_is_a_page_with_the_navigation(client: httpx.Client, visitor: Visitor) -> None:
-    text = visitor.read("/experimnets").text
-    assert visitor.answer.status_code == 404
-    assert "there is nothing at /experimnets" in text
-    assert "/new" in visitor.page.links
+def test_a_mistyped_address_is_a_page_with_the_navigation(client: httpx.Client) -> None:
+    answer = client.get("/experimnets", headers={"accept": "text/html"})
+    assert answer.status_code == 404
+    assert "nothing at /experimnets" in answer.text
+    assert 'href="/new"' in answer.text
