@@ -52,9 +52,9 @@ class LogEntry(NamedTuple):
 REWOUND = "rewound"  # kind of the entry that tells a reader that the log has lost records which it has seen
 
 
-def rewound(seen: int, goes_on: int, now: float) -> LogEntry:
+def rewound(seen: int, goes_on: int, mark: bytes, now: float) -> LogEntry:
     """For a reader that has seen the records up to `seen`, and goes on behind record `goes_on`; not in any log."""
-    return LogEntry(goes_on, now, REWOUND, {"seen": seen, "continues_after": goes_on}, "")
+    return LogEntry(goes_on, now, REWOUND, {"seen": seen, "continues_after": goes_on}, mark.hex())
 
 
 class Diverged(Exception):

@@ -18,7 +18,16 @@ from afterglow.service.auth.sessions import Sessions, form_mark
 from afterglow.service.auth.tokens import Token
 from afterglow.service.dashboard.recent_log import RecentLog
 from afterglow.service.dashboard.rendering import HEADERS, render, respond
+from afterglow.service.dashboard.standing import ListedState
 from afterglow.service.problems import Problem
+
+SAFE = ":/%#?=@[]!$&'()*+,;~"  # characters that stay as they are in an address
+DIGITS = 15  # maximum digits of a number in an address
+
+
+def whole_number(text: str) -> int | None:
+    """A whole number that was written in an address, or None."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= DIGITS else None
 
 
 class RunInThread(Protocol):
@@ -33,6 +42,7 @@ class ExperimentCache:
 
     log: RecentLog = field(default_factory=RecentLog)
     plan: Explanation | None = None
+    standing: ListedState | None = None
     history: list[VerdictPoint] | None = None
     history_step: int = 0
 
@@ -95,8 +105,7 @@ class Visit:
 
     def number(self, name: str) -> int | None:
         """A whole number in the query string, or None."""
-        text = self.request.query_params.get(name, "")
-        return int(text) if text.isascii() and text.isdecimal() and len(text) <= 15 else None
+        return whole_number(self.request.query_params.get(name, ""))
 
     def text(self, template: str, **given: Any) -> str:
         return render(
@@ -109,7 +118,7 @@ class Visit:
     def go(self, address: str) -> Response:
         """Redirect to another page."""
         if self.partial:
-            return Response(status_code=204, headers=HEADERS | {"HX-Redirect": address})
+            return Response(status_code=204, headers=HEADERS | {"HX-Redirect": quote(address, SAFE)})
         return RedirectResponse(address, 303, HEADERS)
 
     def sign_in(self) -> Response:
