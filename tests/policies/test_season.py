@@ -30,7 +30,7 @@ def holds(policy: Anyone, horizon: int, options: dict[str, Any]) -> list[tuple[i
     state, clock = policy.start(settings), 0
     played: list[tuple[int, int, int]] = []
     while clock < horizon:
-        draws = [((7 * len(played) + j) % 11) / 11 for j in range(policy.draws)]
+        draws = [((7 * len(played) + j) % 11) / 11 for j in range(policy.reads(3))]
         arm, steps, split = policy.next_hold(settings, state, draws)
         steps = min(steps, horizon - clock)
         split = min(split, steps)
