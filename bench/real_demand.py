@@ -152,7 +152,7 @@ class Player:
     def play(self, run: Run, looks: Any, random: np.random.Generator) -> tuple[Any, Any, int]:
         """Arms, the last state, and how often it was looked at."""
         state = self.fresh.copy()
-        draws = np.zeros(max(1, self.policy.draws))
+        draws = np.zeros(max(1, self.policy.reads(ARMS)))
         uniforms = random.random(draws.size * run.series.steps)
         arms, count = drive(
             *self.verbs, self.row, state, uniforms, draws, run.demand, run.effects, run.weights, run.base, looks

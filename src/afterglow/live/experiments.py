@@ -18,7 +18,7 @@ from afterglow.live.domain.log import NOTHING, Place, Record, chained
 from afterglow.live.domain.spec import created, spec_of
 from afterglow.live.experiment import Experiment
 from afterglow.live.follower import Follower, LogEntry, log_entries
-from afterglow.live.schedule import Schedule
+from afterglow.live.schedule import TickSchedule
 from afterglow.live.store.backup import back_up
 from afterglow.live.store.contract import Store
 from afterglow.live.verify import Verification, verify
@@ -44,7 +44,7 @@ class Experiments:
         self._turn = RLock()
         self._open = dict[str, Experiment]()
         self._signal = ChangeSignal()
-        self._schedule = Schedule(store.heads, store.names, store.alone, self._open, self._signal)
+        self._schedule = TickSchedule(store.heads, store.names, store.alone, self._open, self._signal)
 
     def create(
         self,

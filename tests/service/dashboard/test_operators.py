@@ -1,5 +1,7 @@
 """What operators see: silence at the top, a log that lists every stretch, a searchable list, confirmations."""
 
+import re
+
 import httpx
 
 from support.browser.visitor import Visitor
@@ -76,3 +78,23 @@ def test_voiding_several_steps_needs_the_name_typed(client: httpx.Client, visito
     act(visitor, "void", step="1", last="3", reason="till", confirm="shipping")
     steps = client.get("/v1/experiments/shipping/steps").json()["items"]
     assert [one["void"] for one in steps[1:4]] == [True] * 3
+
+
+def test_a_void_says_what_it_costs_before_it_is_done(client: httpx.Client, visitor: Visitor) -> None:
+    create(client, step_seconds=None, policy="ucb1", window=1)
+    for step in range(40):
+        live = client.get("/v1/experiments/shipping/current").json()["variant"]
+        total = {"49": 10.0, "59": 12.0, "69": 11.0}[live] + (30.0 if step == 4 else 0.0)
+        client.post(f"/v1/experiments/shipping/steps/{step}", json={"total": total}).raise_for_status()
+    text = act(visitor, "void", step="4", reason="counted twice")
+    (said,) = re.findall(r"about (\d+) of 40 used steps would be lost", text)
+    assert client.get("/v1/experiments/shipping").json()["status"]["learned"] == 40
+    act(visitor, "void", step="4", reason="counted twice", confirm="shipping")
+    assert client.get("/v1/experiments/shipping").json()["status"]["learned"] == 40 - int(said)
+
+
+def test_a_mistyped_address_is_a_page_with_the_navigation(client: httpx.Client) -> None:
+    answer = client.get("/experimnets", headers={"accept": "text/html"})
+    assert answer.status_code == 404
+    assert "nothing at /experimnets" in answer.text
+    assert 'href="/new"' in answer.text

@@ -127,7 +127,10 @@ def problem_for_browsers(dashboard: Dashboard, request: Request, problem: Proble
     """A problem as a page, if a browser requested one; None for other clients."""
     if request.method != "GET" or "text/html" not in request.headers.get("accept", ""):
         return None
-    return problem_page(Visit(dashboard, request, None, "", {}), problem)
+    signed_in = not dashboard.auth or has_session_id(dashboard, request)  # known without the database
+    return problem_page(
+        visit_of(dashboard, request, {}) if signed_in else Visit(dashboard, request, None, "", {}), problem
+    )
 
 
 def problem_page(visit: Visit, problem: Problem) -> Response:

@@ -12,7 +12,7 @@ from afterglow.live.domain.log import Place
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.status import Status
 from afterglow.service.dashboard.rendering import HEADERS
-from afterglow.service.dashboard.standing import Standing
+from afterglow.service.dashboard.standing import ListedState
 from afterglow.service.dashboard.visit import Visit
 from afterglow.service.problems import problem_of
 
@@ -93,16 +93,16 @@ def ordered(visit: Visit, known: list[str], choice: Choice) -> list[str]:
     return sorted(fits, key=lambda name: (found[name].urgency() if choice.order == "urgency" else 0, name))
 
 
-def standing(visit: Visit, name: str, place: Place) -> Standing:
+def standing(visit: Visit, name: str, place: Place) -> ListedState:
     cache = visit.dashboard.cache(name)
     if cache.standing is None or cache.standing.place != place:
         try:
             status = visit.dashboard.experiments.get(name).status(RECENT)
-            cache.standing = Standing(place, status.phase, status.alarm is not None)
+            cache.standing = ListedState(place, status.phase, status.alarm is not None)
         except Unavailable:
             raise
         except Exception:  # any error: it is listed with it
-            cache.standing = Standing(place, "", True)
+            cache.standing = ListedState(place, "", True)
     return cache.standing
 
 

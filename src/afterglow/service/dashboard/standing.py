@@ -5,7 +5,7 @@ from typing import NamedTuple
 from afterglow.live.domain.log import Place
 
 
-class Standing(NamedTuple):
+class ListedState(NamedTuple):
     """Kept until the log of the experiment grows."""
 
     place: Place

@@ -19,7 +19,7 @@ from afterglow.service.auth.sessions import Sessions, form_mark
 from afterglow.service.auth.tokens import Token
 from afterglow.service.dashboard.recent_log import RecentLog
 from afterglow.service.dashboard.rendering import HEADERS, render, respond
-from afterglow.service.dashboard.standing import Standing
+from afterglow.service.dashboard.standing import ListedState
 from afterglow.service.problems import Problem
 
 SAFE = ":/%#?=@[]!$&'()*+,;~"  # characters that stay as they are in an address
@@ -43,7 +43,7 @@ class ExperimentCache:
 
     log: RecentLog = field(default_factory=RecentLog)
     plan: Explanation | None = None
-    standing: Standing | None = None
+    standing: ListedState | None = None
     history: list[VerdictPoint] | None = None
     history_step: int = 0
 
