@@ -18,7 +18,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from afterglow import records
-from afterglow.checks import Name, any_seed, arm_names, number, possible_total, whole
+from afterglow.checks import HORIZON, WINDOW, Name, any_seed, arm_names, at_most, number, possible_total, whole
 from afterglow.errors import AfterglowError, BadFormat, BadValue, HorizonReached, OutOfTurn
 from afterglow.estimation.bounds import Bounds
 from afterglow.estimation.comparison import Comparison, compare
@@ -33,6 +33,7 @@ from afterglow.policies.registry import WHERE, is_ours, known_options, merged_op
 from afterglow.policies.season import seasonal
 from afterglow.policy_runner import Hold, PolicyRunner
 from afterglow.rng import POLICY, TEST, key
+from afterglow.stored_agent import refuse_impossible, refuse_odd_numbers, refuse_unplayable
 
 FORMAT, VERSION = "afterglow-agent", 1
 ARGUMENTS = ("arms", "window", "horizon", "seed", "run", "reward_max", "confidence", "season")  # that are stored
@@ -90,14 +91,14 @@ class Agent:
         **settings: Any,
     ) -> None:
         self.arms = arm_names(arms)
-        self.window = whole("window", window, 1, "1 = paid at once")
-        self.horizon = None if horizon is None else whole("horizon", horizon, 1)
+        self.window = at_most("window", whole("window", window, 1, "1 = paid at once"), WINDOW)
+        self.horizon = None if horizon is None else at_most("horizon", whole("horizon", horizon, 1), HORIZON)
         self.seed = any_seed(seed)
         self.run = whole("run", run, 0)
         self.reward_max = number("reward_max", reward_max, 0, math.inf, "the maximum reward of one pull")
         self.confidence = number("confidence", confidence, 0, 1)
         self.expected = expected_totals(profile, typical, trust)
-        self.season = whole("season", season, 1, "1 = none")
+        self.season = at_most("season", whole("season", season, 1, "1 = none"), WINDOW)
         given = merged_options(options, settings)
         if policy is None:
             policy = default_policy(len(self.arms), self.window, self.horizon, self.season, given)
@@ -233,13 +234,15 @@ class Agent:
         """The agent that `to_json` stored; a policy of your own must be given again."""
         values = records.parse(text, FORMAT, VERSION)
         try:
+            for part in ("settings", "state", "progress", "hold", "tallies", "batches"):
+                refuse_odd_numbers(values[part], part)
             given = {argument: values[argument] for argument in ARGUMENTS}
             given |= {argument: values[argument] for argument in EXPECTED if argument in values}
             agent = cls(**given, policy=stored_policy(values["policy"], policy), options=values["options"])
             agent._resume(values)
         except BadFormat:
             raise
-        except (AfterglowError, LookupError, TypeError, ValueError) as error:
+        except (AfterglowError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             raise BadFormat(f"the text doesn't make an agent: {error}; it was stored by other code") from error
         return agent
 
@@ -263,10 +266,13 @@ class Agent:
         tallies = [records.like(tally, value, "tally") for tally, value in pairs]
         if progress.step != sum(tally.pulls for tally in tallies) or progress.selected > (runner.hold is not None):
             raise BadFormat(f"step {progress.step:,} contradicts the tallies or the hold; the text was changed by hand")
+        refuse_impossible(runner.hold, tallies, progress, len(self.arms))
         bounds.resume(tallies, progress.current, progress.look)
         bounds.batches.restore(values["batches"], progress.current)
         runner.opened = progress.holds
         self.step, self._selected = progress.step, bool(progress.selected)
+        if is_ours(self.policy):
+            refuse_unplayable(runner, None if self.horizon is None else self.horizon - self.step)
 
     def _refuse_after_horizon(self) -> None:
         if self.finished:

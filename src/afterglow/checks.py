@@ -1,15 +1,19 @@
 """Argument checks: each returns the value in its type, or raises `BadValue` with argument, rule and value."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
+from itertools import islice
 from numbers import Real
 from typing import Any, TypeGuard
 
 from afterglow.errors import BEGIN, BadValue, UnknownName, argument
 
 Name = str | int | float  # of an arm
+ARMS = 10_000  # at most
+WINDOW, HORIZON = 1_000_000, 10**12  # steps, at most
 ROUNDING = 1e-9  # relative amount by which a sum may exceed the largest total
 
 
@@ -54,6 +58,12 @@ def whole(name: str, value: object, least: int, note: str = "") -> int:
     return int(value)
 
 
+def at_most(name: str, value: int, most: int) -> int:
+    if value > most:
+        raise BadValue(f"{subject(name)} must be at most {most:,}, got {value:.6g}")
+    return value
+
+
 def any_seed(value: object) -> int:
     """`value` as a seed: a whole number that 64 bits hold."""
     seed = whole("seed", value, 0)
@@ -89,17 +99,19 @@ def between(name: str, value: object, least: float, most: float = math.inf, note
 def arm_names(arms: object, field: str = "arms") -> tuple[Name, ...]:
     """At least two names, all different; 0, 1, … if only their number is given."""
     if isinstance(arms, Real):
-        return tuple(range(whole(field, arms, 2)))
+        return tuple(range(at_most(field, whole(field, arms, 2), ARMS)))
     if isinstance(arms, str | bytes) or not isinstance(arms, Iterable):
         raise BadValue(f"{argument(field)} must be a list of names or a whole number of at least 2, got {arms!r}")
-    names = tuple(arms)
+    names = tuple(islice(arms, ARMS + 1))
+    at_most(field, len(names), ARMS)
+    times = Counter(name for name in names if isinstance(name, Hashable))
     for name in names:
         if isinstance(name, bool) or not (
             isinstance(name, str | int) or (isinstance(name, float) and math.isfinite(name))
         ):
             raise BadValue(f"{argument(field)} must have strings or numbers as names, got {name!r}")
-        if names.count(name) > 1:
-            raise BadValue(f"{argument(field)} must have different names, got {name!r} {names.count(name)} times")
+        if times[name] > 1:
+            raise BadValue(f"{argument(field)} must have different names, got {name!r} {times[name]} times")
     if len(names) < 2:
         raise BadValue(
             f"{argument(field)} must be at least 2, got {list(names)!r}; with fewer there is nothing to choose"

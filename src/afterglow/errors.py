@@ -38,6 +38,7 @@ from typing import Any
 BEGIN, VALUE, END = "\x02", "\x1f", "\x03"  # around an argument in a sentence; repr() never writes these characters
 ARGUMENT = re.compile(f"{BEGIN}([^{END}{VALUE}]*)(?:{VALUE}([^{END}{VALUE}]*){VALUE}([^{END}]*))?{END}")
 
+LONGEST = 4000  # characters of a sentence
 TOO_SHORT = "horizon-too-short"  # kind of an error: a policy can't try every arm in time
 Word = Callable[[str, str | None], str]  # how an interface writes an argument, with its value if there is one
 
@@ -50,6 +51,18 @@ def argument(name: str, value: object = None) -> str:
 def in_python(marked: str) -> str:
     """A sentence with its arguments as Python code has them."""
     return ARGUMENT.sub(lambda found: found[1] if found[2] is None else f"{found[1]}={found[3]}", marked)
+
+
+def bounded(sentence: str) -> str:
+    """A sentence of bounded length: it may quote a value of any size. The middle is left out, between arguments."""
+    if len(sentence) <= LONGEST:
+        return sentence
+    head, tail = sentence[: LONGEST * 3 // 4], sentence[-LONGEST // 5 :]
+    if head.count(BEGIN) > head.count(END):
+        head = head[: head.rindex(BEGIN)]
+    if END in tail and BEGIN not in tail[: tail.index(END)]:
+        tail = tail[tail.index(END) + 1 :]
+    return f"{head} … {tail}"
 
 
 class Sentence(str):
@@ -78,6 +91,7 @@ class AfterglowError(Exception):
     kind = "error"
 
     def __init__(self, sentence: str = "", *, kind: str = "", field: str = "", way_out: str = "") -> None:
+        sentence = bounded(sentence)
         self.sentence, self.way_out = sentence, way_out
         if kind:
             self.kind = kind

@@ -94,10 +94,14 @@ def parse(text: str | bytes, form: str, version: int) -> dict[str, Any]:
             f"the text is of version {values.get('version')!r} of {form!r}, this release reads version {version}; "
             "use the release that stored it"
         )
-    if values.get("check") != check(values):
+    try:
+        found = check(values)
+    except (ValueError, RecursionError) as error:
+        raise BadFormat(f"the text must have plain values of format {form!r}: {error}") from error
+    if values.get("check") != found:
         raise BadFormat(
-            f"the text was changed after it was stored: its check sum is {values.get('check')!r}, "
-            f"its values give {check(values)}; take an undamaged copy"
+            f"the text was changed after it was stored: its check sum is {values.get('check')!r:.40}, "
+            f"its values give {found}; take an undamaged copy"
         )
     return dict(values)
 

@@ -122,3 +122,44 @@ def test_metrics_need_a_token_off_loopback_and_show_what_it_is_for(
         part = client.get("/metrics", headers=bearer(tokens["some"])).text
     assert "shipping" not in part
     assert "afterglow_requests_total" in part
+
+
+@pytest.mark.parametrize("name", ["A\u202eB", "\u2066A", "A\u200b", "A\n", "A\x00", "A\u2028", "\ufeffA", "A\u200d"])
+def test_names_that_hide_or_reorder_are_refused(client: httpx.Client, name: str) -> None:
+    answer = client.post("/v1/experiments", json={**ASKED, "name": "other", "variants": [name, "B"]})
+    assert slug(answer) == "bad-value"
+    assert answer.json()["field"] == "variants"
+    assert name not in answer.text
+
+
+def test_names_in_any_script_are_fine(client: httpx.Client) -> None:
+    variants = ["עברית", "می\u200cخواهم", "👩\u200d🔬", "naïve, 5 %", "=1+1"]
+    asked = {**ASKED, "name": "scripts", "variants": variants}
+    assert client.post("/v1/experiments", json=asked).json()["variants"] == variants
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [("experiments/shipping/rewards", '{"key":"a","key":"b","amount":1}'),
+     ("experiments/shipping/rewards", '[{"key":"a","amount":1},{"key":"b","amount":1,"amount":2}]'),
+     ("experiments/shipping/rewards", '{"key":"a","\\u006bey":"b","amount":1}'),
+     ("experiments/shipping/start", '{"reason":"a","reason":"b"}'),
+     ("experiments", '{"name":"twice","name":"once","variants":["A","B"],"window":2}')],
+)  # fmt: skip
+def test_a_name_that_is_given_twice_is_refused(client: httpx.Client, path: str, body: str) -> None:
+    answer = client.post(f"/v1/{path}", content=body, headers=JSON)
+    assert slug(answer) == "malformed"
+    assert "twice" in answer.json()["detail"]
+
+
+def test_values_that_look_like_names_are_no_duplicates(client: httpx.Client) -> None:
+    sent = [{"key": "key", "amount": 1}, {"key": "amount", "amount": 1}, {"key": '"key"\\', "amount": 1}]
+    asked = {**ASKED, "name": "keys", "start": True}
+    client.post("/v1/experiments", json=asked).raise_for_status()
+    assert client.post("/v1/experiments/keys/rewards", json=sent).json()["accepted"] == 3
+
+
+def test_a_negative_amount_is_refused_in_words(client: httpx.Client) -> None:
+    answer = client.post("/v1/experiments/shipping/rewards", json={"key": "a", "amount": -1})
+    assert slug(answer) == "bad-value"
+    assert answer.json()["detail"].startswith("amount must not be negative, got -1")

@@ -70,10 +70,10 @@ class Metrics:
 
     def text(self, knows: Callable[[str], bool] | None = None) -> bytes:
         """All metrics, or those of the experiments that `knows` allows and of none."""
-        return generate_latest(self.registry if knows is None else Known(self.registry, knows))
+        return generate_latest(self.registry if knows is None else LimitedRegistry(self.registry, knows))
 
 
-class Known(CollectorRegistry):
+class LimitedRegistry(CollectorRegistry):
     """The metrics of a registry without those of some experiments."""
 
     def __init__(self, whole: CollectorRegistry, knows: Callable[[str], bool]) -> None:

@@ -14,6 +14,7 @@ from afterglow.checks import choice
 from afterglow.cli import options
 from afterglow.estimation.verdict import Gained, Versus
 from afterglow.live.follower import Step
+from afterglow.live.spreadsheet import safe_cell
 
 PAGE = 10_000  # rows at a time
 
@@ -82,4 +83,4 @@ def write_csv(rows: Iterator[dict[str, Any]]) -> None:
     for number, row in enumerate(rows):
         if number == 0:
             writer.writerow(row)
-        writer.writerow(json.dumps(cell) if isinstance(cell, dict | bool) else cell for cell in row.values())
+        writer.writerow(json.dumps(cell) if isinstance(cell, dict | bool) else safe_cell(cell) for cell in row.values())

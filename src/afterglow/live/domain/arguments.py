@@ -142,6 +142,8 @@ def read_text(one: Argument, value: object) -> str:
     what, most = ("a sentence", LONGEST_TEXT) if one.most is None else ("a text", int(one.most))
     if not isinstance(value, str) or not value.strip() or len(value) > most or not limits.writable(value):
         raise BadValue(f"{argument(one.name)} must be {what} of at most {most:,} characters, got {value!r}")
+    if not limits.readable(value, lines=True):
+        raise BadValue(f"{argument(one.name)} must have no characters that hide or reorder others, got {value!a}")
     return value.strip()
 
 
@@ -157,6 +159,11 @@ def read_variant(one: Argument, value: object) -> str:
     if not isinstance(value, str) or not 0 < len(value) <= LONGEST_NAME or not limits.writable(value):
         raise BadValue(
             f"{argument(one.name)} must have strings of 1 to {LONGEST_NAME} characters as names, got {value!r}"
+        )
+    if not limits.readable(value):
+        raise BadValue(
+            f"{argument(one.name)} must have names without control characters and characters that hide or reorder "
+            f"others, got {value!a}"
         )
     return value
 

@@ -11,6 +11,7 @@ from afterglow.service.auth.scopes import allow
 from afterglow.service.auth.tokens import Token
 from afterglow.service.problems import problem_of
 from afterglow.service.service import Service
+from afterglow.service.transport.request_bodies import refuse_duplicates
 
 Result = TypeVar("Result")
 
@@ -40,6 +41,8 @@ def needs(scope: str) -> Callable[[Request], Awaitable[AuthorizedCall]]:
         name = request.path_params.get("name")
         allow(token, scope, name)
         refuse_unknown(request)
+        if request.method != "GET":
+            refuse_duplicates(await request.body())
         return AuthorizedCall(request.app.state.service, token, name)
 
     entered.scope_needed = scope  # type: ignore[attr-defined]  # the OpenAPI document says so too

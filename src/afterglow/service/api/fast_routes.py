@@ -18,6 +18,7 @@ from afterglow.live.reward_keys import LONGEST, checked
 from afterglow.service.auth.scopes import allow
 from afterglow.service.problems import Problem, problem_of
 from afterglow.service.service import Service
+from afterglow.service.transport.request_bodies import refuse_duplicates
 from afterglow.service.views import current_view
 
 BATCH = 1000
@@ -25,6 +26,7 @@ MOST = 2**63 - 1  # of a step
 BEFORE = "/v1/experiments/"
 JSON = (b"content-type", b"application/json")
 REWARD_FIELDS, OPTIONAL = ("key", "amount"), ("step",)
+QUOTED = tuple(f'"{name}"'.encode() for name in (*REWARD_FIELDS, *OPTIONAL))
 
 
 class RewardBody(msgspec.Struct, forbid_unknown_fields=True):
@@ -115,7 +117,10 @@ def rewards_in(body: bytes) -> list[tuple[str, float, int | None]]:
         raise refused(body) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Problem("malformed", lower(str(error))) from error
-    return [(one.key, one.amount, one.step) for one in (sent if isinstance(sent, list) else [sent])]
+    rewards = sent if isinstance(sent, list) else [sent]
+    if b"\\" in body or any(body.count(name) > len(rewards) for name in QUOTED):
+        refuse_duplicates(body)  # which takes longer; names may be written with escapes
+    return [(one.key, one.amount, one.step) for one in rewards]
 
 
 def refused(body: bytes) -> Problem:

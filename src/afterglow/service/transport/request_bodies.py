@@ -1,6 +1,7 @@
 """Request bodies: read on demand, with limits of size, time and total memory."""
 
 import asyncio
+import json
 
 from starlette.types import Message, Receive
 
@@ -11,6 +12,22 @@ def refuse_other_media(content_type: bytes) -> None:
     media = content_type.partition(b";")[0].strip().lower()
     if media != b"application/json":
         raise Problem("unsupported-media-type", f"the body must be application/json, got {media.decode('latin-1')!r}")
+
+
+def refuse_duplicates(body: bytes) -> None:
+    """Refuse JSON with a name twice in one object, since readers differ in which they take."""
+    try:
+        json.loads(body, object_pairs_hook=distinct)
+    except (ValueError, RecursionError):
+        return
+
+
+def distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        name = next(name for place, (name, _) in enumerate(pairs) if name in dict(pairs[:place]))
+        raise Problem("malformed", f"an object has the name {name!r:.100} twice; give it once")
+    return found
 
 
 def too_large(limit: int) -> Problem:
