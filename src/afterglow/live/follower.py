@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from afterglow.errors import AfterglowError, BadDatabase, BadFormat, OutOfTurn
 from afterglow.live.domain.amounts import units
 from afterglow.live.domain.commands import Event
-from afterglow.live.domain.expected import Told, expected_total
+from afterglow.live.domain.expected import GivenTotals, expected_total
 from afterglow.live.domain.log import NOTHING, Place, Record, body_of, chained, read_body
 from afterglow.live.domain.replay import REVISING, range_of
 from afterglow.live.domain.spec import Spec, read_spec
@@ -82,7 +82,10 @@ class Follower:
         self.dirty = False
         self.voided: list[tuple[range, str]] = []  # steps that commands made void, with their reasons
         self.looked = -1  # the last record that was searched for them
-        self.told, self.told_until = Told(), -1  # expected totals, and the last record that was searched for them
+        self.told, self.told_until = (
+            GivenTotals(),
+            -1,
+        )  # expected totals, and the last record that was searched for them
 
     def follow(self, log: Reading) -> None:
         try:

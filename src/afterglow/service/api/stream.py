@@ -81,7 +81,7 @@ async def stream(
     only: Collection[str] | None = token.experiments
     if experiment is not None:
         allow(token, "read", experiment)
-        await service.experiment(experiment)
+        await service.experiment(experiment, token)
         only = (experiment,)
     seat = Seat(service)
     try:

@@ -10,10 +10,11 @@ from starlette.datastructures import URL
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from afterglow.errors import UnknownName
 from afterglow.live import Actor, Experiment, Experiments
 from afterglow.live.domain.status import Explanation
 from afterglow.live.verdict_history import VerdictPoint
-from afterglow.service.auth.scopes import Authenticator
+from afterglow.service.auth.scopes import Authenticator, unknown_experiment
 from afterglow.service.auth.sessions import Sessions, form_mark
 from afterglow.service.auth.tokens import Token
 from afterglow.service.dashboard.recent_log import RecentLog
@@ -101,7 +102,10 @@ class Visit:
         name = self.request.path_params["name"]
         if self.token is None or not self.token.knows(name):
             raise Problem("forbidden", f"this token has no access to experiment {name!r}")
-        return self.dashboard.experiments.get(name)
+        try:
+            return self.dashboard.experiments.get(name)
+        except UnknownName as error:
+            raise unknown_experiment(error, name, self.token) from error
 
     def number(self, name: str) -> int | None:
         """A whole number in the query string, or None."""
