@@ -32,6 +32,7 @@ WHERE = {
     "odaaf-variance": "odaaf:variance",
     "composite-exp3": "composite:exp3",
     "composite-tsallis": "composite:tsallis",
+    "auto-wash": "auto_wash:policy",
     "ars-ucb": "ars_ucb:policy",
     "attributed-ucb": "attributed_ucb:policy",
 }
