@@ -35,7 +35,14 @@ ARMS = 3
 EFFECTS = (0.02, 0.05, 0.1)
 KERNELS = ("uniform", "late", "geometric")
 FORMS = ("multiplicative", "additive")
-OURS, WHOLE = "random-turns", "lean-ucb"
+OURS = "random-turns"
+DESIGNS = {  # of the product: policy, whether it is told the season, whether it ends at half time
+    OURS: (OURS, True, False),
+    "lean-ucb, whole seasons": ("lean-ucb", True, False),
+    "thrift-ucb, whole seasons": ("thrift-ucb", True, False),
+    "switchback": ("switchback", False, False),
+    "switchback until half time": ("switchback", False, True),
+}
 TURN = 3  # holds between two looks
 START, END = "<!-- measured -->", "<!-- end -->"
 
@@ -130,11 +137,13 @@ def drive(ask, learn, settings, state, uniforms, draws, demand, effects, weights
 
 
 class Player:
-    """A policy of the product, compiled, with the season of a series."""
+    """A design of the product, compiled, for a series."""
 
-    def __init__(self, name: str, series: Series) -> None:
-        self.policy = seasonal(named(name), series.season)
-        self.settings = self.policy.settings(ARMS, series.window, series.steps)
+    def __init__(self, design: str, series: Series) -> None:
+        name, told, half = DESIGNS[design]
+        self.policy = seasonal(named(name), series.season if told else 1)
+        options = {"until": series.steps // 2} if half else {}
+        self.settings = self.policy.settings(ARMS, series.window, series.steps, options)
         self.verbs = compiled(self.policy)
         self.row = pack(self.settings)
         self.fresh = pack(self.policy.start(self.settings))
@@ -143,7 +152,7 @@ class Player:
     def play(self, run: Run, looks: Any, random: np.random.Generator) -> tuple[Any, Any, int]:
         """Arms, the last state, and how often it was looked at."""
         state = self.fresh.copy()
-        draws = np.zeros(max(1, self.policy.draws))
+        draws = np.zeros(max(1, self.policy.reads(ARMS)))
         uniforms = random.random(draws.size * run.series.steps)
         arms, count = drive(
             *self.verbs, self.row, state, uniforms, draws, run.demand, run.effects, run.weights, run.base, looks
@@ -178,7 +187,7 @@ Key = tuple[str, str, float, str, str]  # method, series, effect, kernel, form
 def measure(runs: int, seed: int) -> dict[Key, Cell]:
     cells: dict[Key, Cell] = {}
     for place, series in enumerate(all_series()):
-        players = {name: Player(name, series) for name in (OURS, WHOLE)}
+        players = {name: Player(name, series) for name in DESIGNS}
         for effect in (0.0, *EFFECTS):
             for kind in KERNELS:
                 for form in FORMS:
@@ -249,7 +258,7 @@ def by_effect(cells: dict[Key, Cell], method: str, what: str, effects: Any = EFF
 
 
 def tables(cells: dict[Key, Cell], runs: int) -> Iterator[str]:
-    methods, names = [OURS, WHOLE, *METHODS], sorted({key[1] for key in cells})
+    methods, names = [*DESIGNS, *METHODS], sorted({key[1] for key in cells})
     columns = f"| | {' | '.join(names)} |\n|---|{'---|' * len(names)}"
     yield f"Runs in each cell (series, effect, kernel, form): {runs}. `python bench/real_demand.py --write` wrote this."
     yield "\nMean over all series, kernels and forms, for effects of 2 / 5 / 10 %:\n"

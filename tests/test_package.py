@@ -124,7 +124,7 @@ from afterglow import fit
 draw = Random(1)
 row = lambda step, arm: f"{step},{'AB'[arm]},{1 + arm + draw.random():.3f}"
 rows = "\\n".join(row(step, step // 6 % 2) for step in range(240))
-print(fit("step,arm,total\\n" + rows, window=3).check.sentence)
+print(fit("step,arm,total\\n" + rows, window=3, season=1).check.sentence)
 """
     assert fresh(CORE_ONLY.replace('- {"afterglow"}', '- {"afterglow", "numpy", "scipy"}') + code)
 

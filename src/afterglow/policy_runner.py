@@ -40,8 +40,8 @@ class PolicyRunner:
     def current(self, left: int | None = None) -> Hold:
         """The current hold; between holds, the policy's next one, cut to the `left` steps that remain."""
         if self.hold is None:
-            first = self.opened * self.policy.draws
-            draws = [uniform(self.stream, first + j) for j in range(self.policy.draws)]
+            reads = self.policy.reads(self.arms)
+            draws = [uniform(self.stream, self.opened * reads + j) for j in range(reads)]
             arm, steps, split = self.checked(self.policy.next_hold(self.settings, self.state, draws))
             if left is not None:
                 steps = min(steps, left)

@@ -34,7 +34,7 @@ def test_state_survives_json_at_every_hold(policy: Anyone) -> None:
     state, clock, count = policy.start(settings), 0, 0
     while clock < 600:
         copy = policy.State(**json.loads(json.dumps(asdict(state))))
-        draws = [((7 * count + j) % 11) / 11 for j in range(policy.draws)]
+        draws = [((7 * count + j) % 11) / 11 for j in range(policy.reads(3))]
         arm, steps, split = policy.next_hold(settings, state, draws)
         assert policy.next_hold(settings, copy, draws) == (arm, steps, split)
         steps = min(steps, 600 - clock)

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import stat
 import time
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import numba
 import pytest
 
 from afterglow.engine import compiling
-from afterglow.engine.compiling import KEPT_FILES, announce, keep, prune
+from afterglow.engine.compiling import KEPT_FILES, announce, keep, prune, warn_shared
 
 
 def one_more(number: int) -> int:
@@ -66,6 +67,35 @@ def test_code_is_kept_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, log:
         compiling.loaded.clear()
         announce.cache_clear()
     assert log.messages == [f"compiling kernels: once for this version of the code, kept in {tmp_path}"]
+
+
+def test_new_folders_of_the_cache_are_for_their_user_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, log: pytest.LogCaptureFixture
+) -> None:
+    place = tmp_path / "deep" / "kernels"
+    monkeypatch.setenv("AFTERGLOW_CACHE", str(place))
+    keep(one_more, numba.int64(numba.int64), dict, "mark")
+    assert [stat.S_IMODE(one.stat().st_mode) for one in (place, place / "__pycache__")] == [0o700, 0o700]
+    assert list((place / "__pycache__").iterdir())
+
+
+@pytest.mark.parametrize("part", [".", "__pycache__"])
+@pytest.mark.parametrize("how", ["writable by a group", "writable by all", "owned by another"])
+def test_a_cache_that_others_may_write_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, log: pytest.LogCaptureFixture, part: str, how: str
+) -> None:
+    """Its index files are pickles: one that somebody else wrote would be executed."""
+    warn_shared.cache_clear()
+    monkeypatch.setenv("AFTERGLOW_CACHE", str(tmp_path))
+    (tmp_path / part).mkdir(exist_ok=True)
+    if how == "owned by another":
+        monkeypatch.setattr(os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
+        part = "."
+    else:
+        (tmp_path / part).chmod({"writable by a group": 0o770, "writable by all": 0o777}[how])
+    assert keep(one_more, numba.int64(numba.int64), dict, "mark")(2) == 3
+    assert f"machine code is not kept: {tmp_path / part} belongs to another user, or others may" in log.messages[0]
+    assert not list(tmp_path.rglob("*.nb*"))
 
 
 def test_the_cache_is_pruned_from_its_oldest_end(tmp_path: Path) -> None:

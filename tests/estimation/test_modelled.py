@@ -25,6 +25,8 @@ def test_one_look_is_students_t_and_any_time_is_wider() -> None:
     assert found.above(1, 0, 0.05)
     assert not found.above(2, 0, 0.01)
     assert found.mean(1) == 6.0
+    assert found.more_steps(1, 2, 1.0) == 0
+    assert found.more_steps(1, 2, 2.0) == 2 * 40 * 3 + 2 * 5  # 40 rows are known, 40 x 3 more make half the width
 
 
 def test_without_an_estimate_and_for_arms_outside_the_model_there_is_no_interval() -> None:

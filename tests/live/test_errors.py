@@ -45,14 +45,20 @@ WRONG: dict[str, list[tuple[Any, str]]] = {  # values of each setting, with the 
     "remember": [(-1, "bad-value"), (10**8, "bad-value")],
     "start": [("now", "bad-value")],
     "starts": [(-1, "bad-value"), ("soon", "bad-value")],
+    "unit": [(7, "bad-value"), ("x" * 1000, "bad-value")],
+    "profile": [([1.0], "bad-value"), (["a", "b"], "bad-value")],
+    "profile_from": [(-1, "bad-value"), ("soon", "bad-value")],
+    "typical": [("usual", "bad-value")],
+    "trust": [(-1, "bad-value"), (2, "bad-value")],
 }
 GIVEN: dict[str, dict[str, Any]] = {  # arguments that each command accepts
     "start": {}, "go_live": {}, "pin": {"variant": "B"}, "unpin": {}, "pause": {}, "resume": {},
     "void": {"step": 0}, "disable": {"variant": "B"}, "enable": {"variant": "B"}, "stop": {},
+    "emergency": {"variant": "B"},
 }  # fmt: skip
 ARGUMENTS: list[tuple[str, str, Any, str]] = [  # command, argument, value, kind
     *((one.name, "reason", " ", "bad-value") for one in COMMANDS if one.name != "start"),
-    *((name, "variant", "C", "unknown-variant") for name in ("pin", "disable", "enable")),
+    *((name, "variant", "C", "unknown-variant") for name in ("pin", "disable", "enable", "emergency")),
     ("stop", "keep", "C", "unknown-variant"), ("void", "step", -1, "bad-value"), ("void", "step", "x", "bad-value"),
     ("void", "last", -1, "bad-value"), ("void", "last", 2**60, "bad-value"),
 ]  # fmt: skip

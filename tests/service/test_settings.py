@@ -34,6 +34,7 @@ WRONG: list[tuple[dict[str, str], str, str]] = [
     ({}, "log_level = 'loud'", "no log_level named 'loud'; it is one of debug, info, warning, error"),
     ({}, "host = '0.0.0.0'\nauth = false", "without tokens the service listens on loopback addresses only"),
     ({}, "host = 'example.com'\nauth = false", "without tokens the service listens on loopback addresses only"),
+    ({}, "trusted_proxies = 'proxy'", "trusted_proxies must be addresses or networks with commas between them"),
     ({}, "db = ''", "db must be a file or postgresql://…"),
 ]
 

@@ -1,13 +1,14 @@
 """The client for programs with an event loop (asyncio)."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
 import httpx
 
 from afterglow.client import calls
+from afterglow.client.addresses import Addresses, elsewhere
 from afterglow.client.async_sender import AsyncRewardSender
 from afterglow.client.calls import Answer, Call
 from afterglow.client.client import CLOSING, Followed, Json
@@ -24,8 +25,9 @@ class AsyncClient(ServiceMethods[Awaitable[Json]]):
 
     _sender: AsyncRewardSender
 
-    def __init__(self, address: str, token: str, **settings: Any) -> None:
+    def __init__(self, address: str | Sequence[str], token: str, **settings: Any) -> None:
         self._config = ClientConfig(address=address, token=token, **settings)
+        self._addresses = Addresses(self._config.addresses)
         self._handles = dict[tuple[str, str | None], AsyncExperiment]()
         self._http = httpx.AsyncClient(**self._config.options())
         self._sender = AsyncRewardSender(self._config, self._send)
@@ -41,8 +43,9 @@ class AsyncClient(ServiceMethods[Awaitable[Json]]):
     async def follow(self, experiment: str | None = None, after: str | None = None) -> AsyncGenerator[Followed, None]:
         """Events as they happen, each with a cursor: `follow(after=cursor)` resumes after an interruption."""
         stream = Stream(after)
+        given = self._config.following(self._addresses.current(), experiment, after)
         try:
-            async with self._http.stream(**self._config.following(experiment, after)) as response:
+            async with self._http.stream(**given) as response:
                 if response.status_code != 200:
                     await response.aread()
                     raise calls.refusal(answer_of(response))
@@ -50,6 +53,7 @@ class AsyncClient(ServiceMethods[Awaitable[Json]]):
                     if (event := stream.line(line)) is not None:
                         yield stream.cursor, event
         except httpx.TransportError as error:
+            self._addresses.leave()
             raise self._config.unreachable(error) from error
 
     async def flush(self, timeout: float | None = None) -> None:
@@ -81,11 +85,21 @@ class AsyncClient(ServiceMethods[Awaitable[Json]]):
     async def _send(self, call: Call, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> Answer:
         """The answer of the service; Unavailable if there is none."""
         self._config.open(self._http.is_closed)
-        try:
-            response = await self._http.request(**arguments(call, headers), timeout=timeout or self._config.timeout)
-        except (httpx.TransportError, httpx.DecodingError) as error:
-            raise self._config.unreachable(error) from error
-        return answer_of(response)
+        failure: Exception | Answer | None = None
+        for address in self._addresses.tries():
+            given = arguments(address, call, headers)
+            try:
+                answer = answer_of(await self._http.request(**given, timeout=timeout or self._config.timeout))
+            except (httpx.TransportError, httpx.DecodingError) as error:
+                failure = error
+            else:
+                failure = answer
+            if not elsewhere(call, failure):
+                break
+        if isinstance(failure, Answer):
+            return failure
+        self._addresses.leave()
+        raise self._config.unreachable(failure or OSError("no address")) from failure
 
     async def _pages(self, path: str, after: object | None, limit: int) -> AsyncIterator[Json]:
         while True:

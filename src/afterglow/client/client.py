@@ -2,7 +2,7 @@
 
 import atexit
 import os
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from decimal import Decimal
 from threading import Lock
 from typing import Any
@@ -11,6 +11,7 @@ from weakref import WeakSet
 import httpx
 
 from afterglow.client import calls
+from afterglow.client.addresses import Addresses, elsewhere
 from afterglow.client.calls import Answer, Call
 from afterglow.client.config import ClientConfig, answer_of, arguments
 from afterglow.client.delivery import LOG
@@ -30,8 +31,9 @@ class Client(ServiceMethods[Json]):
 
     _sender: RewardSender
 
-    def __init__(self, address: str, token: str, **settings: Any) -> None:
+    def __init__(self, address: str | Sequence[str], token: str, **settings: Any) -> None:
         self._config = ClientConfig(address=address, token=token, **settings)
+        self._addresses = Addresses(self._config.addresses)
         self._handles = dict[tuple[str, str | None], Experiment]()
         self._begin()
         CLIENTS.add(self)
@@ -54,8 +56,9 @@ class Client(ServiceMethods[Json]):
     def follow(self, experiment: str | None = None, after: str | None = None) -> Generator[Followed, None, None]:
         """Events as they happen, each with a cursor: `follow(after=cursor)` resumes after an interruption."""
         stream = Stream(after)
+        given = self._config.following(self._addresses.current(), experiment, after)
         try:
-            with self._http.stream(**self._config.following(experiment, after)) as response:
+            with self._http.stream(**given) as response:
                 if response.status_code != 200:
                     response.read()
                     raise calls.refusal(answer_of(response))
@@ -63,6 +66,7 @@ class Client(ServiceMethods[Json]):
                     if (event := stream.line(line)) is not None:
                         yield stream.cursor, event
         except httpx.TransportError as error:
+            self._addresses.leave()
             raise self._config.unreachable(error) from error
 
     def flush(self, timeout: float | None = None) -> None:
@@ -90,11 +94,21 @@ class Client(ServiceMethods[Json]):
     def _send(self, call: Call, headers: Mapping[str, str] | None = None, timeout: float | None = None) -> Answer:
         """The answer of the service; Unavailable if there is none."""
         self._config.open(self._http.is_closed)
-        try:
-            response = self._http.request(**arguments(call, headers), timeout=timeout or self._config.timeout)
-        except (httpx.TransportError, httpx.DecodingError) as error:
-            raise self._config.unreachable(error) from error
-        return answer_of(response)
+        failure: Exception | Answer | None = None
+        for address in self._addresses.tries():
+            given = arguments(address, call, headers)
+            try:
+                answer = answer_of(self._http.request(**given, timeout=timeout or self._config.timeout))
+            except (httpx.TransportError, httpx.DecodingError) as error:
+                failure = error
+            else:
+                failure = answer
+            if not elsewhere(call, failure):
+                break
+        if isinstance(failure, Answer):
+            return failure
+        self._addresses.leave()
+        raise self._config.unreachable(failure or OSError("no address")) from failure
 
     def _pages(self, path: str, after: object | None, limit: int) -> Iterator[Json]:
         while True:

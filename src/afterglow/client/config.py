@@ -2,7 +2,7 @@
 
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,7 +21,7 @@ OnRefused = Callable[[list[Refused]], None]
 
 @dataclass(frozen=True, kw_only=True)
 class ClientConfig:
-    address: str
+    address: str | Sequence[str]
     token: str = field(repr=False)
     timeout: float = 10.0  # seconds that a call may take
     current_timeout: float = 2.0  # for the current variant
@@ -34,16 +34,10 @@ class ClientConfig:
     jitter: Callable[[], float] = random.random
 
     def __post_init__(self) -> None:
-        try:
-            httpx.URL(self.address)
-            parts = urlsplit(self.address)
-        except (ValueError, httpx.InvalidURL) as error:
-            raise BadValue(f"{argument('address')} can't be read: {error}; got {self.address!r}") from error
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise BadValue(
-                f"{argument('address')} must be that of the service, such as https://experiments.example, got "
-                f"{self.address!r}"
-            )
+        if not self.addresses:
+            raise BadValue(f"{argument('address')} must be one address or several, got none")
+        for one in self.addresses:
+            check_address(one)
         if not self.token or not self.token.isascii() or not self.token.isprintable() or " " in self.token:
             raise BadValue(
                 f"{argument('token')} must be the text that `afterglow token create` printed, got something else"
@@ -54,11 +48,21 @@ class ClientConfig:
         if not self.linger >= 0:
             raise BadValue(f"{argument('linger')} must be at least 0 seconds, got {self.linger!r}")
 
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """All addresses of the service."""
+        return (self.address,) if isinstance(self.address, str) else tuple(self.address)
+
+    @property
+    def shown(self) -> str:
+        """The addresses, to be shown."""
+        return " or ".join(self.addresses)
+
     def options(self) -> dict[str, Any]:
         """Arguments of httpx clients."""
         more = {"user-agent": "afterglow-client", **self.http.get("headers", {})}
         headers = {**more, "authorization": f"Bearer {self.token}"}
-        return {"base_url": self.address, "timeout": self.timeout, **self.http, "headers": headers}
+        return {"timeout": self.timeout, **self.http, "headers": headers}
 
     def outbox(self) -> Outbox:
         return Outbox(Backoff(self.jitter), self.clock, self.buffer, self.linger, self.retry_for)
@@ -66,12 +70,12 @@ class ClientConfig:
     def variant(self, default: str | None) -> Variant:
         return Variant(default, Backoff(self.jitter, 0.5), self.clock)
 
-    def following(self, experiment: str | None, after: str | None) -> dict[str, Any]:
+    def following(self, address: str, experiment: str | None, after: str | None) -> dict[str, Any]:
         """The stream of events as httpx takes it."""
         query = {} if experiment is None else {"experiment": experiment}
         headers = {} if after is None else {"last-event-id": after}
         patience = httpx.Timeout(self.timeout, read=QUIET)
-        return {**arguments(Call("GET", "/v1/events", query=query), headers), "timeout": patience}
+        return {**arguments(address, Call("GET", "/v1/events", query=query), headers), "timeout": patience}
 
     def open(self, closed: bool) -> None:
         if closed:
@@ -79,15 +83,28 @@ class ClientConfig:
 
     def unreachable(self, error: Exception) -> Unavailable:
         """The error for a service that gave no answer."""
-        return Unavailable(f"{self.address} can't be reached ({type(error).__name__}: {error}); try again later")
+        return Unavailable(f"{self.shown} can't be reached ({type(error).__name__}: {error}); try again later")
 
 
-def arguments(call: Call, headers: Mapping[str, str] | None = None) -> dict[str, Any]:
+def check_address(address: object) -> None:
+    """Refuse what is no address of a service."""
+    try:
+        httpx.URL(str(address))
+        parts = urlsplit(str(address))
+    except (ValueError, httpx.InvalidURL) as error:
+        raise BadValue(f"{argument('address')} can't be read: {error}; got {address!r}") from error
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise BadValue(
+            f"{argument('address')} must be that of the service, such as https://experiments.example, got {address!r}"
+        )
+
+
+def arguments(address: str, call: Call, headers: Mapping[str, str] | None = None) -> dict[str, Any]:
     """A call as httpx takes it."""
     content = call.content()
     kind = {} if content is None else {"content-type": "application/json"}
     return {
-        "method": call.method, "url": call.path, "params": call.query or None, "content": content,
+        "method": call.method, "url": address.rstrip("/") + call.path, "params": call.query or None, "content": content,
         "headers": {**kind, **(headers or {})},
     }  # fmt: skip
 

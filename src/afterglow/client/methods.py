@@ -50,7 +50,7 @@ class ServiceMethods(ABC, Generic[Given]):
         return self._sender.delivery()
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self._config.address}>"
+        return f"<{type(self).__name__} {self._config.shown}>"
 
     def create(
         self,
@@ -108,7 +108,7 @@ class ExperimentMethods(CommandMethods[Given]):
         return self._service._ask(call)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.name} at {self._service._config.address}>"
+        return f"<{type(self).__name__} {self.name} at {self._service._config.shown}>"
 
     def reward(self, amount: float | Decimal, key: str | None = None) -> str:
         """Report an amount, and return the random key with which it is sent until it is delivered, and counted once.

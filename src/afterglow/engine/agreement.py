@@ -42,11 +42,11 @@ def agree(policy: Policy[Any, Any], settings: Any, arms: int, window: int, horiz
     job = Job(policy, settings, machinery(world, policy.privileged), horizon, seed, STEP).compiled()
     results = JobResults.empty(1, arms, np.zeros(0, np.int64), recommend=False)
     final = unpack(policy.State, job.play(results, 0, 1, np.zeros(1), trace)[0])
-    state, clock = policy.start(settings), 0
+    state, clock, reads = policy.start(settings), 0, policy.reads(arms)
     stream = rng.key(seed, 0, rng.POLICY)
     count = 0
     while clock < horizon:
-        draws = [rng.uniform(stream, count * policy.draws + j) for j in range(policy.draws)]
+        draws = [rng.uniform(stream, count * reads + j) for j in range(reads)]
         arm, steps, split = policy.next_hold(settings, state, draws)
         steps = min(steps, horizon - clock)
         asked = (arm, steps, min(split, steps))

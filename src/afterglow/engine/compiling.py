@@ -24,6 +24,7 @@ from numba import njit, types
 
 log = logging.getLogger("afterglow")
 FOREIGN = ("builtins", "math", "numba", "numpy", "_operator")
+OTHERS_WRITE = 0o022
 KEPT_FILES = 600  # beyond this the longest unused go
 compiling = threading.RLock()
 
@@ -175,12 +176,39 @@ loaded: dict[str, Any] = {}  # machine code of this process, by the name of its 
 def prepare(path: Path, whole: FunctionType) -> tuple[bool, bool]:
     """Whether there is something to compile, and whether it can be kept."""
     try:
+        refuse_shared(path.parent)
         if fresh := not path.exists():
             write_marker(path, f"# {path.stem}\n")
         njit(cache=True)(whole)  # compiles nothing yet, but finds out
     except (OSError, RuntimeError):
         return True, False
     return fresh, True
+
+
+def refuse_shared(place: Path) -> None:
+    """Make the folders of the cache, for this user alone; refuse those that others own or may write to.
+
+    Numba's index files are pickles: whoever may write one runs code as whoever reads it.
+    """
+    inner = place / "__pycache__"  # where Numba writes
+    place.parent.mkdir(parents=True, exist_ok=True)
+    for one in (place, inner):
+        one.mkdir(mode=0o700, exist_ok=True)
+        found = one.stat()
+        if sys.platform != "win32" and (found.st_uid != os.geteuid() or found.st_mode & OTHERS_WRITE):
+            warn_shared(one)
+            raise PermissionError(f"{one} belongs to another user, or others may write to it")
+    if sys.platform != "win32":
+        inner.chmod(0o700)  # its files may be writable to a group
+
+
+@cache
+def warn_shared(place: Path) -> None:
+    log.warning(
+        "machine code is not kept: %s belongs to another user, or others may write to it; name a folder of your own in "
+        "AFTERGLOW_CACHE, with permissions 700",
+        place,
+    )
 
 
 @cache

@@ -66,11 +66,12 @@ class Job:
     def play(self, results: JobResults, begin: int, end: int, stop: Numbers, trace: Numbers = NO_TRACE) -> Numbers:
         """Play runs begin … end - 1 into their rows; the final states. The first run's holds go to `trace`."""
         world, rows = self.world, slice(begin, end)
+        reads = self.policy.reads(world.gaps.size)
         states = np.tile(pack(self.policy.start(self.settings)), (end - begin, 1))
         try:
             driver.machine()(
                 *self.verbs, *world.functions, np.uint64(self.seed), self.first + begin, self.horizon,
-                self.tier, self.policy.draws, world.window, int(world.gather), world.best, world.gaps, world.law,
+                self.tier, reads, world.window, int(world.gather), world.best, world.gaps, world.law,
                 world.cuts, world.base, world.room, pack(self.settings), states, results.marks, results.curves[rows],
                 results.shares[rows], results.pulls[rows], results.facts[rows],
                 trace, stop,

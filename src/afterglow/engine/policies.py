@@ -9,6 +9,7 @@ from numba.core.errors import NumbaError
 
 from afterglow.engine.compiling import digest, folder, jitted, keep, source_of
 from afterglow.engine.layout import layout
+from afterglow.engine.tiers import MANY
 from afterglow.engine.view import CELLS, over
 from afterglow.errors import BadValue
 from afterglow.policies.policy import Policy
@@ -56,7 +57,7 @@ def compiled(policy: Policy[Any, Any]) -> tuple[Any, Any]:
         return {
             "settings_over": over(policy.Settings),
             "state_over": over(policy.State),
-            "DRAWS": max(policy.draws, 1),
+            "DRAWS": MANY if callable(policy.draws) else max(policy.draws, 1),
             "plain_next": jitted(policy.next_hold, done, tag=mark),
             "plain_learn": jitted(policy.learn, done, tag=mark),
         }

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from afterglow.estimation.comparison import EARLY, ROOT, Comparison, Missing
+from afterglow.estimation.comparison import EARLY, NEVER, ROOT, Comparison, Missing
 from afterglow.estimation.lingering import Member, Mixture
 from afterglow.policies.contrasts import Contrasts
 
@@ -23,6 +23,7 @@ class Modelled(Comparison):
     degrees: int = 0
     noise: float = 0.0
     lasting: int | None = None
+    row: float = 1.0  # steps of one
 
     @property
     def lingers(self) -> int | None:
@@ -35,9 +36,20 @@ class Modelled(Comparison):
             return Missing("these arms were not played apart often enough")
         return None
 
+    def more_steps(self, arm: int, other: int, ratio: float) -> int | None:
+        if ratio <= 1:
+            return 0
+        if ratio * ratio > NEVER:
+            return None
+        rows = self.rows(self.contrast(arm, other))
+        return math.ceil(2 * rows * (ratio * ratio - 1) * self.row) + 2 * (self.window - 1)
+
+    def rows(self, weights: Sequence[float]) -> float:
+        """N: rows of either arm that would tell as much."""
+        return sum(weight * weight for weight in weights) * self.noise / self.parts(weights)[0][2]
+
     def outside(self, weights: Sequence[float], share: float) -> float:
-        variance = self.parts(weights)[0][2]
-        rows = sum(weight * weight for weight in weights) * self.noise / variance
+        rows = self.rows(weights)
         square = (1 + self.early / rows) * (2 * math.log(1 / share) + math.log1p(rows / self.early))
         return math.erfc(math.sqrt(square) * ROOT)
 
@@ -55,5 +67,6 @@ def modelled(found: Contrasts | None, arms: Sequence[int], washed: Comparison) -
     mixture = Mixture((Member(1.0, found.means, found.covariances, 0.0),), 0.0)
     early = max(FEW, found.rows / (EARLY * len(arms)))
     return Modelled(
-        steps, None, places, mixture, washed.span, washed.window, early, found.freedom, found.noise, washed.lingers
-    )
+        steps, None, places, mixture, washed.span, washed.window, early, found.freedom, found.noise, washed.lingers,
+        found.span,
+    )  # fmt: skip

@@ -24,10 +24,10 @@ from afterglow.live.domain.status import Explanation, Status, status
 from afterglow.live.domain.transitions import recommended
 from afterglow.live.domain.verdict import case_of, estimates
 from afterglow.live.follower import LogEntry, Step, log_entries
-from afterglow.live.late_void import LateVoid
+from afterglow.live.late_void import LateVoid, VoidCost
 from afterglow.live.reward_keys import readable, settle
 from afterglow.live.store.contract import Raced, Store, Writing
-from afterglow.live.summary import Progress, progress, summary
+from afterglow.live.summary import Reached, progress, summary
 from afterglow.live.verdict_cache import VerdictCache
 from afterglow.live.verdict_history import POINTS, VerdictPoint, history
 from afterglow.live.verify import Verification, verify
@@ -178,6 +178,16 @@ class Experiment(CommandMethods):
             late = LateVoid(self.spec, steps)
             late.prepare(self._cache.store)
 
+    def cost_of_void(self, step: int, last: int | None = None) -> VoidCost:
+        """How many of the learned steps `void` would lose: those steps, and all that followed another plan."""
+        with self._cache.current() as state:
+            steps, learned = commands.span(self.spec, state, step, last), state.learned
+            if commands.in_current_hold(state, steps):
+                return VoidCost(learned, 1)
+        late = LateVoid(self.spec, steps)
+        late.prepare(self._cache.store)
+        return VoidCost(learned, max(0, learned - late.replay.learned))
+
     def _attempt(
         self, declared: Command, arguments: Mapping[str, object], late: LateVoid | None, by: Actor | None
     ) -> range | None:
@@ -216,6 +226,11 @@ class Experiment(CommandMethods):
             now = status(self.spec, state, self._verdicts.judge(mark))
         return now.verdict
 
+    def silence(self) -> tuple[bool, int]:
+        """Whether anything was ever reported, and for how many steps nothing was."""
+        with self._cache.current() as state:
+            return state.told.reported, state.told.silent
+
     def alarmed(self) -> bool:
         """Whether the last notice of an alarm said that one was raised."""
         with self._cache.current() as state:
@@ -247,7 +262,7 @@ class Experiment(CommandMethods):
             reached = progress(self.spec, state, self._cache.copy.latest)
         return summary(self.spec, now.verdict, reached)
 
-    def progress(self) -> Progress:
+    def progress(self) -> Reached:
         """Phase, step and dates, as `summary` tells them."""
         with self._cache.current() as state:
             return progress(self.spec, state, self._cache.copy.latest)

@@ -18,7 +18,7 @@ from afterglow.live.domain.log import NOTHING, Place, Record, chained
 from afterglow.live.domain.spec import created, spec_of
 from afterglow.live.experiment import Experiment
 from afterglow.live.follower import Follower, LogEntry, log_entries
-from afterglow.live.schedule import Schedule
+from afterglow.live.schedule import TickSchedule
 from afterglow.live.store.backup import back_up
 from afterglow.live.store.contract import Store
 from afterglow.live.verify import Verification, verify
@@ -32,6 +32,7 @@ class Located(NamedTuple):
 
     seq: int
     lost: bool  # whether the record that it has seen last is not in the log
+    hash: bytes = b""  # of the record behind which it goes on, if it is lost
 
 
 class Experiments:
@@ -43,7 +44,7 @@ class Experiments:
         self._turn = RLock()
         self._open = dict[str, Experiment]()
         self._signal = ChangeSignal()
-        self._schedule = Schedule(store.heads, store.names, store.alone, self._open, self._signal)
+        self._schedule = TickSchedule(store.heads, store.names, store.alone, self._open, self._signal)
 
     def create(
         self,
@@ -139,7 +140,9 @@ class Experiments:
                 if place.seq < 0 or (record is not None and place.is_of(record)):
                     found[name] = Located(place.seq, False)
                 else:
-                    found[name] = Located(log.last_before(place.at), True)
+                    seq = log.last_before(place.at)
+                    known = next(log.records(seq - 1, 1), None) if seq >= 0 else None
+                    found[name] = Located(seq, True, b"" if known is None else known.hash)
         return found
 
     def tick(self, budget: float = inf) -> dict[str, Exception]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from afterglow.errors import AfterglowError, BadDatabase, BadFormat, OutOfTurn
 from afterglow.live.domain.amounts import units
 from afterglow.live.domain.commands import Event
-from afterglow.live.domain.expected import Told, expected_total
+from afterglow.live.domain.expected import GivenTotals, expected_total
 from afterglow.live.domain.log import NOTHING, Place, Record, body_of, chained, read_body
 from afterglow.live.domain.replay import REVISING, range_of
 from afterglow.live.domain.spec import Spec, read_spec
@@ -52,9 +52,9 @@ class LogEntry(NamedTuple):
 REWOUND = "rewound"  # kind of the entry that tells a reader that the log has lost records which it has seen
 
 
-def rewound(seen: int, goes_on: int, now: float) -> LogEntry:
+def rewound(seen: int, goes_on: int, mark: bytes, now: float) -> LogEntry:
     """For a reader that has seen the records up to `seen`, and goes on behind record `goes_on`; not in any log."""
-    return LogEntry(goes_on, now, REWOUND, {"seen": seen, "continues_after": goes_on}, "")
+    return LogEntry(goes_on, now, REWOUND, {"seen": seen, "continues_after": goes_on}, mark.hex())
 
 
 class Diverged(Exception):
@@ -82,7 +82,10 @@ class Follower:
         self.dirty = False
         self.voided: list[tuple[range, str]] = []  # steps that commands made void, with their reasons
         self.looked = -1  # the last record that was searched for them
-        self.told, self.told_until = Told(), -1  # expected totals, and the last record that was searched for them
+        self.told, self.told_until = (
+            GivenTotals(),
+            -1,
+        )  # expected totals, and the last record that was searched for them
 
     def follow(self, log: Reading) -> None:
         try:

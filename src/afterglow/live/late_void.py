@@ -6,7 +6,7 @@ replay begins again.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from afterglow.live.domain.log import Record, read_body
 from afterglow.live.domain.replay import REVISING, Replay, StepSet, range_of
@@ -20,6 +20,13 @@ def voided_steps(log: Reading) -> Iterator[range]:
     """All steps that commands have voided."""
     for kind in REVISING:
         yield from map(range_of, log.records(kind=kind))
+
+
+class VoidCost(NamedTuple):
+    """Steps that the policy has learned from, and how many of them it would lose."""
+
+    learned: int
+    lost: int
 
 
 class LateVoid:

@@ -31,7 +31,7 @@ class Seen(NamedTuple):
     heads: dict[str, Place]
 
 
-class Schedule:
+class TickSchedule:
     """`tick` brings all experiments of a database up to date."""
 
     def __init__(

@@ -13,7 +13,7 @@ PERIODS = {60_000: "a minute", 3_600_000: "an hour", 86_400_000: "a day", 604_80
 ENDS = ("clear", "tested", "proven")  # grades that decide
 
 
-class Progress(NamedTuple):
+class Reached(NamedTuple):
     """How far an experiment is, and when that was."""
 
     phase: Phase
@@ -22,13 +22,13 @@ class Progress(NamedTuple):
     latest: int  # end of the last step
 
 
-def progress(spec: Spec, state: ExperimentState, latest: int) -> Progress:
+def progress(spec: Spec, state: ExperimentState, latest: int) -> Reached:
     """`latest` is the time of the last record, which counts where there is no schedule."""
     ended = state.starts + state.step * spec.step_ms if spec.step_ms else max(latest, state.starts)
-    return Progress(state.phase, state.step, state.starts, ended)
+    return Reached(state.phase, state.step, state.starts, ended)
 
 
-def summary(spec: Spec, verdict: Verdict, now: Progress) -> str:
+def summary(spec: Spec, verdict: Verdict, now: Reached) -> str:
     """All of it, in one paragraph."""
     parts = [when(spec, now), verdict.sentence, money(spec, verdict), gained(spec, verdict), advice(verdict, now)]
     if verdict.grade not in ("exploring", "stopped") or verdict.to_runner_up is not None:
@@ -36,7 +36,7 @@ def summary(spec: Spec, verdict: Verdict, now: Progress) -> str:
     return " ".join(part for part in parts if part)
 
 
-def when(spec: Spec, now: Progress) -> str:
+def when(spec: Spec, now: Reached) -> str:
     """Name, dates and steps."""
     if now.phase in WAITING:
         return f"{spec.name}: not started."
@@ -78,7 +78,7 @@ def gained(spec: Spec, verdict: Verdict) -> str:
     return f"{'In all' if verdict.over else 'So far'} the experiment has brought {mean}{of(spec)} {compared}."
 
 
-def advice(verdict: Verdict, now: Progress) -> str:
+def advice(verdict: Verdict, now: Reached) -> str:
     """What to do."""
     best = verdict.recommended
     if best is None:

@@ -102,4 +102,5 @@ def contrasts(settings: Settings, state: State) -> Contrasts | None:
     return Contrasts(
         tuple(level + effect for effect in state.effects), tuple(WIDER * WIDER * value for value in state.errors),
         state.freedom, WIDER * WIDER * state.noise, settings.horizon / slot,
+        slot,
     )  # fmt: skip

@@ -12,3 +12,4 @@ class Contrasts:
     freedom: int  # degrees of freedom
     noise: float  # variance of one row of the regression
     rows: float  # that the horizon has, 0 if it is unknown
+    span: float = 1.0  # steps of a row

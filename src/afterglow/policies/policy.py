@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from afterglow.errors import BadValue
 from afterglow.policies.block_means import BlockMeans
 from afterglow.policies.configurable import Configurable
 from afterglow.policies.contrasts import Contrasts
@@ -42,7 +43,7 @@ class Policy(Configurable, Generic[SettingsT, StateT]):
     learn: Callable[[SettingsT, StateT, int, int, int, float, float], None]
     configure: Callable[..., SettingsT] | None = None
     recommend: Callable[[SettingsT, StateT], int] | None = None
-    draws: int = 0  # how many uniforms in [0, 1) next_hold reads
+    draws: int | Callable[[int], int] = 0  # how many uniforms in [0, 1) next_hold reads; or how many for K arms
     every_step: bool = False  # asks for one-step holds
     privileged: bool = False  # sees each pull's whole reward when its window closes; can't run live
     bounded: bool = False  # relies on rewards of at most 1: totals beyond what they allow mislead it
@@ -55,6 +56,19 @@ class Policy(Configurable, Generic[SettingsT, StateT]):
     unbroken: bool = False  # its schedule is fixed: a hold that is interrupted is learned cut short, not continued
     test: Callable[[SettingsT, StateT], BlockMeans] | None = None
     contrasts: Callable[[SettingsT, StateT], Contrasts | None] | None = None
+
+    def reads(self, arms: int) -> int:
+        """How many uniforms `next_hold` reads where there are that many arms."""
+        if not callable(self.draws):
+            return self.draws
+        count: object = self.draws(arms)
+        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+            raise BadValue(
+                f"draws of {self.name} must return a whole number of at least 0, got {count!r} for {arms} arms",
+                kind="bad-draws",
+                field="policy",
+            )
+        return count
 
     def settings(
         self, arms: int, window: int, horizon: int | None = None, options: Mapping[str, Any] | None = None

@@ -19,7 +19,7 @@ from afterglow.service.api.models import RULES
 from afterglow.service.api.openapi import document, scopes_of, written
 from afterglow.service.problems import Problem, problem_of
 from afterglow.service.service import Service
-from afterglow.service.transport.middleware import Middleware
+from afterglow.service.transport.middleware import Middleware, shortened
 
 ROUTERS = (
     experiments.router, commands.router, steps.router, estimates.router, stream.router, webhooks.router, audit.router,
@@ -69,7 +69,12 @@ async def refused(request: Request, error: Any) -> Response:
     if isinstance(error, Problem):
         return error.response()
     slug = {404: "not-found", 405: "method-not-allowed", 400: "malformed"}.get(error.status_code, "internal")
-    detail = f"there is nothing at {request.url.path}" if slug == "not-found" else ""
+    if "token" not in request.scope:
+        try:
+            request.app.state.service.authenticator.brake("calls to unknown addresses", request.scope)
+        except Problem as braked:
+            return braked.response()
+    detail = f"there is nothing at {shortened(request.url.path)}" if slug == "not-found" else ""
     headers = {"Allow": allowed(request)} if slug == "method-not-allowed" else None
     problem = Problem(slug, detail, headers=headers)
     page = dashboard.problem_for_browsers(request.app.state.dashboard, request, problem)

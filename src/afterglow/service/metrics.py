@@ -1,9 +1,10 @@
 """Prometheus metrics. They contain counts only: no amounts, keys or tokens."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from prometheus_client.metrics_core import Metric
 
 from afterglow.live import Receipt
 
@@ -67,5 +68,21 @@ class Metrics:
         if answer.duplicates:
             self.duplicates.labels(experiment).inc(answer.duplicates)
 
-    def text(self) -> bytes:
-        return generate_latest(self.registry)
+    def text(self, knows: Callable[[str], bool] | None = None) -> bytes:
+        """All metrics, or those of the experiments that `knows` allows and of none."""
+        return generate_latest(self.registry if knows is None else Known(self.registry, knows))
+
+
+class Known(CollectorRegistry):
+    """The metrics of a registry without those of some experiments."""
+
+    def __init__(self, whole: CollectorRegistry, knows: Callable[[str], bool]) -> None:
+        super().__init__()
+        self.whole, self.knows = whole, knows
+
+    def collect(self) -> Iterator[Metric]:
+        for metric in self.whole.collect():
+            metric.samples = [
+                one for one in metric.samples if "experiment" not in one.labels or self.knows(one.labels["experiment"])
+            ]
+            yield metric

@@ -7,12 +7,13 @@ from math import inf
 from time import monotonic
 from typing import Any, TypeVar
 
-from afterglow.errors import AfterglowError, Unavailable
+from afterglow.errors import AfterglowError, Unavailable, UnknownName
 from afterglow.live import Actor, Decision, Experiment, Experiments
 from afterglow.live.store.access import Access
 from afterglow.service.auth.audit import made
-from afterglow.service.auth.scopes import Authenticator
-from afterglow.service.auth.tokens import TokenCache, new_token
+from afterglow.service.auth.client_address import Proxies
+from afterglow.service.auth.scopes import Authenticator, unknown_experiment
+from afterglow.service.auth.tokens import Token, TokenCache, new_token
 from afterglow.service.background.announcer import Announcer
 from afterglow.service.background.reward_writer import RewardWriter
 from afterglow.service.background.ticker import Ticker
@@ -40,7 +41,12 @@ class Service:
         self.reward_writer = RewardWriter(settings.queue, settings.time_limit, self.metrics.settled)
         self.tokens = TokenCache(access.tokens, access.tokens_version)
         self.authenticator = Authenticator(
-            self.tokens, settings.auth, settings.rate_limit, experiments.now, self.renew_tokens
+            self.tokens,
+            settings.auth,
+            settings.rate_limit,
+            experiments.now,
+            self.renew_tokens,
+            Proxies(settings.trusted_proxies),
         )
         self.ticker = Ticker(experiments, self.tokens, self.metrics)
         self.announcer = Announcer(experiments)
@@ -103,10 +109,17 @@ class Service:
         left = min(decision.valid_until - self.experiments.now(), self.settings.max_age - self.experiments.delay())
         return f"private, max-age={max(0, int(left))}"
 
-    async def experiment(self, name: str) -> Experiment:
+    async def experiment(self, name: str, token: Token) -> Experiment:
         """The experiment of that name, from memory after its first use."""
         found = self.experiments.opened(name)
-        return await self.ask(self.experiments.get, name) if found is None else found
+        if found is not None:
+            return found
+        try:
+            return await self.ask(self.experiments.get, name)
+        except Problem as problem:
+            if isinstance(problem.__cause__, UnknownName):
+                raise unknown_experiment(problem.__cause__, name, token) from problem
+            raise
 
     async def ask(self, function: Callable[..., Result], *given: Any) -> Result:
         """The result of a function in a worker thread; an error of the experiment becomes a problem."""

@@ -3,7 +3,7 @@
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from ipaddress import ip_address
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -28,7 +28,8 @@ MEANINGS = MappingProxyType({
     "rate_limit": "Calls per second and token, with bursts of twice that; 0 sets no limit.",
     "max_age": "Seconds, 60 at most, for which clients may use an answer: an emergency command reaches them in it.",
     "stop_seconds": "Seconds to finish accepted work when stopping.",
-    "metrics": "Access to /metrics: everybody (open), or tokens with the scope read (token).",
+    "metrics": "Access to /metrics: everybody (open), tokens with the scope read (token); auto: open on loopback only.",
+    "trusted_proxies": "Proxies whose X-Forwarded-For is believed: addresses or networks, with commas between them.",
     "webhooks": "Allowed webhook addresses: public, any, or off.",
     "log_level": "Minimum level of log messages; debug includes every request for a variant and every reward.",
 })  # fmt: skip
@@ -50,7 +51,8 @@ class ServiceSettings:
     rate_limit: float = 10_000.0
     max_age: int = 60
     stop_seconds: float = 10.0
-    metrics: str = "open"
+    metrics: str = "auto"
+    trusted_proxies: str = ""
     webhooks: str = "public"
     log_level: str = "info"
 
@@ -68,7 +70,8 @@ class ServiceSettings:
         between("rate_limit", self.rate_limit, 0, 1e9)
         within("max_age", self.max_age, 0, 60)
         between("stop_seconds", self.stop_seconds, 0.1, 3600)
-        choice("metrics", self.metrics, ("open", "token"))
+        choice("metrics", self.metrics, ("auto", "open", "token"))
+        networks(self.trusted_proxies)
         choice("webhooks", self.webhooks, ("public", "any", "off"))
         choice("log_level", self.log_level, LEVELS)
         if not self.auth and not loopback(self.host):
@@ -78,10 +81,25 @@ class ServiceSettings:
                 field="host",
             )
 
+    @property
+    def metrics_need_token(self) -> bool:
+        return self.metrics == "token" or (self.metrics == "auto" and not loopback(self.host))
+
 
 def within(name: str, value: int, least: int, most: int) -> None:
     if not least <= whole(name, value, least) <= most:
         raise BadValue(f"{argument(name)} must be at most {most:,}, got {value:,}")
+
+
+def networks(text: str) -> tuple[IPv4Network | IPv6Network, ...]:
+    """The networks that a text names, with commas between them; an address is a network of one."""
+    try:
+        return tuple(ip_network(one.strip()) for one in text.split(",") if one.strip())
+    except ValueError as error:
+        raise BadValue(
+            f"{argument('trusted_proxies')} must be addresses or networks with commas between them, such as "
+            f"10.0.0.5,10.1.0.0/16, got {text!r}"
+        ) from error
 
 
 def loopback(host: str) -> bool:

@@ -48,9 +48,10 @@ def play(spec: Spec, state: ExperimentState, steps: int, means: dict[str, float]
     return totals
 
 
-def test_a_live_experiment_and_an_agent_give_the_same_verdict() -> None:
-    spec, state = made(unit="EUR", seed=1)
-    agent = Agent(list(MEANS), 4, 400, "lean-ucb", reward_max=100.0)
+@pytest.mark.parametrize(("policy", "season"), [("lean-ucb", 1), ("random-turns", 8)])
+def test_a_live_experiment_and_an_agent_give_the_same_verdict(policy: str, season: int) -> None:
+    spec, state = made(unit="EUR", seed=1, policy=policy, season=season)
+    agent = Agent(list(MEANS), 4, 400, policy, reward_max=100.0, season=season)
     totals = play(spec, state, 330)
     for total in totals:
         agent.select()
@@ -66,6 +67,18 @@ def flat(value: Any, name: str = "") -> dict[str, Any]:
     if isinstance(value, list | tuple):
         return {key: one for place, part in enumerate(value) for key, one in flat(part, f"{name}.{place}").items()}
     return {name: value} if isinstance(value, int | float) else {f"{name}={value}": 1}
+
+
+def test_a_policy_of_its_own_model_compares_the_variants_that_it_chooses_among() -> None:
+    spec, state = made(policy="random-turns", season=8, horizon=800)
+    play(spec, state, 300)
+    happen(spec, state, commands.disable(spec, state, "69", "sold out"))
+    play(spec, state, 300)
+    found = verdict(spec, state)
+    assert (found.recommended, found.grade) == ("59", "clear")
+    assert found.chances.keys() == {"49", "59"}
+    assert found.to_control is not None
+    assert found.to_control.mean == pytest.approx(10.0, abs=2.0)
 
 
 def test_a_stop_before_the_end_is_not_inconclusive() -> None:

@@ -13,13 +13,16 @@ from afterglow.service.background.addresses import checked_url, located, public,
     "address",
     ["127.0.0.1", "10.1.2.3", "192.168.0.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1", "::1", "fe80::1",
      "fd00::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "::", "fec0::1", "::7f00:1", "::a01:203",
-     "192.88.99.1", "::ffff:192.88.99.1"],
+     "192.88.99.1", "::ffff:192.88.99.1", "192.0.0.192", "168.63.129.16", "::ffff:0:127.0.0.1", "::ffff:168.63.129.16",
+     "64:ff9b:1::7f00:1", "2001::7f00:1", "5f00::1", "3fff::1", "100::1", "198.18.0.1", "255.255.255.255", "240.0.0.1"],
 )  # fmt: skip
 def test_addresses_inside_are_recognised_in_every_disguise(address: str) -> None:
     assert not public(ip_address(address))
 
 
-@pytest.mark.parametrize("address", ["1.1.1.1", "2606:4700:4700::1111"])
+@pytest.mark.parametrize(
+    "address", ["1.1.1.1", "192.0.1.1", "168.63.129.17", "2606:4700:4700::1111", "2001:4860:4860::8888"]
+)
 def test_addresses_outside_are_open(address: str) -> None:
     assert public(ip_address(address))
     refuse_private("shop.example", [ip_address(address)], "public")

@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
+from afterglow.live.domain.transitions import NOTICES
 from support.browser.visitor import Visitor
 from support.service.live_fixtures import Clock
 from support.service.page_fixtures import FRIDAY, act, create
@@ -49,7 +50,7 @@ def test_every_command_can_be_given_with_its_form(client: httpx.Client, visitor:
     assert "59 is now served permanently" in text
     assert (status(client)["phase"], status(client)["variant"]) == ("over", "59")
     kinds = [one["kind"] for one in client.get("/v1/experiments/shipping/events").json()["items"]]
-    assert [kind for kind in kinds if kind not in ("create", "close", "missed")] == [
+    assert [kind for kind in kinds if kind not in ("create", "close", "missed", *NOTICES)] == [
         "start", "go_live", "pin", "unpin", "disable", "enable", "pause", "resume", "stop",
     ]  # fmt: skip
 

@@ -132,7 +132,7 @@ def test_void_and_missed_steps_are_seen(client: httpx.Client, visitor: Visitor, 
         client.get("/v1/experiments/shipping/current")
     clock.now += 5 * HOUR
     text = visitor.read("/experiments/shipping").text
-    assert "3 steps from step 1 on are void: nothing was reported." in text
+    assert "Steps 1 to 3 are void: nothing was reported." in text
     assert "Steps 4 to 7 were missed: no requests, no reports." in text
     assert "4 to 7 49 missed: no requests, no reports –" in text
 

@@ -10,7 +10,7 @@ from afterglow.live import Experiment
 from afterglow.live.domain.spec import specify
 from afterglow.live.domain.state import Phase
 from afterglow.live.follower import Step
-from afterglow.live.summary import Progress
+from afterglow.live.summary import Reached
 from afterglow.live.verdict_history import history
 from afterglow.service.dashboard.dates import DAY, HOUR, date_ticks
 from afterglow.service.dashboard.rendering import ENVIRONMENT
@@ -53,7 +53,7 @@ def test_every_variant_has_a_row_and_a_line_with_numbers_in_the_unit(played: Exp
     assert row.low < row.mean < row.low + row.width
     assert row.text.startswith("+")
     assert row.percent.startswith("+")
-    reached = Progress(Phase.RUNNING, 240, 0, 0)
+    reached = Reached(Phase.RUNNING, 240, 0, 0)
     chances = chance_chart(played.spec, played.verdicts(12), reached, played.verdict())
     assert chances is not None
     assert [line.variant for line in chances.lines] == list(MEANS)

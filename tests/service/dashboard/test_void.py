@@ -26,7 +26,7 @@ def test_steps_can_be_voided_after_the_end_and_are_shown_with_the_reason(
     create(client, policy="ucb1", horizon=12, step_seconds=None)
     for step in range(12):
         client.post(f"/v1/experiments/shipping/steps/{step}", json={"total": 1.0})
-    text = act(visitor, "void", step="4", last="6", reason="the till was down")
+    text = act(visitor, "void", step="4", last="6", reason="the till was down", confirm="shipping")
     assert "Steps 4 to 6 voided: the policy is recomputed without them." in text
     assert "void: excluded (the till was down)" in text
     assert "void: the till was down" in visitor.read("/experiments/shipping/steps/5").text
@@ -37,7 +37,7 @@ def test_a_plan_that_has_changed_with_a_void_is_not_shown_as_it_was(client: http
     for step in range(7):
         client.post(f"/v1/experiments/shipping/steps/{step}", json={"total": 1.0})
     assert "The plan keeps 59 for 5 steps from step 5 on" in visitor.read("/experiments/shipping").text
-    text = act(visitor, "void", step="3", last="4", reason="the till was down")
+    text = act(visitor, "void", step="3", last="4", reason="the till was down", confirm="shipping")
     assert "Because steps were voided, another variant is planned from the next step on." in text
     assert "The plan keeps 59" not in text
     client.post("/v1/experiments/shipping/steps/7", json={"total": 1.0})

@@ -1,19 +1,22 @@
 """Whom nobody knows: they cost little, however many they are."""
 
 import asyncio
+import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
 from afterglow.live.store.access import TokenRow
 from afterglow.service.api.health import Ready
-from afterglow.service.auth.scopes import STRANGERS, Authenticator
+from afterglow.service.auth.client_address import Proxies
+from afterglow.service.auth.scopes import MOST, STRANGERS, Authenticator, Buckets
 from afterglow.service.auth.tokens import TokenCache
 from afterglow.service.problems import Problem
 from testbed.quick_disk import quick_folder
-from testbed.service import Serving, slug
+from testbed.service import START, Serving, slug
 
 MANY = 2000
 
@@ -29,9 +32,65 @@ def test_visits_without_a_session_are_braked_and_others_go_on(serving: Serving) 
         answers = (stranger.get("/") for _ in range(MANY))
         refused = next(answer for answer in answers if answer.status_code != 303)
         assert (slug(refused), refused.headers["retry-after"]) == ("too-many-requests", "1")
-        assert refused.json()["detail"] == "more than 50 visits without a session per second"
+        assert refused.json()["detail"] == "more than 50 visits without a session per second from one address"
         assert known.get("/v1/experiments").status_code == 200
         assert stranger.get("/healthz").status_code == 200
+
+
+def test_addresses_that_are_nowhere_are_braked_and_short_in_answers(serving: Serving) -> None:
+    with serving.client("none") as stranger, serving.client() as known:
+        first = stranger.get("/nowhere/" + "x" * 50_000)
+        assert slug(first) == "not-found"
+        assert len(first.text) < 1000
+        with socket.create_connection(("127.0.0.1", serving.port), START) as flood:
+            flood.sendall(b"GET /nowhere HTTP/1.1\r\nHost: here\r\n\r\n" * 400)
+            got = b""
+            while b"calls to unknown addresses per second from one address" not in got:
+                got += (more := flood.recv(1 << 16))
+                assert more
+        assert known.get("/v1/experiments").status_code == 200
+
+
+def scope_from(peer: str, forwarded: str = "") -> dict[str, Any]:
+    return {"client": (peer, 1), "sent": {b"x-forwarded-for": forwarded.encode()}}
+
+
+def test_three_addresses_that_flood_lock_nobody_else_out() -> None:
+    door = Authenticator(TokenCache(list), True, 0.0, lambda: 0.0, asyncio.Event().wait)  # type: ignore[arg-type]
+    told = list[str]()
+    for number in range(3 * MANY):
+        try:
+            door.brake("visits", scope_from(f"198.51.100.{number % 3}"))
+        except Problem as problem:
+            told.append(problem.detail)
+    assert len(told) > 2 * MANY
+    assert set(told) == {"more than 50 visits per second from one address"}
+    door.brake("visits", scope_from("203.0.113.7"))  # an operator elsewhere
+
+
+def test_what_is_counted_of_addresses_has_an_end() -> None:
+    buckets = Buckets(50.0)
+    for number in range(3 * MOST):
+        assert buckets.take(str(number))
+    assert len(buckets.levels) <= MOST
+
+
+@pytest.mark.parametrize(
+    ("trusted", "peer", "forwarded", "found"),
+    [
+        ("", "198.51.100.1", "203.0.113.7", "198.51.100.1"),  # anybody can send the header
+        ("10.0.0.0/8", "10.0.0.5", "203.0.113.7", "203.0.113.7"),
+        ("10.0.0.0/8", "10.0.0.5", "1.1.1.1, 203.0.113.7, 10.0.0.9", "203.0.113.7"),  # the first was made up
+        ("10.0.0.5", "10.0.0.5", "nonsense", "10.0.0.5"),
+        ("10.0.0.5", "10.0.0.5", "", "10.0.0.5"),
+        ("10.0.0.5, ::1", "::ffff:10.0.0.5", "2001:db8:1:2:3::4", "2001:db8:1:2::/64"),
+        ("", "", "203.0.113.7", "unknown"),
+    ],
+)
+def test_an_address_behind_a_proxy_counts_if_the_proxy_is_trusted(
+    trusted: str, peer: str, forwarded: str, found: str
+) -> None:
+    assert Proxies(trusted).caller(scope_from(peer, forwarded)) == found
 
 
 def test_wrong_tokens_are_looked_up_once_for_all_that_wait() -> None:

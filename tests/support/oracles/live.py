@@ -98,7 +98,8 @@ class Reference:
         if not self.playing:
             return self.best
         if self.hold is None:
-            draws = [uniform(self.stream, self.begun * policy.draws + j) for j in range(policy.draws)]
+            reads = policy.reads(len(self.choice))
+            draws = [uniform(self.stream, self.begun * reads + j) for j in range(reads)]
             arm, steps, split = policy.next_hold(self.settings, self.state, draws)
             if self.horizon is not None:
                 steps = min(steps, self.horizon - step)

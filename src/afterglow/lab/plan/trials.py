@@ -183,10 +183,11 @@ def first_hold(candidate: Candidate, scenario: Scenario) -> int:
     with unwarned():
         settings = policy.settings(scenario.arms, scenario.window, scenario.horizon, candidate.options)
     state, clock = policy.start(settings), 0
-    if policy.draws:
-        return min(policy.next_hold(settings, state, [0.0] * policy.draws)[1], scenario.horizon)
+    reads = policy.reads(scenario.arms)
+    if reads:
+        return min(policy.next_hold(settings, state, [0.0] * reads)[1], scenario.horizon)
     while clock < scenario.horizon:
-        arm, steps, split = policy.next_hold(settings, state, [0.0] * policy.draws)
+        arm, steps, split = policy.next_hold(settings, state, [])
         if arm != 0:
             break
         steps = min(steps, scenario.horizon - clock)

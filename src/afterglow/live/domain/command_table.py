@@ -40,6 +40,7 @@ class Command:
     at_once: bool = False  # takes effect immediately; otherwise with the next step
     scope: str = "operate"  # that a token needs
     grave: bool = False  # the form asks for the experiment's name
+    grave_range: bool = False  # it asks for it if more than one step is named
     ignored: tuple[str, ...] = ()  # texts that HTTP accepts and ignores, as in earlier releases
 
     @property
@@ -152,7 +153,7 @@ COMMANDS: list[Command] = [
         phases=(Phase.RUNNING, Phase.PAUSED, Phase.OVER), events=("void", "revise"),
         effect=lambda spec, state, context, given: commands.void_steps(spec, state, context, **given),
         label="Void steps", title="Void steps", button="Void steps", confirmation=texts.void,
-        offered=lambda spec, status: status.phase != Phase.DRAFT and status.step > 0, at_once=True,
+        offered=lambda spec, status: status.phase != Phase.DRAFT and status.step > 0, at_once=True, grave_range=True,
     ),
     Command(
         name="disable", summary="Stop serving a variant",

@@ -66,8 +66,9 @@ def emergency(spec: Spec, status: Status) -> str:
     return (
         "The variant is off now, in the middle of the step, and disabled. Clients that reach the service follow within "
         "{reach}, whatever the length of a step; clients that can’t reach it keep the last variant that they know. If "
-        "the variant is live, step {step} goes on with the pinned variant, else with the control, {control}, and is "
-        "void: it is not learned from. The policy starts again with the other variants."
+        "the variant is live, step {step} goes on with the pinned variant, else with the control, {control}, else with "
+        "the first that is enabled, and is void: it is not learned from. The policy starts again with the other "
+        "variants."
     )
 
 

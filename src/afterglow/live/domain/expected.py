@@ -89,7 +89,7 @@ def micro(place: int, value: object) -> int | None:
     return round(float(value) * MICRO)
 
 
-class Told:
+class GivenTotals:
     """What `expect` events have told, for readers of past steps."""
 
     def __init__(self) -> None:

@@ -41,7 +41,7 @@ AWAY = (Role.OUTSIDE, Role.EMERGENCY)  # not as planned, not learned from
 
 
 @dataclass(slots=True)
-class Told:
+class Notified:
     """What notices have told, and what they depend on."""
 
     reported: bool = False  # whether anything was ever reported
@@ -80,7 +80,7 @@ class ExperimentState:
     capped: int = 0  # steps whose total was larger than the window and reward_max allow
     learned: int = 0  # steps that the policy learns from
     excluded: int = 0  # steps that it doesn't learn from
-    told: Told = field(default_factory=Told)
+    told: Notified = field(default_factory=Notified)
     profile_phase: int = 0  # of step 0
     expected: dict[int, int] = field(default_factory=dict)  # of the current step and steps to come, in micro-units
 
@@ -139,7 +139,7 @@ def restored(spec: Spec, text: str) -> ExperimentState:
         "phase": Phase(values["phase"]),
         "role": Role(values["role"]),
         "disabled": tuple(values["disabled"]),
-        "told": Told(**values["told"]),
+        "told": Notified(**values["told"]),
         "profile_phase": values.get("profile_phase", 0),
         "expected": dict(values.get("expected", ())),
     }

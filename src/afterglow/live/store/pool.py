@@ -46,10 +46,12 @@ class Pool:
         self.shown = without_password(address)
         try:
             self.arguments = DEFAULTS | conninfo_to_dict(address)
-        except psycopg.Error as error:
+        except psycopg.Error:
             raise BadValue(
-                f"{self.shown} can't be read as an address: {str(error).strip()}", field="address"
-            ) from error
+                f"{self.shown} can't be read as an address; write it as postgresql://user:password@host/database, with "
+                "%40, %2F and so on for special characters in the password",
+                field="address",
+            ) from None  # the cause may contain the password
         self.process = os.getpid()
         self.room = BoundedSemaphore(MOST)
         self.turn = Lock()

@@ -25,7 +25,7 @@ class AuthorizedCall:
 
     async def experiment(self) -> Experiment:
         """The experiment named in the address."""
-        return await self.service.experiment(self.name)
+        return await self.service.experiment(self.name, self.token)
 
     async def ask(self, function: Callable[..., Result], *given: Any) -> Result:
         """The result of a function of the experiment, called in a worker thread."""

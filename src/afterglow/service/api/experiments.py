@@ -55,10 +55,10 @@ async def list_experiments(
 
 
 def page(experiments: live.Experiments, token: Token, after: str | None, limit: int) -> dict[str, Any]:
-    names = experiments.names()
+    names = [name for name in experiments.names() if token.knows(name)]
     if after is not None and after not in names:
         raise BadValue(f"{argument('after')} must be the next of an earlier page, got {after!r}")
-    rest = [name for name in names[names.index(after) + 1 if after is not None else 0 :] if token.knows(name)]
+    rest = names[names.index(after) + 1 if after is not None else 0 :]
     items, unusable = list[dict[str, Any]](), list[dict[str, str]]()
     for name in rest[:limit]:
         try:

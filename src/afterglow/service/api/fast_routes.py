@@ -65,7 +65,7 @@ class CurrentRoute:
         refuse_other_methods(scope["method"], "GET", "HEAD")
         service, name = self.service, scope["path_params"]["name"]
         allow(scope["token"], "decide", name)
-        experiment = service.experiments.opened(name) or await service.experiment(name)
+        experiment = service.experiments.opened(name) or await service.experiment(name, scope["token"])
         known = experiment.glance()
         decision = await service.ask(experiment.decision) if known is None else known
         view = self.views.get(name)
@@ -99,7 +99,7 @@ class Rewards:
         service, name = self.service, scope["path_params"]["name"]
         allow(scope["token"], "report", name)
         batch = rewards_in((await receive())["body"])
-        experiment = service.experiments.opened(name) or await service.experiment(name)
+        experiment = service.experiments.opened(name) or await service.experiment(name, scope["token"])
         receipt = await service.reward_writer.put(experiment, batch)
         body = b'{"step":%d,"accepted":%d,"duplicates":%d}' % receipt
         headers = [JSON, (b"content-length", str(len(body)).encode())]

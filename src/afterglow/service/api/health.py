@@ -1,4 +1,4 @@
-"""Liveness, readiness, metrics and explanations of problems. No token is needed."""
+"""Liveness, readiness, metrics and explanations of problems. No token is needed, but for metrics off loopback."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -12,6 +12,7 @@ from afterglow.service import metrics
 from afterglow.service.api.docs import problem_page
 from afterglow.service.api.openapi import Answers, answers
 from afterglow.service.auth.scopes import allow
+from afterglow.service.auth.tokens import Token
 from afterglow.service.problems import Problem
 
 router = APIRouter(tags=["operation"])
@@ -65,9 +66,12 @@ async def readyz(request: Request) -> dict[str, str]:
 @router.get("/metrics", summary="Metrics for Prometheus", response_class=Response, responses=TEXT)
 async def read_metrics(request: Request) -> Response:
     service = request.app.state.service
-    if service.settings.metrics == "token":
-        allow(request.scope["token"], "read")
-    return Response(service.metrics.text(), media_type=metrics.MEDIA_TYPE)
+    knows: Callable[[str], bool] | None = None
+    if service.settings.metrics_need_token:
+        token: Token = request.scope["token"]
+        allow(token, "read")
+        knows = None if token.experiments is None else token.knows
+    return Response(service.metrics.text(knows), media_type=metrics.MEDIA_TYPE)
 
 
 @router.get(

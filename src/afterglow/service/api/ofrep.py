@@ -120,7 +120,7 @@ async def evaluate_flag(key: str, request: Request) -> Response:
     allow(request.scope["token"], "decide", key)
     try:
         unreadable(await request.body())
-        decision = await decision_of(service, await service.experiment(key))
+        decision = await decision_of(service, await service.experiment(key, request.scope["token"]))
         return answer(flag(key, decision), fresh=service.freshness(decision))
     except Unreadable as error:
         return answer({"key": key, "errorCode": error.code, "errorDetails": error.details}, 400)
@@ -152,7 +152,7 @@ async def evaluate_flags(request: Request) -> Response:
     except Unreadable as error:
         return answer({"errorCode": error.code, "errorDetails": error.details}, 400)
     names = [name for name in await service.ask(service.experiments.names) if token.knows(name)]
-    body = msgspec.json.encode({"flags": [await one_of_many(service, name) for name in names]})
+    body = msgspec.json.encode({"flags": [await one_of_many(service, name, token) for name in names]})
     tag = b'"%s"' % blake2b(body, digest_size=12).hexdigest().encode()
     known = request.scope["sent"].get(b"if-none-match")
     headers = {"ETag": tag.decode(), "Cache-Control": "no-cache"}
@@ -161,10 +161,10 @@ async def evaluate_flags(request: Request) -> Response:
     return Response(body, headers=headers, media_type="application/json")
 
 
-async def one_of_many(service: Service, name: str) -> dict[str, Any]:
+async def one_of_many(service: Service, name: str, token: Token) -> dict[str, Any]:
     """One flag; an experiment that can't be used doesn't hide the others."""
     try:
-        return flag(name, await decision_of(service, await service.experiment(name)))
+        return flag(name, await decision_of(service, await service.experiment(name, token)))
     except Exception as error:
         problem = problem_of(error)
         if problem.kind.wait:  # the experiment itself is fine

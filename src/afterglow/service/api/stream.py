@@ -81,7 +81,7 @@ async def stream(
     only: Collection[str] | None = token.experiments
     if experiment is not None:
         allow(token, "read", experiment)
-        await service.experiment(experiment)
+        await service.experiment(experiment, token)
         only = (experiment,)
     seat = Seat(service)
     try:
@@ -187,11 +187,11 @@ class EventLines:
         experiments, seen, verdicts = self.service.experiments, self.seen, self.service.ticker.verdicts
         located = experiments.locate(seen)
         lost = [
-            item_of(name, None, rewound(seen[name].seq, seq, experiments.now()))
-            for name, (seq, gone) in located.items()
+            item_of(name, None, rewound(seen[name].seq, seq, mark, experiments.now()))
+            for name, (seq, gone, mark) in located.items()
             if gone
         ]
-        found = experiments.changes({name: seq for name, (seq, _) in located.items()}, PAGE, self.only)
+        found = experiments.changes({name: one.seq for name, one in located.items()}, PAGE, self.only)
         return [*lost, *(item_of(name, verdicts.spec(name), one, verdicts.verdict(name, one)) for name, one in found)]
 
     def line(self, item: Item) -> bytes:

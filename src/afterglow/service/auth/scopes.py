@@ -1,15 +1,22 @@
 """Authentication by bearer token, authorisation by scope and experiment, and rate limits."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from time import monotonic
 
+from starlette.types import Scope
+
+from afterglow.errors import UnknownName
+from afterglow.service.auth.client_address import Proxies
 from afterglow.service.auth.tokens import ANYBODY, Token, TokenCache
-from afterglow.service.problems import Problem
+from afterglow.service.problems import Problem, problem_of
 from afterglow.service.settings import loopback
 
-STRANGERS = 50.0  # unauthenticated calls per second, and page visits, of all callers together; bursts of twice that
+ADDRESS = 50.0  # unauthenticated calls per second, and page visits, from one address; bursts of twice that
+STRANGERS = 400.0  # the same from all addresses together
+MOST = 10_000  # addresses and tokens whose calls are counted
+OTHER_SITES = (b"cross-site", b"same-site")  # values of Sec-Fetch-Site for what pages of other sites send
 
 
 class Authenticator:
@@ -22,6 +29,7 @@ class Authenticator:
         rate: float,
         now: Callable[[], float],
         renew: Callable[[], Awaitable[None]],
+        proxies: Proxies | None = None,
     ) -> None:
         self.tokens = tokens
         self.auth = auth
@@ -29,15 +37,19 @@ class Authenticator:
         self.renew = renew  # reads the tokens again, in a worker thread
         self.looking = asyncio.Lock()
         self.buckets = Buckets(rate)
+        self.proxies = proxies or Proxies()
+        self.addresses = Buckets(ADDRESS)
         self.strangers = Buckets(STRANGERS)
 
-    async def enter(self, authorization: bytes, host: bytes) -> Token:
+    async def enter(self, scope: Scope) -> Token:
         """The token that was sent; a problem if it is not valid or over its rate limit."""
+        sent = scope["sent"]
         if not self.auth:
-            refuse_strangers(host)
+            refuse_strangers(sent.get(b"host", b""))
+            refuse_other_sites(sent)
             token: Token | None = ANYBODY
         else:
-            token = await self.find(authorization)
+            token = await self.find(sent.get(b"authorization", b""), scope)
         if token is None:
             raise Problem("unauthorized")
         if not self.buckets.take(token.id):
@@ -49,24 +61,24 @@ class Authenticator:
         known = token is ANYBODY or self.tokens.known.get(token.id) == token
         return known and (token.expires is None or self.now() < token.expires)
 
-    async def find(self, authorization: bytes) -> Token | None:
+    async def find(self, authorization: bytes, scope: Scope) -> Token | None:
         scheme, _, sent = authorization.partition(b" ")
         if scheme.lower() != b"bearer" or not sent.isascii():
             return None
         text = sent.strip().decode("ascii")
         token = self.tokens.held(text)
         if token is None:
-            return await self.look_for(text)
+            return await self.look_for(text, scope)
         if token.expires is not None and token.expires <= self.now():
             when = f"{datetime.fromtimestamp(token.expires, UTC):%Y-%m-%d %H:%M:%S} UTC"
             raise Problem("unauthorized", f"the token expired at {when}; `afterglow token create` makes another")
         return token
 
-    async def look_for(self, text: str) -> Token | None:
+    async def look_for(self, text: str, scope: Scope | None = None) -> Token | None:
         """A token by its text; an unknown one may have just been created, so the tokens are read again."""
         token = self.tokens.find(text, self.now())
         if token is None and text.startswith("ag_"):
-            self.brake("calls with unknown tokens")
+            self.brake("calls with unknown tokens", scope)
             since = monotonic()
             await self.look_again(since)
             token = self.tokens.find(text, self.now())
@@ -74,8 +86,10 @@ class Authenticator:
                 raise Problem("database-unavailable", "the token is unknown, and the list of tokens can't be read now")
         return token
 
-    def brake(self, what: str) -> None:
-        """A problem if there are too many unauthenticated calls of a kind."""
+    def brake(self, what: str, scope: Scope | None = None) -> None:
+        """A problem if there are too many unauthenticated calls of a kind, from one address or from all."""
+        if scope is not None and not self.addresses.take(f"{what} {self.proxies.caller(scope)}"):
+            raise Problem("too-many-requests", f"more than {ADDRESS:g} {what} per second from one address")
         if not self.strangers.take(what):
             raise Problem("too-many-requests", f"more than {STRANGERS:g} {what} per second")
 
@@ -105,7 +119,14 @@ class Buckets:
         if level < 1:
             return False
         self.levels[token] = (level - 1, now)
+        if len(self.levels) > MOST:
+            self.forget(now)
         return True
+
+    def forget(self, now: float) -> None:
+        """Drop those that are full again, and the oldest half if there are too many still."""
+        kept = [(one, at) for one, at in self.levels.items() if at[0] + (now - at[1]) * self.rate < self.full]
+        self.levels = dict(kept if len(kept) <= MOST // 2 else kept[len(kept) - MOST // 2 :])
 
 
 def refuse_strangers(host: bytes) -> None:
@@ -114,6 +135,21 @@ def refuse_strangers(host: bytes) -> None:
     name = name.rpartition(":")[0] if name.rpartition(":")[2].isdecimal() and not name.endswith("]") else name
     if not loopback(name):
         raise Problem("forbidden", f"without tokens the host must be 127.0.0.1, [::1] or localhost, got {name!r}")
+
+
+def refuse_other_sites(sent: Mapping[bytes, bytes]) -> None:
+    """Without tokens, refuse what a browser sends for a page of another site: it needs no permission to send."""
+    origin, host = sent.get(b"origin"), sent.get(b"host", b"")
+    foreign = origin is not None and origin.partition(b"://")[2].lower() != host.lower()
+    if foreign or sent.get(b"sec-fetch-site") in OTHER_SITES:
+        raise Problem("forbidden", "the call was sent by a page of another site; without tokens that is refused")
+
+
+def unknown_experiment(error: UnknownName, name: str, token: Token | None) -> Problem:
+    """The problem of a name; a token for some experiments is told no names of others."""
+    if token is not None and token.experiments is None:
+        return problem_of(error)
+    return Problem("unknown-experiment", f"no experiment named {name!r}", error_kind=error.kind, field=error.field)
 
 
 def allow(token: Token, scope: str, experiment: str | None = None) -> None:

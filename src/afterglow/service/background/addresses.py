@@ -14,9 +14,15 @@ from afterglow.errors import BadValue
 
 LONGEST = 2000
 ANYWHERE = "any"
-DISGUISED = ("::/96", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16")  # IPv4 embedded in IPv6
-OUTDATED = ("fec0::/10", "192.88.99.0/24")  # deprecated site-local addresses and 6to4 relays
-CLOSED = tuple(ip_network(net) for net in (*DISGUISED, *OUTDATED))
+SPECIAL_4 = (
+    "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
+    "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24",
+    "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
+)  # fmt: skip  # all of IANA's registry of special purposes, multicast and reserved
+SPECIAL_6 = ("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20")  # in 2000::/3
+CLOUD = ("168.63.129.16/32",)  # public by number, yet a service of the cloud's host for its virtual machines
+OPEN_6 = ip_network("2000::/3")  # the only part of IPv6 that is given out: all IPv4 in disguise but 6to4 lies elsewhere
+CLOSED = tuple(ip_network(net) for net in (*SPECIAL_4, *SPECIAL_6, *CLOUD))
 
 
 def checked_url(url: str, reach: str) -> str:
@@ -58,9 +64,12 @@ def refuse_private(host: str, found: Iterable[IPv4Address | IPv6Address], reach:
 
 
 def public(address: IPv4Address | IPv6Address) -> bool:
+    """Whether it is a public address, by a list of our own: what Python knows of it depends on its release."""
     if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
         return public(address.ipv4_mapped)
-    return address.is_global and not address.is_multicast and not any(address in net for net in CLOSED)
+    if isinstance(address, IPv6Address) and address not in OPEN_6:
+        return False
+    return address.is_global and not any(address in net for net in CLOSED)
 
 
 async def located(url: str, reach: str) -> tuple[str, str, str]:

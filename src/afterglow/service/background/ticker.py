@@ -130,9 +130,9 @@ class Ticker:
         heads = self.experiments.places(FRESH)
         self.unplaced |= heads.keys() - seen.keys()
         changed = {name: seen.get(name, BEGINNING) for name, head in heads.items() if seen.get(name) != head}
-        for name, (seq, lost) in self.experiments.locate(changed).items():
+        for name, (seq, lost, mark) in self.experiments.locate(changed).items():
             if lost:
-                entry = rewound(changed[name].seq, seq, self.experiments.now())
+                entry = rewound(changed[name].seq, seq, mark, self.experiments.now())
                 self.loop.call_soon_threadsafe(self.feed.add, [item_of(name, None, entry)])
                 changed[name] = changed[name]._replace(seq=seq)
         seqs = {name: place.seq for name, place in changed.items()}

@@ -216,7 +216,7 @@ class Deliveries:
         if not located.lost:
             return found
         LOG.error("the log of %s has lost record %d, which a webhook has received", name, place.seq)
-        return [rewound(place.seq, located.seq, self.experiments.now()), *found]
+        return [rewound(place.seq, located.seq, located.hash, self.experiments.now()), *found]
 
     async def sent(
         self, http: httpx.AsyncClient, hook: HookRow, name: str, lane: DeliveryLane, event: LogEntry

@@ -30,7 +30,7 @@ PAGES: tuple[tuple[str, Page, str | None, list[str]], ...] = (
     ("/experiments/{name}/changes", changes, "read", READ),
     ("/experiments/{name}/totals", totals, "read", READ),
     ("/experiments/{name}/explain", explain_form, "read", READ),
-    ("/experiments/{name}/steps/{step:int}", explain_page, "read", READ),
+    ("/experiments/{name}/steps/{step}", explain_page, "read", READ),
     ("/experiments/{name}/actions/{action}", command_page, "operate", [*READ, *SEND]),
 )
 

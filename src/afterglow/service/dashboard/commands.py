@@ -35,15 +35,38 @@ def command_page(visit: Visit) -> Response:
     if visit.request.method == "GET":
         return form_page(visit, experiment, command)
     try:
-        if command.grave and visit.form.get(CONFIRM, "").strip() != experiment.name:
-            raise BadValue(f"type the experiment’s name, {experiment.name}, to confirm", field=CONFIRM)
-        experiment.command(command.name, by=visit.actor(), **arguments(command, visit.form))
+        given = arguments(command, visit.form)
+        if visit.form.get(CONFIRM, "").strip() != experiment.name:
+            cost = voided(experiment, command, given)
+            if command.grave or over_range(command, visit.form) or cost:
+                raise BadValue(f"{cost}type the experiment’s name, {experiment.name}, to confirm", field=CONFIRM)
+        experiment.command(command.name, by=visit.actor(), **given)
     except (BadValue, Conflict, OutOfTurn) as error:
         return form_page(visit, experiment, command, error)
     return visit.go(f"/experiments/{experiment.name}?done={command.slug}")
 
 
 command_page.__name__ = "order_page"  # the endpoint's name in metrics and logs stays
+
+
+def voided(experiment: Experiment, command: Command, given: Mapping[str, Any]) -> str:
+    """What voiding steps would cost beyond these steps themselves; empty if nothing."""
+    if not command.grave_range:
+        return ""
+    steps = 1 if given.get("last") is None else given["last"] - given["step"] + 1
+    learned, lost = experiment.cost_of_void(given["step"], given.get("last"))
+    if lost <= steps:
+        return ""
+    return (
+        f"about {lost:,} of {learned:,} used steps would be lost, because the plan would have been another without "
+        "the void ones; "
+    )
+
+
+def over_range(command: Command, form: Mapping[str, str]) -> bool:
+    """Whether a command that may take several steps was given more than one."""
+    last = form.get("last", "").strip()
+    return command.grave_range and bool(last) and last != form.get("step", "").strip()
 
 
 def arguments(command: Command, form: Mapping[str, str]) -> dict[str, object]:

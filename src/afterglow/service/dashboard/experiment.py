@@ -8,6 +8,7 @@ from starlette.responses import JSONResponse, Response
 from afterglow.errors import OutOfTurn
 from afterglow.live import Decision, Experiment
 from afterglow.live.domain.command_table import COMMANDS
+from afterglow.live.domain.notices import SILENT
 from afterglow.live.domain.status import Status
 from afterglow.live.follower import LogEntry
 from afterglow.service.dashboard import sentences
@@ -79,6 +80,7 @@ def page_values(visit: Visit, experiment: Experiment, current: ExperimentView) -
         "exact": exact_rows(status.test, status.recommended),
         "planned": planned(visit, experiment, status),
         "conditions": sentences.conditions(spec, status),
+        "silence": silence(experiment),
         "timeline": chart,
         "totals_chart": totals_chart(chart, steps),
         "taken_out": taken_out(spec, steps),
@@ -93,6 +95,19 @@ def page_values(visit: Visit, experiment: Experiment, current: ExperimentView) -
         "actions": offered(spec, status) if visit.may("operate") else [],
         "seen": current.seen,
     }
+
+
+def silence(experiment: Experiment) -> str:
+    """What to say at the top if nothing was reported for a while."""
+    reported, steps = experiment.silence()
+    if steps < SILENT or experiment.decision().role == "over":
+        return ""
+    if reported:
+        return f"Nothing was reported in the last {steps:,} steps. Is the program that reports still running?"
+    return (
+        f"Nothing was ever reported, in {steps:,} steps. Steps are not learned from until the first report. Does a "
+        "program send rewards to this experiment?"
+    )
 
 
 def planned(visit: Visit, experiment: Experiment, status: Status) -> str:

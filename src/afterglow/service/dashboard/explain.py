@@ -10,18 +10,17 @@ from afterglow.live.domain.status import Explanation
 from afterglow.service.dashboard.intervals import interval_chart
 from afterglow.service.dashboard.numbers import figure
 from afterglow.service.dashboard.rendering import HEADERS
-from afterglow.service.dashboard.visit import Visit
+from afterglow.service.dashboard.visit import Visit, whole_number
 from afterglow.service.problems import Problem, problem_of
 
-LARGEST = 10**15
 LISTED = 12  # values of a list that are listed
 
 
 def explain_page(visit: Visit) -> Response:
     """The explanation of a step, as a page or as a part of one."""
-    experiment, step = visit.experiment(), visit.request.path_params["step"]
-    if step > LARGEST:
-        raise Problem("not-found", f"no experiment has a step {step:,}")
+    experiment, step = visit.experiment(), whole_number(visit.request.path_params["step"])
+    if step is None:
+        raise Problem("not-found", "no experiment has a step of that number")
     row = next(iter(experiment.steps(step, 1)), None)
     found: dict[str, Any] = {"experiment": experiment, "spec": experiment.spec, "step": step, "row": row}
     try:

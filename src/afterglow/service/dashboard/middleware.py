@@ -32,11 +32,13 @@ def protected(dashboard: Dashboard, page: Page, scope: str | None) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         signed_out = dashboard.auth and not has_session_id(dashboard, request)
         if signed_out:
-            dashboard.authenticator.brake("visits without a session")  # raised, not rendered as a page
+            dashboard.authenticator.brake("visits without a session", request.scope)  # raised, not rendered as a page
         try:
             form = await read_form(request) if request.method == "POST" else {}
             if signed_out and "token" in form:
-                await dashboard.authenticator.look_for(typed_token(form))  # loads a token that was just created
+                await dashboard.authenticator.look_for(
+                    typed_token(form), request.scope
+                )  # loads a token that was just created
             return await dashboard.call(lambda: respond(dashboard, request, form, page, scope))
         except Problem as problem:
             return problem_page(Visit(dashboard, request, None, "", {}), problem)
@@ -125,7 +127,10 @@ def problem_for_browsers(dashboard: Dashboard, request: Request, problem: Proble
     """A problem as a page, if a browser requested one; None for other clients."""
     if request.method != "GET" or "text/html" not in request.headers.get("accept", ""):
         return None
-    return problem_page(Visit(dashboard, request, None, "", {}), problem)
+    signed_in = not dashboard.auth or has_session_id(dashboard, request)  # known without the database
+    return problem_page(
+        visit_of(dashboard, request, {}) if signed_in else Visit(dashboard, request, None, "", {}), problem
+    )
 
 
 def problem_page(visit: Visit, problem: Problem) -> Response:

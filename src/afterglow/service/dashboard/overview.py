@@ -1,19 +1,26 @@
-"""The list of all experiments."""
+"""The list of all experiments: search, filter by phase, order over all pages; alarms come first."""
 
 from hashlib import sha256
 from typing import NamedTuple
+from urllib.parse import urlencode
 
 from starlette.responses import Response
 
+from afterglow.errors import Unavailable
 from afterglow.live import Decision, Experiment
+from afterglow.live.domain.log import Place
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.status import Status
 from afterglow.service.dashboard.rendering import HEADERS
+from afterglow.service.dashboard.standing import ListedState
 from afterglow.service.dashboard.visit import Visit
 from afterglow.service.problems import problem_of
 
 PAGE_SIZE = 100  # experiments on one page
 RECENT = 30.0  # seconds for which a grade in the list may be used: computing a hundred takes seconds
+PHASES = ("draft", "scheduled", "running", "paused", "over")
+ORDERS = {"urgency": "alarms first", "name": "name", "newest": "newest first"}
+LONGEST = 100  # characters of a search
 
 
 class OverviewRow(NamedTuple):
@@ -26,19 +33,77 @@ class OverviewRow(NamedTuple):
     error: str = ""
 
 
+class Choice(NamedTuple):
+    """What a visitor wants to see."""
+
+    search: str
+    phase: str
+    order: str
+    page: int
+
+    def query(self, page: int | None = None) -> str:
+        """The part of an address that names it."""
+        wanted = {"q": self.search, "phase": self.phase, "order": self.order if self.order != "urgency" else ""}
+        number = self.page if page is None else page
+        return urlencode(
+            {name: value for name, value in wanted.items() if value} | ({"page": number} if number else {})
+        )
+
+
 def overview(visit: Visit) -> Response:
-    names = [name for name in sorted(visit.dashboard.experiments.names()) if visit.token and visit.token.knows(name)]
-    after = visit.request.query_params.get("after", "")
-    remaining = [name for name in names if name > after]
-    rows = sorted((row(visit, name) for name in remaining[:PAGE_SIZE]), key=urgency)
-    following = remaining[PAGE_SIZE - 1] if len(remaining) > PAGE_SIZE else ""
+    choice, known = chosen(visit), [one for one in visit.dashboard.experiments.names() if knows(visit, one)]
+    names = ordered(visit, known, choice)
+    first = choice.page * PAGE_SIZE
+    rows = [row(visit, name) for name in names[first : first + PAGE_SIZE]]
     listed = [(one.name, one.status, one.decision, one.error) for one in rows]
-    seen = sha256(repr(listed).encode()).hexdigest()[:16]
+    seen = sha256(repr((listed, len(names))).encode()).hexdigest()[:16]
     if visit.partial:
         if visit.request.query_params.get("seen") == seen:
             return Response(status_code=204, headers=HEADERS)
-        return visit.page("overview_rows.html", rows=rows, seen=seen, after=after)
-    return visit.page("overview.html", rows=rows, seen=seen, after=after, following=following, total=len(names))
+        return visit.page("overview_rows.html", rows=rows, seen=seen, choice=choice)
+    return visit.page(
+        "overview.html", rows=rows, seen=seen, choice=choice, total=len(known), found=len(names), phases=PHASES,
+        orders=ORDERS, more=first + PAGE_SIZE < len(names),
+    )  # fmt: skip
+
+
+def knows(visit: Visit, name: str) -> bool:
+    return visit.token is not None and visit.token.knows(name)
+
+
+def chosen(visit: Visit) -> Choice:
+    asked = visit.request.query_params
+    phase, order = asked.get("phase", ""), asked.get("order", "")
+    return Choice(
+        asked.get("q", "").strip()[:LONGEST], phase if phase in PHASES else "", order if order in ORDERS else "urgency",
+        min(visit.number("page") or 0, 10**6),
+    )  # fmt: skip
+
+
+def ordered(visit: Visit, known: list[str], choice: Choice) -> list[str]:
+    """All experiments that fit, in the chosen order; `known` has the oldest first."""
+    names = [name for name in known if choice.search.lower() in name.lower()]
+    if not choice.phase and choice.order != "urgency":
+        return sorted(names) if choice.order == "name" else names[::-1]
+    heads = visit.dashboard.experiments.places()
+    found = {name: standing(visit, name, heads[name]) for name in names if name in heads}
+    fits = [name for name, one in found.items() if choice.phase in ("", one.phase)]
+    if choice.order == "newest":
+        return fits[::-1]
+    return sorted(fits, key=lambda name: (found[name].urgency() if choice.order == "urgency" else 0, name))
+
+
+def standing(visit: Visit, name: str, place: Place) -> ListedState:
+    cache = visit.dashboard.cache(name)
+    if cache.standing is None or cache.standing.place != place:
+        try:
+            status = visit.dashboard.experiments.get(name).status(RECENT)
+            cache.standing = ListedState(place, status.phase, status.alarm is not None)
+        except Unavailable:
+            raise
+        except Exception:  # any error: it is listed with it
+            cache.standing = ListedState(place, "", True)
+    return cache.standing
 
 
 def row(visit: Visit, name: str) -> OverviewRow:
@@ -48,10 +113,3 @@ def row(visit: Visit, name: str) -> OverviewRow:
         return OverviewRow(name, experiment.spec, experiment.status(RECENT), experiment.decision())
     except Exception as failure:  # any error: the other rows must be shown
         return OverviewRow(name, error=problem_of(failure).detail)
-
-
-def urgency(row: OverviewRow) -> int:
-    """Sort key: experiments with an alarm first, ended ones last."""
-    if row.status is None or row.status.alarm:
-        return 0
-    return 2 if row.status.phase == "over" else 1

@@ -69,13 +69,14 @@ class LogLine(NamedTuple):
 
 
 def lines(spec: Spec, log_entries: Iterable[LogEntry]) -> list[LogLine]:
-    """The activity log, newest first; steps that ended normally are left out."""
+    """The activity log, newest first; steps that ended normally are left out, steps that follow each other are one."""
     made = list[LogLine]()
     void = list[LogEntry]()
     for one in log_entries:
-        if one.kind == "close" and one.body["void"]:
+        if silent(one):
+            if void and one.body["step"] != void[-1].body["step"] + 1:
+                made, void = [*made, *void_line(void)], []
             void.append(one)
-            continue
         text = sentence(spec, one)
         if text:
             reason, by = str(one.body.get("reason", "")), actor_in(one.body)
@@ -84,12 +85,18 @@ def lines(spec: Spec, log_entries: Iterable[LogEntry]) -> list[LogLine]:
     return [*made, *void_line(void)][::-1]
 
 
+def silent(one: LogEntry) -> bool:
+    """Whether a record ends a step that is void because nothing was reported."""
+    return one.kind == "close" and bool(one.body["void"]) and bool(one.body.get("silent", True))
+
+
 def void_line(void: Sequence[LogEntry]) -> list[LogLine]:
     if not void:
         return []
-    steps = [one.body["step"] for one in void]
-    which = f"Step {steps[0]:,} is" if len(steps) == 1 else f"{len(steps):,} steps from step {steps[0]:,} on are"
-    return [LogLine(void[-1].seq, void[-1].at, "silent", f"{which} void: nothing was reported.", "")]
+    first, last = void[0].body["step"], void[-1].body["step"]
+    verb = "is" if first == last else "are"
+    text = f"{step_range(first, last)} {verb} void: nothing was reported."
+    return [LogLine(void[-1].seq, void[-1].at, "silent", text, "")]
 
 
 def sentence(spec: Spec, one: LogEntry) -> str:
@@ -102,7 +109,8 @@ def sentence(spec: Spec, one: LogEntry) -> str:
     if one.kind == "missed":
         first, count = body["first"], body["count"]
         were = "was" if count == 1 else "were"
-        return f"{step_range(first, first + count - 1)} {were} missed: no requests, no reports."
+        end = f" All {spec.horizon:,} steps are complete." if first + count == spec.horizon else ""
+        return f"{step_range(first, first + count - 1)} {were} missed: no requests, no reports.{end}"
     voided = step_range(body.get("first", 0), body.get("last", 0))
     if one.kind in NOTICES:
         return notice(one, variant)

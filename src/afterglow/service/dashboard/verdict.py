@@ -7,7 +7,7 @@ from afterglow.estimation.verdict import ANY_TIME, Verdict, Versus
 from afterglow.live import Experiment
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.status import Status
-from afterglow.live.summary import Progress, advice, amounts, assumptions, gained, money
+from afterglow.live.summary import Reached, advice, amounts, assumptions, gained, money
 from afterglow.live.verdict_history import VerdictPoint
 from afterglow.service.dashboard.axis import Axis, axis
 from afterglow.service.dashboard.dates import date_ticks
@@ -67,7 +67,7 @@ class VerdictPart(NamedTuple):
     chances: ChanceChart | None
 
 
-def verdict_part(visit: Visit, experiment: Experiment, status: Status, reached: Progress) -> VerdictPart:
+def verdict_part(visit: Visit, experiment: Experiment, status: Status, reached: Reached) -> VerdictPart:
     """The verdict and its pictures."""
     spec, found = experiment.spec, status.verdict
     if status.phase in ("draft", "scheduled"):
@@ -119,7 +119,7 @@ def lift_row(number: int, row: Versus, scale: Axis) -> LiftRow:
     )  # fmt: skip
 
 
-def chance_chart(spec: Spec, past: Sequence[VerdictPoint], reached: Progress, found: Verdict) -> ChanceChart | None:
+def chance_chart(spec: Spec, past: Sequence[VerdictPoint], reached: Reached, found: Verdict) -> ChanceChart | None:
     """The chance of each variant to be the best, over the steps until now; None while it is unknown."""
     step = reached.step
     now = {str(variant): chance for variant, chance in found.chances.items()}

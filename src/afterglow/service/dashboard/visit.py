@@ -10,15 +10,25 @@ from starlette.datastructures import URL
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from afterglow.errors import UnknownName
 from afterglow.live import Actor, Experiment, Experiments
 from afterglow.live.domain.status import Explanation
 from afterglow.live.verdict_history import VerdictPoint
-from afterglow.service.auth.scopes import Authenticator
+from afterglow.service.auth.scopes import Authenticator, unknown_experiment
 from afterglow.service.auth.sessions import Sessions, form_mark
 from afterglow.service.auth.tokens import Token
 from afterglow.service.dashboard.recent_log import RecentLog
 from afterglow.service.dashboard.rendering import HEADERS, render, respond
+from afterglow.service.dashboard.standing import ListedState
 from afterglow.service.problems import Problem
+
+SAFE = ":/%#?=@[]!$&'()*+,;~"  # characters that stay as they are in an address
+DIGITS = 15  # maximum digits of a number in an address
+
+
+def whole_number(text: str) -> int | None:
+    """A whole number that was written in an address, or None."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= DIGITS else None
 
 
 class RunInThread(Protocol):
@@ -33,6 +43,7 @@ class ExperimentCache:
 
     log: RecentLog = field(default_factory=RecentLog)
     plan: Explanation | None = None
+    standing: ListedState | None = None
     history: list[VerdictPoint] | None = None
     history_step: int = 0
 
@@ -91,12 +102,14 @@ class Visit:
         name = self.request.path_params["name"]
         if self.token is None or not self.token.knows(name):
             raise Problem("forbidden", f"this token has no access to experiment {name!r}")
-        return self.dashboard.experiments.get(name)
+        try:
+            return self.dashboard.experiments.get(name)
+        except UnknownName as error:
+            raise unknown_experiment(error, name, self.token) from error
 
     def number(self, name: str) -> int | None:
         """A whole number in the query string, or None."""
-        text = self.request.query_params.get(name, "")
-        return int(text) if text.isascii() and text.isdecimal() and len(text) <= 15 else None
+        return whole_number(self.request.query_params.get(name, ""))
 
     def text(self, template: str, **given: Any) -> str:
         return render(
@@ -109,7 +122,7 @@ class Visit:
     def go(self, address: str) -> Response:
         """Redirect to another page."""
         if self.partial:
-            return Response(status_code=204, headers=HEADERS | {"HX-Redirect": address})
+            return Response(status_code=204, headers=HEADERS | {"HX-Redirect": quote(address, SAFE)})
         return RedirectResponse(address, 303, HEADERS)
 
     def sign_in(self) -> Response:

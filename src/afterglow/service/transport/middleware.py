@@ -20,7 +20,18 @@ GUARDED = ("/v1/", "/ofrep/")
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 FREQUENT = frozenset({"current", "rewards"})  # frequent calls: logged only on errors, unless the level is debug
 FORM, FORMS = 1 << 16, 1 << 22  # maximum bytes of a page's form, and of all forms at the same time
-HEADERS = (b"authorization", b"content-length", b"content-type", b"host", b"x-request-id", b"if-none-match")
+HEADERS = (
+    b"authorization",
+    b"content-length",
+    b"content-type",
+    b"host",
+    b"x-request-id",
+    b"if-none-match",
+    b"origin",
+    b"sec-fetch-site",
+    b"x-forwarded-for",
+)
+LONGEST = 300  # characters of a path in the log
 PLAIN_ID = frozenset(b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.:")
 
 
@@ -81,10 +92,10 @@ class Middleware:
             self.note(scope, answer.status, perf_counter() - began)
 
     async def pass_on(self, scope: Scope, receive: Receive, send: ResponseSender) -> None:
-        sent, path = scope["sent"], scope["path"]
+        path = scope["path"]
         guarded = path.startswith(GUARDED)
-        if guarded or (path == "/metrics" and self.settings.metrics == "token"):
-            scope["token"] = await self.authenticator.enter(sent.get(b"authorization", b""), sent.get(b"host", b""))
+        if guarded or (path == "/metrics" and self.settings.metrics_need_token):
+            scope["token"] = await self.authenticator.enter(scope)
         if scope["method"] not in WRITES:
             await self.inner(scope, receive, send)
             return
@@ -106,11 +117,16 @@ class Middleware:
         if LOG.isEnabledFor(level):
             token = scope.get("token")
             more: dict[str, Any] = {
-                "request": scope["request_id"], "method": scope["method"], "path": scope["path"], "call": call,
-                "status": status, "ms": round(1000 * seconds, 3), "token": token.id if token else None,
+                "request": scope["request_id"], "method": scope["method"], "path": shortened(scope["path"]),
+                "call": call, "status": status, "ms": round(1000 * seconds, 3), "token": token.id if token else None,
                 **({"session": token.session} if token and token.session else {}),
             }  # fmt: skip
             LOG.log(level, "called", extra=more)
+
+
+def shortened(path: str) -> str:
+    """A path for a log line or a message: a caller without a token may send a very long one."""
+    return path if len(path) <= LONGEST else f"{path[:LONGEST]}… ({len(path):,} characters)"
 
 
 def headers_of(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:

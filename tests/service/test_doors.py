@@ -1,0 +1,124 @@
+"""What strangers and other sites may send: never a failure of the service, never a name they may not know."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from time import time
+from typing import Any
+
+import httpx
+import pytest
+
+from afterglow import live
+from afterglow.live import Actor
+from afterglow.live.store import access
+from afterglow.service.auth.audit import made
+from afterglow.service.auth.tokens import new_token
+from testbed.quick_disk import quick_folder
+from testbed.service import in_thread, slug
+
+ASKED: dict[str, Any] = {"name": "shipping", "variants": ["A", "B"], "window": 2, "start": False}
+JSON = {"Content-Type": "application/json"}
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[httpx.Client]:
+    """A service without tokens, with one draft."""
+    with quick_folder() as folder, in_thread(Path(folder) / "e.db") as made:
+        made.post("/v1/experiments", json=ASKED).raise_for_status()
+        yield made
+
+
+@pytest.mark.parametrize("option", ["self", "release", "by", "given", "__class__", ""])
+def test_names_of_our_own_arguments_are_no_options(client: httpx.Client, option: str) -> None:
+    answer = client.post("/v1/experiments", json={**ASKED, "name": "other", "options": {option: 1}})
+    assert slug(answer) == "bad-value"
+    assert answer.json()["field"] == "options"
+
+
+@pytest.mark.parametrize("step", ["9" * 5000, "9" * 16, "-1", "one", "%D9%A1"])
+def test_a_step_in_the_address_of_a_page_that_cant_be_is_not_found(client: httpx.Client, step: str) -> None:
+    answer = client.get(f"/experiments/shipping/steps/{step}")
+    assert answer.status_code == 404
+    assert len(answer.text) < 5000
+
+
+@pytest.mark.parametrize("htmx", ["true", "false"])
+def test_the_page_to_return_to_may_be_written_in_any_script(client: httpx.Client, htmx: str) -> None:
+    answer = client.get("/sign-in", params={"next": "/é漢?a=1"}, headers={"HX-Request": htmx})
+    assert answer.status_code in (204, 303)
+    assert "/%C3%A9%E6%BC%A2?a=1" in (answer.headers.get("hx-redirect"), answer.headers.get("location"))
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}, {"Origin": "https://elsewhere.example"},
+     {"Origin": "null"}],
+)  # fmt: skip
+def test_without_tokens_a_page_of_another_site_can_do_nothing(client: httpx.Client, headers: dict[str, str]) -> None:
+    """A browser sends such a call without asking: an empty body needs no permission."""
+    assert slug(client.post("/v1/experiments/shipping/start", headers=headers)) == "forbidden"
+    assert slug(client.post("/ofrep/v1/evaluate/flags", headers=headers)) == "forbidden"
+    assert client.get("/v1/experiments/shipping").json()["status"]["phase"] == "draft"
+    own = {"Sec-Fetch-Site": "same-origin", "Origin": str(client.base_url)}
+    assert client.get("/v1/experiments", headers=own).status_code == 200
+
+
+@pytest.fixture(scope="module")
+def guarded() -> Iterator[tuple[httpx.Client, dict[str, str]]]:
+    """A service that others can reach, with a token for everything, one for two names and one for none of them."""
+    with quick_folder() as folder:
+        db = Path(folder) / "e.db"
+        live.open(db).close()
+        rows, tokens = access(db), {}
+        for name, experiments in (("all", None), ("some", ["banner", "shiping"])):
+            tokens[name], row = new_token(["admin"], experiments, name, time())
+            rows.put_token(row, made(row, Actor("", "test"), time()))
+        rows.close()
+        with in_thread(db, auth=True, host="0.0.0.0") as client:
+            for name in ("shipping", "banner"):
+                client.post("/v1/experiments", json={**ASKED, "name": name}, headers=bearer(tokens["all"]))
+            yield client, tokens
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("GET", "/v1/experiments/shiping"), ("GET", "/v1/experiments/shiping/current"),
+     ("POST", "/ofrep/v1/evaluate/flags/shiping"), ("GET", "/v1/events?experiment=shiping")],
+)  # fmt: skip
+def test_a_token_for_some_experiments_is_told_no_other_name(
+    guarded: tuple[httpx.Client, dict[str, str]], method: str, path: str
+) -> None:
+    client, tokens = guarded
+    told = {name: client.request(method, path, headers=bearer(token)) for name, token in tokens.items()}
+    assert {answer.status_code for answer in told.values()} == {404}
+    assert "'shipping'" in told["all"].text
+    assert "'shiping'" in told["some"].text
+    assert "shipping" not in told["some"].text
+
+
+def test_a_page_after_a_name_shows_not_whether_it_exists(guarded: tuple[httpx.Client, dict[str, str]]) -> None:
+    client, tokens = guarded
+    said = [
+        client.get("/v1/experiments", params={"after": name}, headers=bearer(tokens["some"]))
+        for name in ("shipping", "nothing")
+    ]
+    assert [slug(answer) for answer in said] == ["bad-value", "bad-value"]
+    assert said[0].text.replace("shipping", "nothing") == said[1].text
+
+
+def test_metrics_need_a_token_off_loopback_and_show_what_it_is_for(
+    guarded: tuple[httpx.Client, dict[str, str]],
+) -> None:
+    client, tokens = guarded
+    assert slug(client.get("/metrics")) == "unauthorized"
+    whole, part = (client.get("/metrics", headers=bearer(tokens[name])).text for name in ("all", "some"))
+    while 'experiment="shipping"' not in whole:
+        whole = client.get("/metrics", headers=bearer(tokens["all"])).text
+    while 'experiment="banner"' not in part:
+        part = client.get("/metrics", headers=bearer(tokens["some"])).text
+    assert "shipping" not in part
+    assert "afterglow_requests_total" in part
