@@ -44,7 +44,7 @@ def refuse_wrong_returns(policy: Policy[Any, Any], settings: Any, arms: int) -> 
         raise BadValue(what, kind="wrong-return", field="policy")
     draws = [rng.uniform(rng.key(1, 0, rng.POLICY), j) for j in range(policy.reads(arms))]
     try:
-        asked = policy.next_hold(settings, state, draws)
+        asked: Any = policy.next_hold(settings, state, draws)
         again = policy.next_hold(settings, policy.start(settings), draws)
     except Exception as problem:
         sentence = f"{policy.name} failed: {worded('next_hold', 0, problem)}"

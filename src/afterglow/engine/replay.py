@@ -25,7 +25,8 @@ def replayed(policy: Policy[Any, Any], settings: Any, trace: NDArray[np.float64]
         if row is None:
             return f"next_hold returned {asked!r} at hold {count}"
         try:
-            policy.learn(settings, state, *(int(part) for part in row[:3]), float(row[3]), float(row[4]))
+            arm, steps, split = (int(part) for part in row[:3])
+            policy.learn(settings, state, arm, steps, split, float(row[3]), float(row[4]))
         except Exception as problem:
             return worded("learn", count, problem)
     return ""
