@@ -54,6 +54,13 @@ def whole(name: str, value: object, least: int, note: str = "") -> int:
     return int(value)
 
 
+def at_most(name: str, value: int, most: int, why: str = "") -> int:
+    """`value` if it isn't above a limit, which the sentence names."""
+    if value > most:
+        raise BadValue(f"{subject(name)} must be at most {most:,}{' (' + why + ')' if why else ''}, got {value:.4g}")
+    return value
+
+
 def any_seed(value: object) -> int:
     """`value` as a seed: a whole number that 64 bits hold."""
     seed = whole("seed", value, 0)
