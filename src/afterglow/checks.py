@@ -58,9 +58,10 @@ def whole(name: str, value: object, least: int, note: str = "") -> int:
     return int(value)
 
 
-def at_most(name: str, value: int, most: int) -> int:
+def at_most(name: str, value: int, most: int, why: str = "") -> int:
+    """`value` if it isn't above a limit, which the sentence names."""
     if value > most:
-        raise BadValue(f"{subject(name)} must be at most {most:,}, got {value:.6g}")
+        raise BadValue(f"{subject(name)} must be at most {most:,}{' (' + why + ')' if why else ''}, got {value:.4g}")
     return value
 
 

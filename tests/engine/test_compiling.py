@@ -2,6 +2,7 @@
 
 import logging
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -135,8 +136,43 @@ def test_a_hold_that_cannot_be_is_refused(asked: tuple[int, int, int], sentence:
 
 
 def test_reading_past_a_list_is_an_error_not_a_wrong_number() -> None:
-    with pytest.raises(BadValue, match="out of bounds"):
+    with pytest.raises(BadValue, match="next_hold raises IndexError: list index out of range at hold 0, line"):
         simulate(policy_with(lambda settings, state, draws: (int(state.sums[5]), 1, 0)), WORLD, 50, 1)
+
+
+def learn_too_far(settings: Settings, state: State, arm: int, steps: int, split: int, head: float, body: float) -> None:
+    state.count += 1
+    state.sums[state.count - 1] += body
+
+
+def test_a_failure_in_a_compiled_verb_is_replayed_with_its_line_and_values() -> None:
+    with pytest.raises(BadValue, match="out of bounds") as failed:
+        simulate(policy_with(lambda settings, state, draws: (0, 5, 0), learn_too_far), WORLD, 50, 1)
+    assert "learn raises IndexError: list index out of range at hold 2, line " in str(failed.value)
+    assert "(state.sums[state.count - 1] += body), with settings = Settings(arms=2), " in str(failed.value)
+    assert "state = State(count=3, " in str(failed.value)
+    assert failed.value.field == "policy"
+
+
+def test_wrong_returns_are_named_for_what_they_are() -> None:
+    with pytest.raises(BadValue, match=r"next_hold of own must return \(arm, steps, split\), .* got None"):
+        simulate(policy_with(lambda settings, state, draws: None), WORLD, 50, 1)
+    wrong: Any = lambda settings: {"count": 0}  # noqa: E731
+    with pytest.raises(BadValue, match="start of own must return a State, got dict"):
+        simulate(Policy("own", Settings, State, wrong, lambda *_: (0, 1, 0), learn), WORLD, 50, 1)
+
+
+def test_randomness_of_its_own_is_named() -> None:
+    def next_hold(settings: Settings, state: State, draws: list[float]) -> tuple[int, int, int]:
+        return 0, random.randint(1, 1 << 40), 0
+
+    with pytest.raises(Disagreement, match=r"must not use random or numpy\.random"):
+        simulate(policy_with(next_hold), WORLD, 50, 1)
+
+
+def test_a_number_of_numpy_is_named() -> None:
+    with pytest.raises(Disagreement, match="next_hold of own returns NumPy's int64 at hold 0"):
+        simulate(policy_with(lambda settings, state, draws: (0, np.int64(5), 0)), WORLD, 50, 1)
 
 
 def learn_badly(settings: Settings, state: State, arm: int, steps: int, split: int, head: float, body: float) -> None:

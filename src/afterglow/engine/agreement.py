@@ -14,8 +14,9 @@ from afterglow.engine.job import Job, JobResults
 from afterglow.engine.layout import unpack
 from afterglow.engine.machinery import machinery
 from afterglow.engine.policies import content
+from afterglow.engine.replay import replayed, worded
 from afterglow.engine.tiers import STEP
-from afterglow.errors import Disagreement
+from afterglow.errors import BadValue, Disagreement
 from afterglow.policies.policy import Policy
 from afterglow.policies.registry import is_ours
 from afterglow.worlds.world import World
@@ -35,13 +36,51 @@ def check_own(policy: Policy[Any, Any], settings: Any, arms: int) -> None:
         agreed.add(key)
 
 
+def refuse_wrong_returns(policy: Policy[Any, Any], settings: Any, arms: int) -> None:
+    """Name verbs that return something else than they should, before compiling."""
+    state = policy.start(settings)
+    if not isinstance(state, policy.State):
+        what = f"start of {policy.name} must return a {policy.State.__name__}, got {type(state).__name__}"
+        raise BadValue(what, kind="wrong-return", field="policy")
+    draws = [rng.uniform(rng.key(1, 0, rng.POLICY), j) for j in range(policy.reads(arms))]
+    try:
+        asked: Any = policy.next_hold(settings, state, draws)
+        again = policy.next_hold(settings, policy.start(settings), draws)
+    except Exception as problem:
+        sentence = f"{policy.name} failed: {worded('next_hold', 0, problem)}"
+        raise BadValue(sentence, kind="failed-run", field="policy") from problem
+    if not isinstance(asked, tuple) or len(asked) != 3:
+        what = f"next_hold of {policy.name} must return (arm, steps, split), three whole numbers, got {asked!r}"
+        raise BadValue(what, kind="wrong-return", field="policy")
+    if again != asked:
+        raise Disagreement(
+            f"next_hold of {policy.name} returns another hold for the same state and draws: it must not use random or "
+            "numpy.random, a clock or a global that changes; set `draws` and use the numbers given"
+        )
+
+
+def refuse_scalars(policy: Policy[Any, Any], asked: tuple[Any, ...], count: int) -> None:
+    """Name NumPy numbers, which print like others and are not."""
+    odd = [type(part).__name__ for part in asked if isinstance(part, np.generic)]
+    if odd:
+        raise Disagreement(
+            f"next_hold of {policy.name} returns NumPy's {odd[0]} at hold {count}, where plain Python needs an int; "
+            "write int(...), or compute without NumPy"
+        )
+
+
 def agree(policy: Policy[Any, Any], settings: Any, arms: int, window: int, horizon: int, seed: int = 1) -> int:
     """Raise unless a run is the same plain and compiled; the number of holds compared."""
+    refuse_wrong_returns(policy, settings, arms)
     world = World.of([round(0.2 + 0.6 * arm / max(arms - 1, 1), 6) for arm in range(arms)], window, "uniform")
     trace = np.full((horizon, 5), np.nan)
     job = Job(policy, settings, machinery(world, policy.privileged), horizon, seed, STEP).compiled()
     results = JobResults.empty(1, arms, np.zeros(0, np.int64), recommend=False)
-    final = unpack(policy.State, job.play(results, 0, 1, np.zeros(1), trace)[0])
+    try:
+        final = unpack(policy.State, job.play(results, 0, 1, np.zeros(1), trace)[0])
+    except BadValue as problem:
+        said = replayed(policy, settings, trace, seed, arms)
+        raise BadValue(f"{problem}; {said}" if said else str(problem), kind=problem.kind, field="policy") from problem
     state, clock, reads = policy.start(settings), 0, policy.reads(arms)
     stream = rng.key(seed, 0, rng.POLICY)
     count = 0
@@ -50,6 +89,7 @@ def agree(policy: Policy[Any, Any], settings: Any, arms: int, window: int, horiz
         arm, steps, split = policy.next_hold(settings, state, draws)
         steps = min(steps, horizon - clock)
         asked = (arm, steps, min(split, steps))
+        refuse_scalars(policy, asked, count)
         compiled = tuple(int(number) for number in trace[count, :3])
         if asked != compiled or any(type(part) is not int for part in asked):
             raise Disagreement(

@@ -64,6 +64,7 @@ class Episode:
     def __init__(self, world: World, seed: int = 1, run: int = 0) -> None:
         self.world = world
         self.made = machinery(world)
+        self.machine, self.functions = machine(), self.made.functions
         self.rewards = np.zeros(CHUNK)
         self.future = np.zeros(CHUNK + world.window)
         self.scratch = np.zeros(self.made.room)
@@ -84,8 +85,8 @@ class Episode:
         self.age = 0 if arm != self.arm else self.age + 1
         self.arm = int(arm)
         made = self.made
-        fill, _, _, scatter, _, income = made.functions
-        seen, drawn, earned, self.at = machine()(
+        fill, _, _, scatter, _, income = self.functions
+        seen, drawn, earned, self.at = self.machine(
             fill, scatter, income, made.law, made.cuts, self.base, self.scratch, self.arm,
             self.world.window, self.age, int(made.gather and changed), *self.keys, self.step, self.rewards,
             self.future, self.at, self.stop,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from afterglow.checks import any_seed, choice, whole
+from afterglow.checks import any_seed, at_most, choice, whole
 from afterglow.engine.agreement import check_own
 from afterglow.engine.job import Job, JobResults
 from afterglow.engine.machinery import machinery
@@ -29,6 +29,8 @@ from afterglow.worlds.world import World
 
 TIERS = {"step": STEP, "hold": HOLD, "skip": SKIP}
 ROUNDING = 1e-9
+MOST_MARKS = 100_000  # checkpoints of a curve
+MOST_NUMBERS = 250_000_000  # of all runs of one simulation: 2 GB
 LONGEST = 10**15  # beyond this float sums no longer count single rewards
 
 
@@ -70,6 +72,8 @@ def simulate(
         )
     runs, first, seed = whole("runs", runs, 1), whole("first", first, 0), any_seed(seed)
     marks = checked_marks(checkpoints, steps)
+    if isinstance(world, World | UnitsWorld):
+        refuse_many(runs, world.arms, marks.size)
     if isinstance(world, UnitsWorld):
         if explained is not None:
             raise BadValue(f"{argument('explained')} is for one total a step, got a world with units; leave it out")
@@ -108,6 +112,14 @@ def simulate(
         recommended=results.recommended,
         kept=None if results.kept is None else np.array([results.kept[run] for run in range(runs)]),
     )  # fmt: skip
+
+
+def refuse_many(runs: int, arms: int, marks: int) -> None:
+    """Refuse runs whose results don't fit into memory."""
+    each = 10 + arms + 2 * marks
+    if runs * each > MOST_NUMBERS:
+        why = f"{MOST_NUMBERS:,} numbers, {each:,} for each run"
+        at_most("runs", runs, MOST_NUMBERS // each, why)
 
 
 def adjusted_for_lab(policy: Policy[Any, Any]) -> Policy[Any, Any]:
@@ -156,7 +168,7 @@ def checked_marks(checkpoints: Sequence[int], horizon: int) -> NDArray[np.int64]
 
 def log_marks(horizon: int, count: int) -> list[int]:
     """Up to `count` checkpoints, evenly spaced in the logarithm, the horizon last."""
-    count = whole("count", count, 1)
+    count = at_most("checkpoints", whole("checkpoints", count, 1), MOST_MARKS)
     if count == 1:
         return [horizon]
     return sorted({int(round(mark)) for mark in np.geomspace(min(10, horizon), horizon, count)} | {horizon})

@@ -8,9 +8,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from afterglow.checks import whole
+from afterglow.checks import at_most, whole
 
 Task = Callable[[int, int, NDArray[np.float64]], object]
+MOST_THREADS = 1024
 TASK_SECONDS = 0.1  # a task this long hides the cost of handing it out
 LOOK_SECONDS = 0.05  # how often the waiting thread looks up, for Ctrl-C and progress
 
@@ -51,7 +52,8 @@ def share_out(runs: int, task: Task, threads: int | None = None, progress: Calla
     Ctrl-C, or an error in any thread, raises the stop flag that compiled code looks at, waits for the threads to
     leave, and is raised here.
     """
-    count = min(whole("threads", threads if threads is not None else processors(), 1), runs)
+    asked = whole("threads", threads if threads is not None else processors(), 1)
+    count = min(at_most("threads", asked, MOST_THREADS), runs)
     queue, stop = Queue(runs, count), np.zeros(1)
     failures: list[BaseException] = []
 

@@ -14,7 +14,7 @@ from threading import Condition, RLock
 from time import monotonic
 from typing import NamedTuple, TypeVar
 
-from afterglow.errors import Unavailable
+from afterglow.errors import BadDatabase, Unavailable
 from afterglow.live.domain import commands
 from afterglow.live.domain.commands import Event, Reported
 from afterglow.live.domain.decision import Decision, decided
@@ -109,6 +109,8 @@ class CachedState:
 
     def show(self, since: float) -> None:
         """Publish the decision, for `glance`; others may have changed it `since`, by the monotonic clock."""
+        if self.copy.seq < 0:
+            raise BadDatabase(f"the log of {self.name} has no records, not even its creation; go back to a backup")
         spec, state = self.copy.spec, self.copy.state
         decision = decided(spec, state)
         self.ends = decision.valid_until

@@ -32,7 +32,9 @@ WHERE = {
     "odaaf-variance": "odaaf:variance",
     "composite-exp3": "composite:exp3",
     "composite-tsallis": "composite:tsallis",
+    "auto-wash": "auto_wash:policy",
     "ars-ucb": "ars_ucb:policy",
+    "ars-exp3": "ars_exp3:policy",
     "attributed-ucb": "attributed_ucb:policy",
 }
 

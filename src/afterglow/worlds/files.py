@@ -13,6 +13,7 @@
 A number is the mean of a Bernoulli reward. Errors name the file, the key and the value.
 """
 
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,12 +21,17 @@ from typing import Any
 
 from afterglow.checks import whole
 from afterglow.errors import BadValue, UnknownName, argument
+from afterglow.files import read_whole
 from afterglow.worlds.rewards import Reward
 from afterglow.worlds.spreads import Spread
 from afterglow.worlds.spreads import spread as parse_spread
 from afterglow.worlds.world import World, law_of
 
 KEYS = ("window", "spread", "baseline", "arms")
+LARGEST = 10_000_000  # bytes of a file
+DEEPEST = 50  # tables and lists inside each other
+LONG_KEY = re.compile(r"(?:[\w\"'-]+[ \t]*\.[ \t]*){51}")  # DEEPEST and one: slow to parse when very long
+TOO_LONG = "a whole number has more than 64 bits"
 
 
 def read_world(path: str | Path, window: int | None = None, spread: str | None = None) -> World:
@@ -46,12 +52,37 @@ def read_world(path: str | Path, window: int | None = None, spread: str | None =
 def read_toml(path: str | Path) -> dict[str, Any]:
     """What a TOML file says."""
     try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as problem:
-        reason = (problem.strerror or str(problem)).lower()
-        raise BadValue(f"{path} can't be read: {reason}", kind="unreadable-file", field="path") from None
+        text = read_whole(path, "path", LARGEST).decode("utf-8").replace("\r\n", "\n")
+        if LONG_KEY.search(text):
+            raise too_deep(path)
+        found = tomllib.loads(text)
+    except RecursionError:
+        raise too_deep(path) from None
+    except BadValue:
+        raise
     except ValueError as problem:
-        raise BadValue(f"{path} is not TOML: {str(problem).lower()}", kind="bad-file", field="path") from None
+        why = TOO_LONG if "integer string" in str(problem) else str(problem).lower()
+        raise BadValue(f"{path} is not TOML: {why}", kind="bad-file", field="path") from None
+    refuse_extremes(path, found)
+    return found
+
+
+def too_deep(path: str | Path) -> BadValue:
+    return BadValue(f"{path} can't be read: it is nested more than {DEEPEST} deep", kind="bad-file", field="path")
+
+
+def refuse_extremes(path: str | Path, found: Any) -> None:
+    """Refuse nesting deeper than `DEEPEST` and whole numbers of more than 64 bits, at any place."""
+    waiting = [(found, 0)]
+    while waiting:
+        value, depth = waiting.pop()
+        if depth > DEEPEST:
+            raise too_deep(path)
+        if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+            raise BadValue(f"{path} is not TOML: {TOO_LONG}", kind="bad-file", field="path")
+        if isinstance(value, dict | list):
+            inner = value.values() if isinstance(value, dict) else value
+            waiting.extend((one, depth + 1) for one in inner)
 
 
 def only(path: str | Path, what: str, given: Mapping[str, Any], known: tuple[str, ...]) -> None:

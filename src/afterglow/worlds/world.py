@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from afterglow.checks import about, is_number, whole
+from afterglow.checks import about, at_most, is_number, whole
 from afterglow.errors import BadValue
 from afterglow.worlds.baseline import NOTHING, Baseline, Part
 from afterglow.worlds.baseline import baseline as parse_baseline
@@ -14,6 +14,7 @@ from afterglow.worlds.spreads import Spread, SpreadPlan
 from afterglow.worlds.spreads import spread as parse_spread
 
 ROUNDING = 1e-6
+LONGEST = 10_000_000  # steps of a window: 50 bytes each for every thread
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class World:
             laws = tuple(law_of(reward) for reward in rewards)
             if len(laws) < 2:
                 raise BadValue(f"a world needs at least 2 arms, got {len(laws)}; give one reward law for each arm")
-        steps = whole("window", window, 1, "1 = paid at once")
+        steps = at_most("window", whole("window", window, 1, "1 = paid at once"), LONGEST, "in a simulated world")
         with about("baseline"):
             income = parse_baseline(baseline)
         with about("spread"):

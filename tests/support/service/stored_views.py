@@ -9,6 +9,7 @@ from typing import Any
 from afterglow import Agent, Estimates, Results
 from afterglow.live import Experiment, Experiments
 from afterglow.live.domain.status import Status
+from afterglow.live.domain.transitions import NOTICES
 
 WORDED = {"alarm", "missing"}  # sentences: whether there is one is compared, not its words
 RENAMED = ("/status/status", "/status/leader", "/status/lead")  # the verdict has what they said, with other grades
@@ -89,8 +90,9 @@ def decisions_of(agent: Agent, totals: Iterable[float]) -> list[list[Any]]:
 def experiment_view(experiment: Experiment, step: int = 0) -> Any:
     """All that an experiment shows, from a step on. Records of closed steps are named by their hash: `steps` has what
     they say."""
-    status, events = experiment.status(), [one for one in experiment.events() if one.body.get("step", step) >= step]
-    verdict = experiment.verify()
+    shown = [one for one in experiment.events() if one.kind not in NOTICES]  # later releases tell more
+    status, events = experiment.status(), [one for one in shown if one.body.get("step", step) >= step]
+    verdict, notices = experiment.verify(), len(experiment.events()) - len(shown)
     open_step = status.phase in ("running", "paused")
     return plain(
         {
@@ -102,7 +104,7 @@ def experiment_view(experiment: Experiment, step: int = 0) -> Any:
             "steps": [row[:7] for row in experiment.steps(step)],  # what release 0.1.0 had
             "events": [[one.seq, one.at, one.kind, one.hash[:16]] for one in events],
             "bodies": {one.seq: one.body for one in events if one.kind != "close"},
-            "verified": asdict(verdict),
+            "verified": asdict(verdict) | {"records": verdict.records - notices},
         }
     )
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from afterglow.checks import between, number_of
+from afterglow.checks import at_most, between, number_of
 from afterglow.cli import options
 from afterglow.cli.values import assignments, count
 from afterglow.errors import BadValue
@@ -57,7 +57,7 @@ def command(
     steps, times = count("horizon", horizon), count("runs", runs)
     numbered = count("seed", seed, 0)
     workers = None if threads is None else count("threads", threads)
-    points = None if curve is None else count("curve", curve)
+    points = None if curve is None else at_most("curve", count("curve", curve), 100_000)
 
     from afterglow.engine.simulate import log_marks, simulate  # noqa: PLC0415  Numba takes a second to load
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-from afterglow.checks import choice, whole
+from afterglow.checks import at_most, choice, whole
 from afterglow.lab.history.estimate import History
 from afterglow.lab.plan.alignment import Alignment, best_found, best_trial, compare_alignments
 from afterglow.lab.plan.answer import CONFIDENCE, Plan, StandsOut, Tried
@@ -41,15 +41,16 @@ from afterglow.lab.plan.text import (
     why_season,
 )
 from afterglow.lab.plan.trials import Effort, Trial, trial
+from afterglow.lab.plan.verdict import LEVELS, verdict_of
 
-__all__ = ["LEVELS", "Plan", "plan"]
+__all__ = ["Plan", "plan"]
 
-LEVELS = {"80 %": 0.8, "95 %": 0.95}
-SKILL = 1 / 3  # of the way from guessing to certainty, below which a plan is hopeless
 WORK = 16_000_000  # steps that one point of a search may simulate, over all its runs
 SEARCH_RUNS = 300
 LONG = 10_000_000  # steps that one candidate may simulate, over all its runs
 FEWEST = 40  # runs at least
+MOST_RUNS = 20_000
+MOST_ARMS = 200
 UNSHOWN = ("rest", "maybe", "expected")  # of a history: the noise itself, and what is in a note
 
 
@@ -82,7 +83,8 @@ def plan(
     """
     choice("purpose", purpose, PURPOSES)
     asked = PlanInputs(
-        whole("arms", arms, 2), whole("window", window, 1, "1 = paid at once"), whole("horizon", horizon, 1), gap,
+        at_most("arms", whole("arms", arms, 2), MOST_ARMS, "in a plan"), whole("window", window, 1, "1 = paid at once"),
+        whole("horizon", horizon, 1), gap,
         mean, noise, season, swing, reward_max, spread,
     )  # fmt: skip
     source = source_of(history, reading)
@@ -98,9 +100,10 @@ def plan(
 
 def fewer(runs: int, horizon: int, notes: list[str]) -> int:
     """Runs of a candidate: fewer than requested where the horizon is long, to limit the time."""
-    most = max(FEWEST, LONG // horizon)
+    most = min(max(FEWEST, LONG // horizon), MOST_RUNS)
     if runs > most:
-        notes.append(f"{most:,} runs are simulated instead of {runs:,}, because the horizon is long")
+        why = "because the horizon is long" if most < MOST_RUNS else "the most that a plan simulates"
+        notes.append(f"{most:,} runs are simulated instead of {runs:,}, {why}")
     return min(runs, most)
 
 
@@ -190,13 +193,6 @@ def outlier_effect(past: HistorySummary, chosen: Trial, scenario: Scenario, effo
     effort.report("without outliers")
     again = best_trial(chosen, replace(scenario, history=calm, mean=calm.level / scenario.reward_max), effort)
     return StandsOut(past.history.outliers, past.apart, again.found, again.interval())
-
-
-def verdict_of(found: float, arms: int) -> str:
-    """The verdict on how often the best arm is found; `gamble` is at least a third of the way from guessing to 1."""
-    if found >= LEVELS["80 %"]:
-        return "yes" if found >= LEVELS["95 %"] else "probably"
-    return "gamble" if found - 1 / arms >= SKILL * (1 - 1 / arms) else "hopeless"
 
 
 class EstimatedProgress:

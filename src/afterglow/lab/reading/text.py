@@ -9,11 +9,14 @@ separating comma; any other such row is refused.
 import csv
 import re
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
 
-from afterglow.errors import BadFormat, BadValue
+from afterglow.errors import BadFormat
+from afterglow.files import read_whole
 from afterglow.lab.reading.frames import Columns, Frame, text_of
 from afterglow.lab.reading.numbers import is_whole
 
@@ -41,8 +44,10 @@ class CellGrid:
 def grid(source: Source) -> CellGrid:
     """The cells of a file (a path), of a data frame, or of the text itself (a string with a line break, or bytes)."""
     name, text, notes = read(source)
-    lines = text.splitlines()
-    hinted = re.fullmatch(r'"?sep=(.)"?', lines[0].strip(), re.IGNORECASE) if lines else None
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")  # old Mac line ends too
+    first = text.lstrip()[:10].partition("\n")[0].strip()
+    hinted = re.fullmatch(r'"?sep=(.)"?', first, re.IGNORECASE)
     separator = hinted[1] if hinted else separator_of(text)
     rows, numbers = cut(text, separator, name)
     if hinted:
@@ -62,11 +67,7 @@ def read(source: Source) -> tuple[str, str, list[str]]:
         return "the table", source.removeprefix("\ufeff"), []
     if not isinstance(source, str | Path):
         return "the table", text_of(source), []
-    try:
-        return Path(source).name, *decode(Path(source).read_bytes(), str(source))
-    except OSError as problem:
-        reason = (problem.strerror or str(problem)).lower()
-        raise BadValue(f"{source} can't be read: {reason}", kind="unreadable-file", field="source") from None
+    return Path(source).name, *decode(read_whole(source, "source"), str(source))
 
 
 def decode(data: bytes, name: str) -> tuple[str, list[str]]:
@@ -91,11 +92,17 @@ def separator_of(text: str) -> str:
     """The separator that splits most rows into the same number of cells; a comma if none does."""
     best, most = ",", 0
     for separator in SEPARATORS:
-        widths = Counter(len(row) for row in csv.reader(StringIO(text), delimiter=separator) if len(row) > 1)
+        widths = Counter(len(row) for row in rows_of(text, separator) if len(row) > 1)
         alike = max(widths.values(), default=0)
         if alike > most:
             best, most = separator, alike
     return best
+
+
+def rows_of(text: str, separator: str) -> Iterator[list[str]]:
+    """The rows up to the first that can't be split; `cut` names that one."""
+    with suppress(csv.Error):
+        yield from csv.reader(StringIO(text), delimiter=separator)
 
 
 def cut(text: str, separator: str, name: str) -> tuple[list[list[str]], list[int]]:
@@ -110,7 +117,8 @@ def cut(text: str, separator: str, name: str) -> tuple[list[list[str]], list[int
                 numbers.append(line)
             line = reader.line_num + 1
     except csv.Error as problem:
-        raise BadFormat(f"{name}, row {line:,}: {problem}") from None
+        why = f"a cell has more than {csv.field_size_limit():,} characters; is a quote left open?"
+        raise BadFormat(f"{name}, row {line:,}: {why if 'field larger' in str(problem) else problem}") from None
     return rows, numbers
 
 

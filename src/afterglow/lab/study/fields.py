@@ -1,5 +1,6 @@
 """Checks of a study's fields; errors name the file, the key and the value."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
@@ -7,8 +8,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from afterglow.checks import choice, whole
-from afterglow.engine.simulate import LONGEST, TIERS
+from afterglow.checks import at_most, choice, whole
+from afterglow.engine.simulate import LONGEST, MOST_MARKS, TIERS
 from afterglow.errors import BadValue, UnknownName, argument
 from afterglow.lab.study.grid import Entry, expanded
 from afterglow.lab.study.policy_files import policy_from
@@ -21,6 +22,7 @@ from afterglow.worlds.spreads import Spread
 from afterglow.worlds.units_world import UnitsWorld
 from afterglow.worlds.world import World, law_of
 
+MOST_RUNS = 1_000_000_000  # of a cell
 UNIT_KEYS = ("units", "common", "own", "interaction", "sizes", "loadings", "shift", "told")
 WORLD_KEYS = ("rewards", "arms", "window", "spread", "baseline", *UNIT_KEYS)
 
@@ -61,7 +63,7 @@ def steps(value: Any) -> int:
 
 
 def count(value: Any) -> int:
-    return whole("runs", value, 1)
+    return at_most("runs", whole("runs", value, 1), MOST_RUNS)
 
 
 def seed(value: Any) -> int:
@@ -123,7 +125,8 @@ def checkpoints(value: Any) -> int | tuple[int, ...]:
     """How many, or which."""
     with at("checkpoints", value):
         if not isinstance(value, list | tuple):
-            return whole("checkpoints", value, 1, "how many points a curve has, or a list of steps")
+            points = whole("checkpoints", value, 1, "how many points a curve has, or a list of steps")
+            return at_most("checkpoints", points, MOST_MARKS)
         marks = tuple(whole("checkpoints", mark, 1, "each of them") for mark in value)
         if not marks or list(marks) != sorted(set(marks)):
             raise BadValue("checkpoints must increase")
@@ -138,8 +141,8 @@ def entries(given: Any, source: str) -> list[Entry]:
         with naming(f"policies[{number}]", "policies"):
             found += entries_in(table, source)
     labels = [entry.label for entry in found]
-    for label in labels:
-        if labels.count(label) > 1:
+    for label, times in Counter(labels).items():
+        if times > 1:
             raise BadValue(f"policies: two are called {label!r}; give one of them a label", field="policies")
     return found
 
@@ -204,8 +207,8 @@ def worlds(given: Any) -> list[World | UnitsWorld]:
         with naming(f"worlds[{number}]", "worlds"):
             found += worlds_in(one)
     texts = [world_text(world) for world in found]
-    for text in texts:
-        if texts.count(text) > 1:
+    for text, times in Counter(texts).items():
+        if times > 1:
             raise BadValue(f"worlds: one is listed twice, {text}", field="worlds")
     return found
 

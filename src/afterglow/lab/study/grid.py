@@ -1,5 +1,6 @@
 """The cells of a study: all combinations of its fields."""
 
+import math
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
@@ -16,6 +17,8 @@ from afterglow.policies.rounds import RoundPolicy
 from afterglow.policies.season import seasonal
 from afterglow.worlds.units_world import UnitsWorld
 from afterglow.worlds.world import World
+
+MOST_CELLS = 100_000
 
 
 @dataclass(frozen=True)
@@ -75,8 +78,16 @@ def expanded(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     [{'window': 4, 'spread': 'last'}, {'window': 8, 'spread': 'last'}]
     """
     values = [value if isinstance(value, list | tuple) else [value] for value in table.values()]
+    refuse_many(math.prod(map(len, values)))
     for choice in product(*values):
         yield dict(zip(table, choice, strict=True))
+
+
+def refuse_many(cells: int) -> None:
+    """Refuse a grid that would take minutes to write down."""
+    if cells > MOST_CELLS:
+        sentence = f"a study must have at most {MOST_CELLS:,} cells, got {cells:,}; divide it into several"
+        raise BadValue(sentence, kind="too-many-cells", field="worlds")
 
 
 def given_window(window: int, asked: int | str | None) -> int:
@@ -136,6 +147,7 @@ def grid_of(
     Multiples of a short window can give the same window, and a policy's own number of runs replaces all that the study
     lists; these are one cell.
     """
+    refuse_many(math.prod(map(len, axes.values())) * len(worlds) * len(entries))
     grid = Grid()
     had: set[Any] = set()
     for seed, world, horizon, asked, knows, engine, season, runs, entry in product(

@@ -26,7 +26,7 @@ from afterglow.checks import choice
 from afterglow.errors import BadFormat, BadValue, UnknownName, argument
 from afterglow.lab.statistics import Band, Numbers, band_of_mean, band_of_runs
 from afterglow.lab.study import summaries
-from afterglow.lab.study.folder import JOURNAL, QUESTION, finished
+from afterglow.lab.study.folder import JOURNAL, finished, question_in
 from afterglow.lab.study.journal import described, stretches
 from afterglow.lab.study.result_table import PLACE, ResultTable, library
 from afterglow.lab.study.tables import CURVES, RUNS, TABLES, curves_table, read, runs_table, table_metadata
@@ -53,8 +53,7 @@ class Results:
             sentence = f"nothing of {folder} is run yet; run `afterglow run` for longer"
             raise BadValue(sentence, kind="no-results", field="folder")
         said = table_metadata(self.folder / "runs.parquet") if self.complete else described(journal)
-        asked = self.folder / QUESTION
-        self.question = asked.read_text(encoding="utf-8").strip() if asked.exists() else ""
+        self.question = question_in(self.folder)
         self.study: dict[str, Any] = said["study"] | ({"question": self.question} if self.question else {})
         self.versions: dict[str, str] = said["versions"]
         self.seed: Any = self.study["seed"]

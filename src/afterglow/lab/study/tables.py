@@ -11,6 +11,7 @@ versions in its metadata under the key `afterglow`.
 import json
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from afterglow.engine.outcome import Outcome
+from afterglow.errors import BadFormat
 from afterglow.lab.study.fields import income_text, rewards_text
 from afterglow.lab.study.grid import Cell
 from afterglow.lab.study.journal import KEY, SCHEMA, Stretch, batches_at
@@ -151,11 +153,26 @@ def grouped(parts: Iterable[Any]) -> Iterator[Any]:
 
 def read(path: Path) -> Any:
     """A whole table."""
-    with pq.ParquetFile(path) as file:
+    with naming_damage(path), pq.ParquetFile(path) as file:
         return file.read()
 
 
 def table_metadata(path: Path) -> dict[str, Any]:
     """What a table says about itself."""
-    found: dict[str, Any] = json.loads(pq.read_schema(path).metadata[KEY])
-    return found
+    with naming_damage(path):
+        found: dict[str, Any] = json.loads(pq.read_schema(path).metadata[KEY])
+        if not {"study", "versions"} <= set(found) or "seed" not in found["study"]:
+            raise ValueError
+        return found
+
+
+@contextmanager
+def naming_damage(path: Path) -> Iterator[None]:
+    """Name a table that can't be read."""
+    try:
+        if path.exists() and not path.is_file():
+            raise OSError
+        yield
+    except (pa.ArrowException, OSError, TypeError, KeyError, ValueError, RecursionError, MemoryError):
+        way_out = "restore it from a copy, or run the study again into another folder"
+        raise BadFormat(f"{path} is not a table of results, or it is damaged; {way_out}", field="folder") from None

@@ -14,6 +14,7 @@ from afterglow.live.store import schema
 from afterglow.live.store.address import is_postgres
 from afterglow.live.store.file_mode import make_private
 from afterglow.live.store.migrations import TABLE
+from afterglow.live.store.sqlite_session import refuse_special
 from afterglow.live.store.writer_lock import Writer
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def migrate(address: str | Path) -> Migrated:
 def migrate_file(path: Path) -> Migrated:
     if not path.exists():
         raise BadValue(f"{path} doesn't exist; name the file of the experiments", field="address")
+    refuse_special(path)
     writer = Writer(path)
     try:
         base = sqlite3.connect(path)
@@ -60,6 +62,9 @@ def migrate_file(path: Path) -> Migrated:
 
 def version_in(base: sqlite3.Connection, path: Path) -> str:
     try:
+        held = {name for (name,) in base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if not held >= schema.LAYOUT:
+            raise sqlite3.DatabaseError
         return str(base.execute(f"SELECT version_num FROM {TABLE}").fetchone()[0])
     except (sqlite3.DatabaseError, TypeError) as error:
         raise BadDatabase(f"{path} holds something else than Afterglow's experiments; name another file") from error

@@ -3,6 +3,8 @@
 from afterglow.errors import BadDatabase
 from afterglow.live.store import migrations
 
+LAYOUT = frozenset({"experiments", "events", "steps", "snapshots", "rewards", "tokens"})  # of every version
+
 
 def refuse_other(version: str, address: str) -> None:
     """Refuse another layout than this release's; it is never changed implicitly."""

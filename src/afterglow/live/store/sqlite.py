@@ -242,12 +242,15 @@ def prepare(base: sqlite3.Connection, path: Path, read_only: bool) -> None:
                         session.run(statement)
         tables = tables_of(base)
         version = version_of(base) if TABLE in tables else ""
-    except (sqlite3.DatabaseError, DamagedPages) as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError, DamagedPages) as error:  # the second: of SQLite's own message
         why = error.__cause__ if isinstance(error, DamagedPages) else error
         raise BadDatabase(f"{path} can't be used as a database: {why}") from error
     if not version:
         raise BadDatabase(f"{path} holds something else than Afterglow's experiments; name another file")
     schema.refuse_other(version, str(path))
+    if not tables >= schema.LAYOUT:
+        missing = ", ".join(sorted(schema.LAYOUT - tables))
+        raise BadDatabase(f"{path} lacks tables of a database of experiments: {missing}; restore a backup")
 
 
 def tables_of(base: sqlite3.Connection) -> set[str]:

@@ -70,8 +70,15 @@ class SqliteSession:
             yield from self.base.execute(query, (experiment, span, *some))
 
 
+def refuse_special(path: Path) -> None:
+    """Refuse a device or a named pipe, which SQLite would wait for."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise BadDatabase(f"{path} can't be used as a database: it is a device or a named pipe")
+
+
 def connect(path: Path, read_only: bool) -> sqlite3.Connection:
     """A connection for all threads, one after another; every commit is on the disk."""
+    refuse_special(path)
     if not read_only:
         make_private(path)
     address = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
@@ -105,6 +112,8 @@ def sorry(path: Path) -> Iterator[None]:
         if why is None:
             raise DamagedPages(f"{path} has damaged pages ({error}); go back to a backup") from error
         raise Unavailable(f"{path} can't be used now: {why}; nothing was done, the next call tries again") from error
+    except UnicodeDecodeError as error:  # SQLite's message repeats bytes of the file
+        raise DamagedPages(f"{path} has damaged pages; go back to a backup") from error
 
 
 @contextmanager
