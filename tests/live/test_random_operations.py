@@ -11,6 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 import afterglow.live
 from afterglow.errors import BadValue, Conflict, OutOfTurn
 from afterglow.live import follower
+from afterglow.live.domain import limits
 from afterglow.live.domain.log import NOTHING, chained
 from afterglow.policies.registry import named
 from support.oracles.live import Reference
@@ -54,6 +55,7 @@ class Machine(RuleBasedStateMachine):
             "tested", NAMES, window, horizon, reward_max=2.0, policy=policy, seed=3, control=NAMES[control],
             shadow=shadow, heartbeat=heartbeat, step_seconds=60 if clocked else None, **POLICIES[policy], **taken_out,
             profile_from=250.0 if clocked and "profile" in taken_out else None,
+            remember=limits.REMEMBER,
         )  # fmt: skip
         self.model = Reference(
             3, window, horizon, 2.0, policy, POLICIES[policy], 3, control, shadow, heartbeat, **taken_out,
@@ -61,7 +63,8 @@ class Machine(RuleBasedStateMachine):
         )  # fmt: skip
         self.clocked = clocked
         self.reported = dict[str, int]()  # of the step in hand
-        self.before = dict[str, int]()  # of the step before
+        self.before = dict[str, int]()  # of all steps before, whose keys are kept
+        self.heard = False  # whether anything was ever reported
         self.ordered = set[int]()  # steps that were made void by an order
 
     def make_room(self) -> None:
@@ -101,9 +104,8 @@ class Machine(RuleBasedStateMachine):
     def close_with_what_was_reported(self, times: int) -> None:
         for _ in range(times):
             if self.running():
-                void = self.model.heartbeat and not self.reported
                 self.experiment.close_step()
-                self.ended(sum(self.reported.values()), void)
+                self.ended(sum(self.reported.values()), self.unheard())
 
     @precondition(by_the_clock)
     @rule(steps=st.sampled_from([1, 1, 1, 1, 2, 4]), times=st.integers(1, 12), early=st.integers(0, 59))
@@ -113,18 +115,22 @@ class Machine(RuleBasedStateMachine):
             if self.running():
                 self.now += 60 * steps
                 left = (self.model.horizon or 10**9) - len(self.model.closed)
-                self.ended(sum(self.reported.values()), self.model.heartbeat and not self.reported)
+                self.ended(sum(self.reported.values()), self.unheard())
                 if min(steps, left) > 1:
                     self.model.miss(min(steps, left) - 1)
-                    self.before = {}
                 self.experiment.current()
                 self.now -= early
                 self.experiment.current()
                 self.now += early
 
+    def unheard(self) -> bool:
+        """Whether the step is void because nothing was reported in it, or in any step before."""
+        return not self.reported and (self.model.heartbeat or not self.heard)
+
     def ended(self, total: int, void: bool) -> None:
         self.model.close(total, void)
-        self.before, self.reported = self.reported, {}
+        self.heard |= not void
+        self.before, self.reported = self.before | self.reported, {}
 
     @precondition(running)
     @rule(key=st.sampled_from("abcde"), amount=st.integers(0, 100_000))

@@ -2,11 +2,12 @@
 
 import copy
 import math
+import warnings
 from typing import Any
 
 import pytest
 
-from afterglow.errors import BadValue
+from afterglow.errors import AfterglowWarning, BadValue
 from afterglow.policies import named
 from afterglow.policies._lean_state import BLOCK, KEPT, degrees, scatter
 from afterglow.policies.lean_ucb import Settings, State, index, policy, recommend, variance
@@ -276,3 +277,11 @@ def test_a_hold_that_ends_early_goes_on_where_it_was() -> None:
     policy.learn(settings, state, 0, 8, 5, 2.0, 1.5)
     assert policy.next_hold(settings, state, []) == (0, 5, 0)
     assert (state.kept, state.sums, state.left) == ([3, 0], [1.5, 0.0], 23)
+
+
+def test_a_horizon_far_too_long_for_it_is_warned_of() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        policy.settings(5, 10, 100_000)
+    with pytest.warns(AfterglowWarning, match=r"in proportion to a horizon of 100,001; use thrift-ucb above 100,000$"):
+        policy.settings(5, 10, 100_001)

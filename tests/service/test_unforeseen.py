@@ -71,18 +71,20 @@ def test_tokens_are_read_again_whatever_the_ticker_meets(monkeypatch: pytest.Mon
         again.set()
         return []
 
-    def stumble(_: live.Experiments) -> dict[str, Exception]:
+    def stumble(*_: object) -> dict[str, Exception]:
         watching.set()
         raise Odd("never")
 
     monkeypatch.setattr(live.Experiments, "tick", stumble)
     with quick_folder() as folder, live.open(Path(folder) / "e.db") as experiments:
         watch = Ticker(experiments, TokenCache(rows), Metrics())
-        ticker = Thread(target=watch.tick)
-        ticker.start()
+        threads = [Thread(target=one) for one in (watch.tick, watch.keep_tokens)]
+        for one in threads:
+            one.start()
         try:
             assert watching.wait(START)
             assert again.wait(START)
         finally:
             watch.closing.set()
-            ticker.join(START)
+            for one in threads:
+                one.join(START)

@@ -34,6 +34,7 @@ WHERE = {
     "composite-tsallis": "composite:tsallis",
     "auto-wash": "auto_wash:policy",
     "ars-ucb": "ars_ucb:policy",
+    "ars-exp3": "ars_exp3:policy",
     "attributed-ucb": "attributed_ucb:policy",
 }
 

@@ -14,12 +14,13 @@ from afterglow.engine.simulate import simulate
 from afterglow.errors import BadValue
 from afterglow.lab.plan.answer import Plan
 from afterglow.lab.plan.grades import Grades, grades_of, played
-from afterglow.lab.plan.planner import fewer, plan, verdict_of
+from afterglow.lab.plan.planner import fewer, plan
 from afterglow.lab.plan.proof import Proof, may_come_apart, proof_of
 from afterglow.lab.plan.rule import choose, decide, rule_of
 from afterglow.lab.plan.scenario import Scenario
 from afterglow.lab.plan.text import agent_of, how_graded, live_of, reason, what_is_proved
 from afterglow.lab.plan.trials import Candidate, Effort, Trial, trial
+from afterglow.lab.plan.verdict import verdict_of
 from afterglow.worlds.world import World
 
 EASY: dict[str, Any] = {"arms": 3, "window": 6, "horizon": 1_000, "gap": 0.2, "mean": 0.4, "noise": 0.1, "runs": 90}

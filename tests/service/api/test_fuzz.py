@@ -19,7 +19,18 @@ from testbed.quick_disk import quick_folder
 from testbed.service import Serving
 
 EXAMPLES = 12  # of each call, each way
-TAGS = ("live", "experiments", "commands", "steps", "knowledge", "events", "webhooks", "openfeature", "operation")
+TAGS = (
+    "live",
+    "experiments",
+    "commands",
+    "steps",
+    "knowledge",
+    "events",
+    "webhooks",
+    "audit",
+    "openfeature",
+    "operation",
+)
 EXPECTED = ["2xx", "304", "401", "403", "404", "409", "422"]  # 422: well formed, and still not to be done
 CONFIG = {"seed": 11, "checks": {"positive_data_acceptance": {"expected-statuses": EXPECTED}}}
 

@@ -10,8 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from afterglow.lab.plan.planner import LEVELS, Plan
+from afterglow.lab.plan.planner import Plan
 from afterglow.lab.plan.text import literal, outlier_text
+from afterglow.lab.plan.verdict import LEVELS
 from afterglow.lab.rendering.durations import steps_lasting
 from afterglow.lab.rendering.html import placed, render, written
 from afterglow.lab.rendering.palette import BLUE, GREY, INK

@@ -41,11 +41,10 @@ from afterglow.lab.plan.text import (
     why_season,
 )
 from afterglow.lab.plan.trials import Effort, Trial, trial
+from afterglow.lab.plan.verdict import LEVELS, verdict_of
 
-__all__ = ["LEVELS", "Plan", "plan"]
+__all__ = ["Plan", "plan"]
 
-LEVELS = {"80 %": 0.8, "95 %": 0.95}
-SKILL = 1 / 3  # of the way from guessing to certainty, below which a plan is hopeless
 WORK = 16_000_000  # steps that one point of a search may simulate, over all its runs
 SEARCH_RUNS = 300
 LONG = 10_000_000  # steps that one candidate may simulate, over all its runs
@@ -194,13 +193,6 @@ def outlier_effect(past: HistorySummary, chosen: Trial, scenario: Scenario, effo
     effort.report("without outliers")
     again = best_trial(chosen, replace(scenario, history=calm, mean=calm.level / scenario.reward_max), effort)
     return StandsOut(past.history.outliers, past.apart, again.found, again.interval())
-
-
-def verdict_of(found: float, arms: int) -> str:
-    """The verdict on how often the best arm is found; `gamble` is at least a third of the way from guessing to 1."""
-    if found >= LEVELS["80 %"]:
-        return "yes" if found >= LEVELS["95 %"] else "probably"
-    return "gamble" if found - 1 / arms >= SKILL * (1 - 1 / arms) else "hopeless"
 
 
 class EstimatedProgress:

@@ -17,7 +17,7 @@ from afterglow.checks import between, number, whole
 from afterglow.engine.outcome import Outcome
 from afterglow.engine.simulate import simulate
 from afterglow.errors import BadValue, argument
-from afterglow.lab.plan.planner import verdict_of
+from afterglow.lab.plan.verdict import verdict_of
 from afterglow.lab.reading.panel import Panel, read_panel
 from afterglow.lab.reading.text import Source
 from afterglow.worlds.units_world import UnitsWorld

@@ -77,6 +77,10 @@ HOOK: dict[str, Any] = {
     "id": "9f86d081884c", "url": "https://shop.example/hooks/afterglow", "kinds": ["close", "stop"],
     "experiments": None, "created": "2026-11-16T01:30:00.000Z", "waiting": {},
 }  # fmt: skip
+PAIR_TEST = {
+    "variant": "59", "over": "49", "difference": 17.2, "p": 0.004, "holm": 0.004, "low": 6.1, "high": 28.3,
+    "t_low": 6.6, "t_high": 27.8,
+}  # fmt: skip
 EXAMPLES: dict[str, Any] = {
     "NewExperiment": {
         "name": "shipping", "variants": ["49", "59", "69"], "window": 24, "horizon": 2000, "reward_max": 1200.0,
@@ -85,6 +89,11 @@ EXAMPLES: dict[str, Any] = {
     "Total": {"total": 310.0},
     "ExpectedTotals": {"first": 734, "values": [1280.0, 1310.5, None]},
     "Told": {"first": 734, "last": 736},
+    "PairTest": PAIR_TEST,
+    "ExactTest": {
+        "p": 0.004, "pairs": [PAIR_TEST], "means": {"49": 301.2, "59": 318.4}, "blocks": 10, "left_out": 0,
+        "orders": 1024, "every_order": True, "confidence": 0.95, "void_steps": 2,
+    },
     "Difference": DIFFERENCE,
     "Percent": PERCENT,
     "Versus": VERSUS,
