@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from afterglow.engine.outcome import Outcome
-from afterglow.engine.simulate import simulate
+from afterglow.engine.simulate import log_marks, simulate
 from afterglow.errors import BadValue
 from afterglow.policies.policy import Policy
 from afterglow.worlds.world import World
@@ -132,3 +132,12 @@ def test_long_horizons_and_phased_elimination_cost_no_more_holds() -> None:
     world = World.of([0.9, 0.8, 0.7], 10, "uniform")
     holds = [simulate("phased-elimination", world, horizon, 5).holds.max() for horizon in (1e6, 1e9, 1e12)]
     assert max(holds) < 100
+
+
+def test_checkpoints_may_be_a_number_and_an_outcome_prints_one_line() -> None:
+    world = World.of([0.9, 0.5], 4)
+    found = simulate("ucb1", world, 1000, 5, checkpoints=4)
+    assert found.checkpoints.tolist() == log_marks(1000, 4)
+    assert repr(found).startswith("<Outcome: ucb1, 1,000 steps, 5 runs, regret ")
+    with pytest.raises(BadValue, match="checkpoints must be at most 100,000"):
+        simulate("ucb1", world, 1000, 5, checkpoints=10**17)

@@ -5,7 +5,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from afterglow.engine.simulate import simulate
-from afterglow.errors import BadValue
+from afterglow.errors import BadValue, OutOfTurn
 from afterglow.lab.gym_env import WorldEnv
 from afterglow.worlds.world import World
 
@@ -41,3 +41,15 @@ def test_an_arm_that_does_not_exist_is_refused() -> None:
     env.reset(seed=1)
     with pytest.raises(BadValue, match="arm must be between 0 and 1, got 2"):
         env.step(np.int64(2))
+
+
+def test_a_step_outside_an_episode_is_refused() -> None:
+    env = WorldEnv(World.of([0.9, 0.5], 6, "uniform"), horizon=1)
+    with pytest.raises(OutOfTurn, match="step must not be called before the first reset"):
+        env.step(np.int64(0))
+    env.reset(seed=1)
+    assert env.step(np.int64(0))[3]
+    with pytest.raises(OutOfTurn, match="step must not be called after the 1 steps of the episode; call reset"):
+        env.step(np.int64(0))
+    env.reset()
+    env.step(np.int64(0))

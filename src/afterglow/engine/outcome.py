@@ -59,6 +59,12 @@ class Outcome:
     recommended: NDArray[np.int64] | None
     kept: NDArray[Any] | None = None  # final values of a field of the policy's state, a row for each run
 
+    def __repr__(self) -> str:
+        """The main figures in one line; `summary()` has them all."""
+        found = self.regret
+        error = "" if math.isnan(found.se) else f" ± {found.se:.2g}"
+        return f"<Outcome: {self.policy}, {self.horizon:,} steps, {self.runs:,} runs, regret {found.mean:,.6g}{error}>"
+
     @property
     def regret(self) -> Mean:
         return Mean.of(self.regrets)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from afterglow.checks import any_seed, at_most, choice, whole
+from afterglow.checks import any_seed, at_most, choice, is_number, whole
 from afterglow.engine.agreement import check_own
 from afterglow.engine.job import Job, JobResults
 from afterglow.engine.machinery import machinery
@@ -43,7 +43,7 @@ def simulate(
     options: Mapping[str, Any] | None = None,
     engine: str = "auto",
     threads: int | None = None,
-    checkpoints: Sequence[int] = (),
+    checkpoints: int | Sequence[int] = (),
     first: int = 0,
     recommend: bool = False,
     told_window: int | None = None,
@@ -58,12 +58,12 @@ def simulate(
     `world` and `horizon` must be given; without a `policy` it is the default: `simulate(world=..., horizon=...)`.
     `engine` is `step`, `hold`, `skip` or `auto` (the fastest that fits). In `step` and `hold`, run r of a seed has
     the same rewards for every policy, so outcomes can be compared run by run; `skip` draws sums of its own. `options`
-    are the policy's settings. `checkpoints` are the steps at which regret is recorded; `first` is the number of the
-    first run; `progress` is called with the number of finished runs. The policy is given the world's window unless
-    `told_window` replaces it, and the horizon unless `told_horizon` is False. With a `season` the counted parts of its
-    holds are whole seasons. `explained` is the share of the baseline's noise that expected totals explain, or "season":
-    that much is taken out before the policy. `keep` names a field of the policy's state, whose final values are then in
-    `kept`.
+    are the policy's settings. `checkpoints` are the steps at which regret is recorded, or how many, evenly spaced in
+    the logarithm; `first` is the number of the first run; `progress` is called with the number of finished runs. The
+    policy is given the world's window unless `told_window` replaces it, and the horizon unless `told_horizon` is
+    False. With a `season` the counted parts of its holds are whole seasons. `explained` is the share of the
+    baseline's noise that expected totals explain, or "season": that much is taken out before the policy. `keep` names
+    a field of the policy's state, whose final values are then in `kept`.
     """
     steps = whole("horizon", horizon, 1)
     if steps > LONGEST:
@@ -156,8 +156,10 @@ def warn_of_income(policy: AnyPolicy, world: World) -> None:
         )
 
 
-def checked_marks(checkpoints: Sequence[int], horizon: int) -> NDArray[np.int64]:
+def checked_marks(checkpoints: Any, horizon: int) -> NDArray[np.int64]:
     """Checkpoints as whole numbers, increasing, within the horizon."""
+    if is_number(checkpoints):
+        checkpoints = log_marks(horizon, whole("checkpoints", checkpoints, 1))
     marks = [whole("checkpoints", mark, 1, "each of them") for mark in checkpoints]
     if marks != sorted(set(marks)) or (marks and marks[-1] > horizon):
         raise BadValue(

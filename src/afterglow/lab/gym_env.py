@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from afterglow.checks import whole
 from afterglow.engine.episode import Episode
-from afterglow.errors import MissingExtra
+from afterglow.errors import MissingExtra, OutOfTurn
 from afterglow.worlds.world import World
 
 try:
@@ -50,6 +50,9 @@ class WorldEnv(gymnasium.Env[Totals, np.int64]):
 
     def step(self, action: np.int64) -> tuple[Totals, float, bool, bool, dict[str, Any]]:
         """Play an arm for one step."""
+        if self.run < 0 or self.episode.step >= self.horizon:
+            when = "before the first reset" if self.run < 0 else f"after the {self.horizon:,} steps of the episode"
+            raise OutOfTurn(f"step must not be called {when}; call reset first", field="action")
         total = self.episode.pull(int(action))
         self.regret += self.world.gaps[int(action)]
         # parts such as 0.1 may add up to a hair more than the window, which the space would refuse

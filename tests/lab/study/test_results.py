@@ -144,6 +144,7 @@ def test_quantiles_and_found_and_settled_agree_with_the_runs(results: Results) -
     cell, place = alone(results), PLACE
     regret = np.sort(results.runs_of(cell["cell"])["regret"])
     half, tenth = results.quantiles((0.5, 0.1), **place)
+    assert results.quantiles(0.5, **place).rows == [half]
     assert (half["regret"], tenth["regret"]) == (regret[14], regret[2])
     (found,) = results.best_found(**place)
     assert found["hits"] == sum(results.runs_of(cell["cell"])["recommended"] == 0)

@@ -183,9 +183,11 @@ class Results:
         choice("along", along, ("horizon", "window", "arms"))
         return summaries.rate(self, self.longest(self.chosen(place)), along, level)
 
-    def quantiles(self, q: Sequence[float] = (0.05, 0.5, 0.95), level: float = 0.95, **place: Any) -> ResultTable:
+    def quantiles(
+        self, q: float | Sequence[float] = (0.05, 0.5, 0.95), level: float = 0.95, **place: Any
+    ) -> ResultTable:
         """Quantiles of the runs' regret, with intervals that hold whatever its law is."""
-        return summaries.quantiles(self, self.chosen(place), q, level)
+        return summaries.quantiles(self, self.chosen(place), q if isinstance(q, Sequence) else [q], level)
 
     def best_found(self, level: float = 0.95, **place: Any) -> ResultTable:
         """How probably the arm recommended at the end is the best."""
