@@ -13,8 +13,8 @@ MOST = 8  # ticks
 def date_ticks(begins: float, seconds: float) -> list[tuple[float, str]]:
     """Round times of a chart that begins at a time (seconds since 1970) and covers so many seconds: percent, label.
 
-    >>> date_ticks(1_794_819_600.0, 4 * DAY)
-    [(15.625, '17 Nov'), (40.625, '18 Nov'), (65.625, '19 Nov'), (90.625, '20 Nov')]
+    >>> date_ticks(1_794_819_600.0, 5 * DAY)
+    [(12.5, '17 Nov'), (32.5, '18 Nov'), (52.5, '19 Nov'), (72.5, '20 Nov'), (92.5, '21 Nov')]
     >>> date_ticks(1_794_819_600.0, 0.0)
     []
     """
