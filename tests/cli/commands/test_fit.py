@@ -20,7 +20,8 @@ def table(tmp_path: Path) -> Path:
 def test_the_verdict_comes_first_then_means_then_kernels(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["fit", str(table), "--window", "24", "--reward-max", "1"]) == 0
     said = capsys.readouterr().out
-    assert said.startswith("a window of 24 appears long enough")
+    assert said.startswith("leading: C has the highest mean")
+    assert "\na window of 24 appears long enough" in said
     assert [line[0] for line in said.splitlines() if line[:3] in ("A  ", "B  ", "C  ")] == ["C", "B", "A"]
     assert "16–23" in said
 
@@ -67,7 +68,7 @@ def test_json_is_the_whole_fit_and_notes_go_to_stderr(table: Path, capsys: pytes
     assert run(["fit", str(table), "--window", "24", "--json"]) == 0
     said = capsys.readouterr()
     assert json.loads(said.out) == json.loads(json.dumps(fit(table, 24).to_dict()))
-    assert "note: --reward-max, the maximum reward of one pull, is not given; " in said.err
+    assert "note: no proved bounds: they hold only if --window and --reward-max are right; give both" in said.err
 
 
 def test_the_page_and_the_figures_go_where_they_are_wanted(

@@ -48,8 +48,8 @@ def test_what_was_planned_is_said_with_its_cycle_and_the_agent_can_be_copied(
 ) -> None:
     assert run([*PLACE, "--gap", "20%", "--mean", "400", "--noise", "100", "--reward-max", "1000"]) == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert "use lean-ucb noise=0.1 (as a share of reward_max)" in text
-    line = 'Agent(arms=["A", "B"], window=4, horizon=400, policy="lean-ucb", reward_max=1000, noise=0.1)'
+    assert "use thrift-ucb noise=0.1 (as a share of reward_max)" in text
+    line = 'Agent(arms=["A", "B"], window=4, horizon=400, policy="thrift-ucb", reward_max=1000, noise=0.1)'
     assert line in text
     assert eval(line, {"Agent": Agent}).reward_max == 1000
     assert run([*KNOWN, "--season", "6", "--swing", "30%", "--spread", "last"]) == 0

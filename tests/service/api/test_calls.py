@@ -194,7 +194,7 @@ def test_orders_take_effect_with_the_next_step_and_are_in_the_log_with_their_rea
     answer = client.get(f"{path}/current")
     assert (answer.json()["variant"], answer.json()["role"]) == ("59", "over")
     kinds = [one["kind"] for one in client.get(f"{path}/events").json()["items"]]
-    assert kinds == [
+    assert [kind for kind in kinds if kind != "verdict"] == [  # a thread announces it, sooner or later
         "create", "start", "go_live", "pin", "close", "unpin", "disable", "enable", "pause", "resume", "stop",
         "ended",
     ]  # fmt: skip
