@@ -1,4 +1,4 @@
-r"""Trim-UCB, the default: count only what a run must have paid, or must have earned.
+r"""Trim-UCB: count only what a run must have paid, or must have earned.
 
 A pull pays within its window of $d$ steps and nothing is negative. Write $w = d - 1$; a *run* is a stretch of
 consecutive steps on one arm. Whatever the spread does, adaptive or not,
@@ -10,7 +10,7 @@ consecutive steps on one arm. Whatever the spread does, adaptive or not,
    $H$ added no pull need be trimmed;
 4. all this is true of the last run alone too, so that old, short, polluted runs stop mattering.
 
-The upper bound $U$ is the least of those four, each with the radius of `trim_bounds`; the estimate $M$ is the mean
+The upper bound $U$ is the least of those four, each with the radius of `_trim_bounds`; the estimate $M$ is the mean
 of what was seen after heads, moved into $[lo, U]$. Play the arm of largest $U$. Switching is what costs here,
 so a run's first hold is as long as all earlier pulls of the arm ($1 + \log_2 T$ runs at most), later ones end at
 ages growing by 5 %, and an arm that is about to fall below another's $M$ is played on until it does, up to six
