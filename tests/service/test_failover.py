@@ -102,17 +102,15 @@ def test_a_standby_promoted_under_load_loses_what_it_had_not_and_nothing_is_appe
             insist(http, 200, "GET", HERE)
             seqs = [event["seq"] for event in paged(http, f"{HERE}/events")]
             assert seqs == list(range(len(seqs)))
-        for serving in (one, two):
-            with serving.client() as http:
-                assert rewinds(http) > 0
+        with one.client() as first, two.client() as second:  # one that had not read ahead has nothing to forget
+            assert rewinds(first) + rewinds(second) > 0
         (told,) = first_events(two, 1, cursor)
         assert (told[1]["kind"], told[1]["body"]["seen"]) == ("rewound", last["seq"])
         verdict = command("verify", address, check=False)
         assert "all as logged" in verdict.stdout, verdict.stdout + verdict.stderr
         assert (one.stop(), two.stop()) == (0, 0)
-    for serving in (one, two):
-        assert "the log of 'shop' has lost records" in serving.errors
-        assert "Traceback" not in serving.errors
+    assert "the log of 'shop' has lost records" in one.errors + two.errors
+    assert "Traceback" not in one.errors + two.errors
 
 
 REWIND = (
