@@ -1,6 +1,6 @@
 """Promised against achieved: how often a plan says that the best arm is found, and how often it is.
 
-*Simulated.* Histories of a level of 100 with AR(1) noise are planned from, and the recommended settings are played in
+*Simulated.* Histories of a level of 100 with AR(1) noise are planned from, and the default policy is played in
 the world that made them. *Real.* The first half of each series in `studies/series` is planned from; the experiments are
 played on stretches of the second half, with the effect added to the totals. A plan either takes week, hour of week and
 trend out by the profile (`profile`), or counts no cycles at all (`without`). The policy is the default one. The table
