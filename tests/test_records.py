@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from afterglow import records
+from afterglow import Agent, records
 from afterglow.errors import BadFormat, BadValue
 
 
@@ -74,3 +74,29 @@ def test_a_text_is_known_by_its_check_sum_however_it_is_laid_out() -> None:
 def test_what_json_cannot_hold_is_not_written() -> None:
     with pytest.raises(BadValue, match="must be strings, finite numbers or lists of them"):
         records.write({"options": {"a": {1, 2}}})
+
+
+@dataclass(frozen=True)
+class Grown:
+    """Settings that have one field more than they had."""
+
+    arms: int
+    newer: float = 0.0
+
+
+def test_settings_stored_before_a_field_existed_have_its_default_and_stay_as_they_were() -> None:
+    old = {"arms": 2}
+    read = records.settings_like(Grown(3, 0.5), old, "settings")
+    assert read == Grown(2, 0.0)
+    assert records.settings_plain(read, "settings:") == old
+    assert records.settings_plain(Grown(2, 0.3), "settings:") == {"arms": 2, "newer": 0.3}
+    with pytest.raises(BadFormat, match="must have the fields arms, newer"):
+        records.settings_like(Grown(3), {"newer": 1.0}, "settings")
+
+
+def test_an_agent_that_earns_is_stored_as_before_there_was_an_aim() -> None:
+    stored = json.loads(Agent(2, 3, 100).to_json())
+    assert "price" not in stored["settings"]
+    knowing = Agent(2, 3, 100, aim="knowing")
+    assert Agent.from_json(knowing.to_json()).settings == knowing.settings
+    assert Agent.from_json(Agent(2, 3, 100).to_json()).settings.price == 0.0

@@ -19,6 +19,7 @@ ODD: tuple[Any, ...] = (
 POLICIES: tuple[dict[str, Any], ...] = (
     {"policy": "thrift-ucb"}, {"policy": "trim-ucb"}, {"policy": "phased-elimination", "horizon": 300},
     {"policy": "composite-exp3", "horizon": 300}, {"policy": "switchback", "horizon": 300},
+    {"policy": "lag-ridge-ucb"}, {"policy": "lean-ucb", "horizon": 300}, {"policy": "random-turns", "horizon": 300},
 )  # fmt: skip
 SLOW = 3.0  # seconds of this process for one text, on any machine
 

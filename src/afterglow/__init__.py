@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from afterglow.agent import Agent
 from afterglow.errors import AfterglowError, MissingExtra
-from afterglow.estimation.estimates import Difference, Estimate, Estimates
+from afterglow.estimation.differences import Difference
+from afterglow.estimation.estimates import Estimate, Estimates
 from afterglow.estimation.panel import PanelEstimate, PanelEstimates, UnitsTest
 from afterglow.policies.policy import Policy
 from afterglow.policies.rounds import RoundPolicy

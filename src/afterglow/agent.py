@@ -27,13 +27,20 @@ from afterglow.estimation.modelled import modelled
 from afterglow.estimation.randomisation import Test, randomisation_test
 from afterglow.estimation.verdict import Verdict, judge
 from afterglow.expected import adjusted_policy, expected_totals, refuse_unadjustable
+from afterglow.pictures import with_estimates
 from afterglow.policies.default import default_policy
 from afterglow.policies.policy import Policy
-from afterglow.policies.registry import WHERE, is_ours, known_options, merged_options, named, playable
+from afterglow.policies.registry import is_ours, known_options, merged_options, playable
 from afterglow.policies.season import seasonal
 from afterglow.policy_runner import Hold, PolicyRunner
 from afterglow.rng import POLICY, TEST, key
-from afterglow.stored_agent import refuse_impossible, refuse_odd_numbers, refuse_unplayable
+from afterglow.stored_agent import (
+    playable_state,
+    refuse_impossible,
+    refuse_odd_numbers,
+    refuse_unplayable,
+    stored_policy,
+)
 
 FORMAT, VERSION = "afterglow-agent", 1
 ARGUMENTS = ("arms", "window", "horizon", "seed", "run", "reward_max", "confidence", "season")  # that are stored
@@ -115,6 +122,7 @@ class Agent:
         self._runner = PolicyRunner(played, self.settings, state, len(self.arms), stream)
         self._bounds = Bounds(len(self.arms), self.window, self.confidence, self.season)
         self._selected = False  # whether the arm of this step was asked for
+        self._restored = False  # from a text, which somebody may have changed; with a policy of ours
 
     @property
     def finished(self) -> bool:
@@ -130,7 +138,8 @@ class Agent:
     def select(self) -> Name:
         """The arm to play in this step; the same until `update`."""
         self._refuse_after_horizon()
-        hold = self._runner.current(None if self.horizon is None else self.horizon - self.step)
+        with playable_state(self.policy.name, self._restored):
+            hold = self._runner.current(None if self.horizon is None else self.horizon - self.step)
         self._selected = True
         return self.arms[hold.arm]
 
@@ -146,7 +155,8 @@ class Agent:
         seen = possible_total(total, self.window, self.reward_max) / self.reward_max
         adjusted = seen - self.expected.surplus(self.step, expected) / self.reward_max
         arm = hold.arm
-        self._runner.take(adjusted)
+        with playable_state(self.policy.name, self._restored):
+            self._runner.take(adjusted)
         self._bounds.record(arm, seen, adjusted)
         self.step += 1
         self._selected = False
@@ -163,7 +173,7 @@ class Agent:
 
     def estimates(self) -> Estimates:
         """Mean and interval of every arm: simultaneous, at any step, for any policy and spread."""
-        return read(self._bounds, self.arms, self.window, self.reward_max, self.confidence)
+        return read(self._bounds, self.arms, self.window, self.reward_max, self.confidence, horizon=self.horizon)
 
     def verdict(self, control: Name | None = None, unit: str = "") -> Verdict:
         """The graded answer so far: which arm to keep, by how much it is better, how sure that is, what it assumes.
@@ -175,6 +185,19 @@ class Agent:
         test = None if best is None else self._test()
         tested = None if test is None or best is None else test.better(best)
         return judge(self.estimates(), compared, best, control, over=self.finished, tested=tested, unit=unit)
+
+    def explain(self, unit: str = "") -> str:
+        """Why the arm of this step was chosen, by the numbers that its policy compares; `unit` is that of totals."""
+        self.select()
+        hold, runner = self._runner.hold, self._runner
+        assert hold is not None
+        parts, found = list[str](), runner.index()
+        if found is not None:
+            parts.append(found.sentence([str(arm) for arm in self.arms], hold.arm, self.reward_max, unit))
+        if self.policy.evidence is not None:
+            parts.append(f"this rests on {self.policy.evidence(self.settings, runner.state)}")
+        chosen = f"{self.policy.name} holds {self.arms[hold.arm]}"
+        return "; ".join(parts) if parts else f"{chosen}; it declares no numbers by which it chooses"
 
     def _compared(self) -> Comparison:
         """The comparison of all arms: by the policy's own model if it has one, else by batches of washed steps."""
@@ -220,7 +243,7 @@ class Agent:
             **{argument: getattr(self, argument) for argument in ARGUMENTS},
             "options": self.options,
             **self._stored_expectations(),
-            "settings": records.plain(self.settings, f"settings of {name}:"),
+            "settings": records.settings_plain(self.settings, f"settings of {name}:"),
             "state": records.plain(runner.state, f"state of {name}:"),
             "progress": records.plain(progress, "progress:"),
             "hold": runner.hold and records.plain(runner.hold, "hold:"),
@@ -257,7 +280,9 @@ class Agent:
     def _resume(self, values: Mapping[str, Any]) -> None:
         """Restore the stored state, and the settings as they were resolved then."""
         runner, bounds, name = self._runner, self._bounds, self.policy.name
-        self.settings = runner.settings = records.like(self.settings, values["settings"], f"settings of {name}")
+        self.settings = runner.settings = records.settings_like(
+            self.settings, values["settings"], f"settings of {name}"
+        )
         runner.state = records.like(runner.state, values["state"], f"state of {name}")
         progress = records.like(AgentProgress(0, 0, 0, 0, 0), values["progress"], "progress")
         if values["hold"] is not None:
@@ -271,7 +296,8 @@ class Agent:
         bounds.batches.restore(values["batches"], progress.current)
         runner.opened = progress.holds
         self.step, self._selected = progress.step, bool(progress.selected)
-        if is_ours(self.policy):
+        self._restored = is_ours(self.policy)
+        if self._restored:
             refuse_unplayable(runner, None if self.horizon is None else self.horizon - self.step)
 
     def _refuse_after_horizon(self) -> None:
@@ -283,20 +309,4 @@ class Agent:
         hold = f", holding {self.hold.arm!r}" if self.hold else ", finished" if self.finished else ""
         return f"<Agent {self.policy.name}: {len(self.arms)} arms, window {self.window:,}, {steps}{hold}>"
 
-
-def stored_policy(wanted: Mapping[str, Any], given: Policy[Any, Any] | None) -> Policy[Any, Any]:
-    """The policy that a stored text was written with."""
-    name, version = wanted["name"], wanted["version"]
-    if given is None and (wanted["own"] or name not in WHERE):
-        raise BadFormat(f"policy {name!r} is not one of Afterglow's; give it: Agent.from_json(text, policy=...)")
-    policy = named(name) if given is None else given
-    if policy.name != name:
-        raise BadFormat(
-            f"the text was stored with policy {name!r}, got {policy.name!r}; give the one it was stored with"
-        )
-    if policy.version != version:
-        raise BadFormat(
-            f"the text was stored with version {version} of {name}, this is version {policy.version}, which decides "
-            "otherwise; use the release that stored it or start a new agent"
-        )
-    return policy
+    _repr_html_ = with_estimates

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from afterglow.errors import BadValue, OutOfTurn
+from afterglow.policies.index import Index
 from afterglow.policies.policy import Policy
 from afterglow.rng import uniform
 
@@ -40,14 +41,23 @@ class PolicyRunner:
     def current(self, left: int | None = None) -> Hold:
         """The current hold; between holds, the policy's next one, cut to the `left` steps that remain."""
         if self.hold is None:
-            reads = self.policy.reads(self.arms)
-            draws = [uniform(self.stream, self.opened * reads + j) for j in range(reads)]
-            arm, steps, split = self.checked(self.policy.next_hold(self.settings, self.state, draws))
+            arm, steps, split = self.checked(self.policy.next_hold(self.settings, self.state, self.draws(self.opened)))
             if left is not None:
                 steps = min(steps, left)
             self.hold = Hold(arm, steps, min(split, steps))
             self.opened += 1
         return self.hold
+
+    def draws(self, hold: int) -> list[float]:
+        """The uniforms that hold number `hold` reads."""
+        reads = self.policy.reads(self.arms)
+        return [uniform(self.stream, hold * reads + j) for j in range(reads)]
+
+    def index(self) -> Index | None:
+        """The numbers behind the latest hold, if the policy declares them."""
+        if self.policy.index is None:
+            return None
+        return self.policy.index(self.settings, self.state, self.draws(max(0, self.opened - 1)))
 
     def checked(self, asked: tuple[int, int, int]) -> tuple[int, int, int]:
         """Check the hold that a policy asks for."""

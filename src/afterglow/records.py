@@ -8,7 +8,7 @@ values; spaces and the order of keys don't matter, nor does 1.0 written as 1, as
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from typing import Any, NoReturn, TypeVar
 from zlib import crc32
 
@@ -51,6 +51,20 @@ def like(record: RecordT, values: Any, what: str) -> RecordT:
     for field in fields(record):  # type: ignore[arg-type]
         made[field.name] = read(field, getattr(record, field.name), values[field.name], what)
     return type(record)(**made)
+
+
+def settings_plain(settings: Any, what: str) -> dict[str, Any]:
+    """`plain` for a policy's settings, without fields at their default, so that older records stay as they are."""
+    newer = {field.name: field.default for field in fields(settings) if field.default is not MISSING}
+    return {name: value for name, value in plain(settings, what).items() if name not in newer or newer[name] != value}
+
+
+def settings_like(settings: RecordT, values: Any, what: str) -> RecordT:
+    """`like` for a policy's settings: a field with a default may be absent, if the record is older than the field."""
+    if isinstance(values, Mapping):
+        known = fields(settings)  # type: ignore[arg-type]
+        values = {**{field.name: field.default for field in known if field.default is not MISSING}, **values}
+    return like(settings, values, what)
 
 
 def read(field: Any, model: Any, value: Any, what: str) -> Any:

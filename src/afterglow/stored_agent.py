@@ -3,12 +3,15 @@
 The check sum of a text finds accidents. Whoever changes a text on purpose can renew it, so every value is checked too.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any
 
 from afterglow.errors import AfterglowError, BadFormat
 from afterglow.estimation.bounds import Tally
+from afterglow.policies.policy import Policy
+from afterglow.policies.registry import WHERE, version_of
 from afterglow.policy_runner import Hold, PolicyRunner
 
 MOST = 2**63 - 1  # the whole numbers that compiled policies have
@@ -49,14 +52,40 @@ def refuse_unplayable(runner: PolicyRunner, left: int | None) -> None:
         runner.policy, runner.settings, deepcopy(runner.state), runner.arms, runner.stream, runner.opened,
         deepcopy(runner.hold),
     )  # fmt: skip
-    try:
+    with playable_state(runner.policy.name, True):
         copy.close()
         if left is None or left > 0:
             copy.current(left)
+
+
+@contextmanager
+def playable_state(name: str, restored: bool) -> Iterator[None]:
+    """Name the stored state as the cause if a policy fails with it in any way."""
+    try:
+        yield
     except AfterglowError:
         raise
     except Exception as error:
+        if not restored:
+            raise
         raise BadFormat(
-            f"the stored state of {runner.policy.name} can't be played: {type(error).__name__}; the text was "
-            "changed by hand"
+            f"the stored state of {name} can't be played: {type(error).__name__}; the text was changed by hand"
         ) from error
+
+
+def stored_policy(wanted: Mapping[str, Any], given: Policy[Any, Any] | None) -> Policy[Any, Any]:
+    """The policy that a stored text was written with."""
+    name, version = wanted["name"], wanted["version"]
+    if given is None and (wanted["own"] or name not in WHERE):
+        raise BadFormat(f"policy {name!r} is not one of Afterglow's; give it: Agent.from_json(text, policy=...)")
+    policy = version_of(name, version) if given is None else given
+    if policy.name != name:
+        raise BadFormat(
+            f"the text was stored with policy {name!r}, got {policy.name!r}; give the one it was stored with"
+        )
+    if policy.version != version:
+        raise BadFormat(
+            f"the text was stored with version {version} of {name}, this is version {policy.version}, which decides "
+            "otherwise; use the release that stored it or start a new agent"
+        )
+    return policy

@@ -22,6 +22,7 @@ from afterglow import records
 from afterglow.checks import Name, any_seed, arm_names, is_number, number, whole
 from afterglow.errors import AfterglowError, BadFormat, BadValue, HorizonReached, OutOfTurn, UnknownName, argument
 from afterglow.estimation.panel import PanelEstimates, UnitsTest, panel_estimates, replayed_test
+from afterglow.pictures import with_estimates
 from afterglow.policies.panel.state import LEAST_LEVEL
 from afterglow.policies.registry import known_options, merged_options, round_policy
 from afterglow.policies.rounds import MOST_ARMS, MOST_UNITS, RoundPolicy
@@ -238,6 +239,8 @@ class Units:
     def __repr__(self) -> str:
         sizes = f"{len(self.units)} units, {len(self.arms)} arms, window {self.window:,}"
         return f"<Units {self.policy.name}: {sizes}, step {self.step:,} of {self.horizon:,}>"
+
+    _repr_html_ = with_estimates
 
 
 def few(names: tuple[Name, ...], what: str, most: int) -> tuple[Name, ...]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from testbed.coverage import CoverageWorld, play
-from testbed.coverage_worlds import DOUBLING, OUTSIDE, WORLDS
+from testbed.coverage_worlds import DOUBLING, FIVE_PERCENT, OUTSIDE, WORLDS
 
 RUNS, EVERY = 30, 30
 NAMED = {world.name: world for world in [*WORLDS, *OUTSIDE]}
@@ -23,6 +23,7 @@ CELLS = [
     (NAMED["leader sd .05, others .2"], "thrift-ucb"),
     (NAMED["yes/no .98, .5, .5"], "lean-ucb"),
     (shortened("rare: three of .005"), "leak-ucb"),
+    (NAMED["equal arms, equal noise"], "thrift-ucb, knowing"),
     (shortened("noise lingers: rho 0.99, sd 0.15"), "trim-ucb"),
     (shortened("noise lingers: rho 0.998, sd 0.15"), "lean-ucb"),
     (shortened("a level shift of 20 % at half time"), "thrift-ucb"),
@@ -49,6 +50,15 @@ def test_a_doubling_is_clear_before_half_of_its_steps() -> None:
         found = [play(DOUBLING, policy, seed, 50, power=True) for seed in range(RUNS)]
         assert all(0 < one.clear_at <= DOUBLING.steps // 2 for one in found)
         assert all(one.clear for one in found)
+
+
+@pytest.mark.parametrize("policy", ["thrift-ucb, knowing", "trim-ucb"])
+def test_five_percent_are_clear_in_most_runs_in_which_an_oracle_tells_them(policy: str) -> None:
+    """Against noise of 25 % a step. The oracle knows the variances and looks once, at the same steps."""
+    found = [play(FIVE_PERCENT, policy, seed, 200) for seed in range(RUNS)]
+    oracle = sum(one.oracle for one in found)
+    assert oracle >= 0.7 * RUNS
+    assert sum(one.clear for one in found) >= 0.8 * oracle
 
 
 def test_noise_that_lingers_is_seen_and_then_nothing_is_proven() -> None:

@@ -73,3 +73,14 @@ def test_independent_noise_is_not_taken_for_a_drift() -> None:
     for seed in range(10):
         blocks, arms, steps, means = cells(0.0, seed)
         assert weigh(blocks, arms, steps, means, [6 * 0.04**2] * 2, 6).slow < 0.5
+
+
+def test_totals_that_do_not_vary_are_no_sign_of_noise_that_lingers() -> None:
+    """Also if they vary by rounding, or by much less than the noise that rare rewards must be allowed for."""
+    for wobble in (0.0, 1e-15, 1e-4):
+        chance = random.Random(1)
+        means = [0.4 + 0.2 * (block // 8 % 2) + wobble * chance.gauss(0, 1) for block in range(32)]
+        found = weigh(list(range(32)), [block // 8 % 2 for block in range(32)], [6.0] * 32, means, [0.01, 0.01], 6.0)
+        assert found.slow < 0.3
+        widths = [member.covariances[0] for member in found.members if member.weight > 0.1]
+        assert min(widths) > 0.5 * 0.01 / 96  # the width is that of the rates, not of what was seen

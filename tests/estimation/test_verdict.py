@@ -6,6 +6,7 @@ import pytest
 
 from afterglow import Agent
 from afterglow.estimation import Verdict
+from afterglow.estimation.batch_means import Batches
 from afterglow.estimation.comparison import compare
 from afterglow.estimation.verdict import judge
 
@@ -59,6 +60,9 @@ def test_an_end_without_a_grade_is_inconclusive_or_stopped_and_says_what_would_t
     assert stopped.to_runner_up is not None
     assert over.to_runner_up.valid == "one look at the fixed end"
     assert stopped.to_runner_up.valid == "at any time"
+    extended = verdict_of(agent, over=True, extended=True)  # its end was moved while it ran: no look was fixed
+    assert extended.to_runner_up is not None
+    assert extended.to_runner_up.valid == "at any time"
     assert stopped.sentence.startswith("The experiment was stopped before its end.")
     assert "more steps" in over.sentence
 
@@ -98,3 +102,35 @@ def test_bounds_that_are_apart_prove_only_where_noise_does_not_linger() -> None:
     steady = played({"49": 100, "59": 900}, 2_000, "trim-ucb", 20, 2_000).verdict("49")
     assert steady.grade == "proven"
     assert steady.assumes[0] == "an arm's expected reward, given all that happened before, is its mean"
+
+
+def test_a_sentence_names_the_arm_that_is_in_doubt_not_the_one_that_is_told_apart() -> None:
+    """59 is told from 69, which comes closest, but 49 had few batches."""
+    batches, chance = Batches(3, 6), Random(3)
+    for _ in range(12):
+        for arm, mean in ((1, 0.5), (2, 0.4)):
+            batches.add_all(arm, [chance.gauss(mean, 0.04) for _ in range(12)])
+            batches.end()
+    batches.add_all(0, [0.3] * 6)
+    estimates = Agent(["49", "59", "69"], 6, 1_000, reward_max=1_200).estimates()
+    verdict = judge(estimates, compare(batches, 1_000), "59", "49")
+    assert verdict.to_runner_up is not None
+    assert (verdict.to_runner_up.other, (verdict.to_runner_up.low or 0) > 0) == ("69", True)
+    assert verdict.grade in ("leading", "exploring")
+    assert verdict.sentence.startswith("59 is better than 69: +2")
+    assert verdict.sentence.endswith(
+        ". But it has had too few steps beside 49 to be told from it. More steps on 49 would tell."
+    )
+
+
+def test_an_interval_that_says_nothing_is_not_printed() -> None:
+    batches, chance = Batches(2, 6), Random(3)
+    batches.add_all(0, [chance.random() for _ in range(60)])
+    batches.end()
+    batches.add_all(1, [0.3] * 3)
+    estimates = Agent(["49", "59"], 6, 1_000, reward_max=1_200).estimates()
+    verdict = judge(estimates, compare(batches, 1_000), "49", "49")
+    assert verdict.to_runner_up is not None
+    assert (verdict.to_runner_up.low, verdict.to_runner_up.high) == (-1_200, 1_200)
+    assert "with too few steps for an interval" in verdict.sentence
+    assert verdict.sentence.endswith("More steps on 59 would tell.")

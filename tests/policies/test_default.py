@@ -22,8 +22,8 @@ def test_a_policy_that_is_named_is_kept() -> None:
 
 
 def test_too_short_a_horizon_and_settings_of_the_usual_policy_lead_to_it() -> None:
-    assert default_policy(3, 24, 815, 168, {}) == "thrift-ucb"
-    assert default_policy(3, 24, 816, 168, {}) == "random-turns"
+    assert default_policy(3, 24, 527, 168, {}) == "thrift-ucb"
+    assert default_policy(3, 24, 528, 168, {}) == "random-turns"
     assert default_policy(3, 24, 2016, 168, {"noise": 0.1}) == "thrift-ucb"
     with pytest.raises(BadValue, match="season must be"):
         Agent(3, 24, 2016, season=0)

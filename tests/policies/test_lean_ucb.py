@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from afterglow.engine.simulate import simulate
 from afterglow.errors import AfterglowWarning, BadValue
 from afterglow.policies import named
 from afterglow.policies._lean_state import BLOCK, KEPT, degrees, scatter
-from afterglow.policies.lean_ucb import Settings, State, index, policy, recommend, variance
+from afterglow.policies.lean_ucb import Settings, State, configure, index, policy, recommend, variance
+from afterglow.worlds import world
 from support.oracles.lean_ucb import Text
 from support.worlds.stationary import Played, World, play, runs
 
@@ -285,3 +287,13 @@ def test_a_horizon_far_too_long_for_it_is_warned_of() -> None:
         policy.settings(5, 10, 100_000)
     with pytest.warns(AfterglowWarning, match=r"in proportion to a horizon of 100,001; use thrift-ucb above 100,000$"):
         policy.settings(5, 10, 100_001)
+
+
+def test_beyond_its_range_batches_are_longer_and_as_many() -> None:
+    with pytest.warns(AfterglowWarning, match="lean-ucb is for short experiments"):
+        long = configure(5, 10, 1_000_000)
+    assert configure(5, 10, 100_000).sizes == [8, 8, 10]
+    assert long.sizes == [80, 80, 100]
+    with pytest.warns(AfterglowWarning, match="lean-ucb is for short experiments"):
+        played = simulate("lean-ucb", world.World.of([0.9, 0.8, 0.7], 10), 1e9, runs=1)
+    assert played.holds[0] < 60_000

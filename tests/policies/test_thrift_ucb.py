@@ -10,22 +10,37 @@ from hypothesis import strategies as st
 from afterglow.engine.simulate import simulate
 from afterglow.errors import AfterglowError, AfterglowWarning
 from afterglow.policies import named
-from afterglow.policies._thrift_bounds import EXACT, ceiling, noise, too_few, too_short, upper
+from afterglow.policies._thrift_bounds import EXACT, affordable, ceiling, noise, too_few, too_short, upper
 from afterglow.policies._thrift_state import State, capped_mean, kept_steps, lengthen, washed_mean
 from afterglow.policies.season import seasonal
 from afterglow.policies.terms import klup
-from afterglow.policies.thrift_ucb import EVIDENCE, PRICE, PROOF, affordable, decide, evidence, policy, recommend
+from afterglow.policies.thrift_ucb import (
+    EVIDENCE,
+    PRICE,
+    PROOF,
+    decide,
+    evidence,
+    follow_doubt,
+    index,
+    policy,
+    recommend,
+)
 from afterglow.worlds.world import World
 from support.oracles.thrift_ucb import Text
 from support.worlds.payments import SPREADS, PaymentWorld, play
 
-KINDS = {"proved bounds": "proved", "bounds with estimated noise": "estimated", "ordinary statistics": "ordinary"}
+KINDS = {
+    "proved bounds": "proved",
+    "bounds with estimated noise": "estimated",
+    "ordinary statistics": "ordinary",
+    "a comparison of arms": "compared",
+}
 
 
 def test_it_is_registered_and_needs_the_window_alone() -> None:
     assert named("thrift-ucb") is policy
     assert policy.needs() == ["window"]
-    assert policy.options() == ["noise", "proof"]
+    assert policy.options() == ["noise", "proof", "aim"]
 
 
 # ---- how it decides
@@ -42,6 +57,7 @@ def test_it_is_registered_and_needs_the_window_alone() -> None:
     deviation=st.sampled_from([-1.0, 0.1]),
     told=st.sampled_from([0.0, 0.1]),
     proof=st.sampled_from(["cheap", "cheap", "never"]),
+    aim=st.sampled_from(["earning", "knowing"]),
 )
 def test_it_decides_as_its_description_reads(
     means: list[float],
@@ -53,10 +69,11 @@ def test_it_decides_as_its_description_reads(
     deviation: float,
     told: float,
     proof: str,
+    aim: str,
 ) -> None:
     books = PaymentWorld(means, longer * window, spread, seed, deviation)
-    text = Text(len(means), window, horizon, told, proof == "cheap")
-    plan = policy.settings(len(means), window, horizon, {"noise": told, "proof": proof})
+    text = Text(len(means), window, horizon, told, proof == "cheap", aim == "knowing")
+    plan = policy.settings(len(means), window, horizon, {"noise": told, "proof": proof, "aim": aim})
     state, left = policy.start(plan), horizon or 2_000
     while left:
         arm, steps, split = policy.next_hold(plan, state, [])
@@ -130,6 +147,42 @@ def test_a_small_experiment_uses_ordinary_statistics_and_a_long_one_never_does()
     assert "ordinary statistics" in stages(600)
     assert "ordinary statistics" not in stages(10**7)
     assert "bounds with estimated noise" not in stages(10**9)
+
+
+def test_with_the_aim_to_know_it_compares_until_arms_are_told_apart_or_its_price_is_paid() -> None:
+    """5 % against noise of 25 % a step: where earning leaves the worse arm, knowing goes on, within its price."""
+    world = World.of(["normal:0.4,0.1", "normal:0.42,0.1"], 6)
+    random_play = 2_000 * 0.02 / 2
+    found = {aim: simulate(policy, world, 2_000, 200, options={"aim": aim}) for aim in ("earning", "knowing")}
+    share = {aim: outcome.regret.mean / random_play for aim, outcome in found.items()}
+    assert 0.09 < share["earning"] < 0.16
+    assert 0.24 < share["knowing"] < 0.3
+    doubling = World.of(["normal:0.3,0.1", "normal:0.6,0.1"], 6)
+    cheap = simulate(policy, doubling, 2_000, 50, options={"aim": "knowing"})
+    assert cheap.regret.mean < 0.1 * 2_000 * 0.3 / 2  # told apart at once
+
+
+def test_comparing_alternates_between_the_leader_and_the_closest_arm() -> None:
+    plan = policy.settings(2, 3, 10_000, {"aim": "knowing"})
+    _, state = arrange(arm=0, last=1, squares=[1.08, 0.48, 40.0, 12.0])
+    assert follow_doubt(plan, state, 1e4, 0.15)  # 0.2 is less than sqrt(10 (1 + 8 3/48) 0.15 (1/98 + 1/48))
+    assert (state.arm, state.until) == (1, 2 + 24)  # half of 48 washed steps, behind the head
+    state.age = state.until
+    assert follow_doubt(plan, state, 1e4, 0.15)
+    assert state.arm == 0
+    _, state = arrange(arm=0, last=1)
+    assert not follow_doubt(plan, state, 1e4, 0.01)  # told apart
+    assert not follow_doubt(plan, state, 390.0, 0.15)  # 30 % of 195 steps, 50 of which are spent, less a head
+
+
+def test_a_comparison_is_explained_as_one() -> None:
+    plan = policy.settings(2, 3, 10_000, {"aim": "knowing"})
+    _, state = arrange(arm=0, last=1, stage=3)
+    assert evidence(plan, state) == "a comparison of arms"
+    told = index(plan, state, []).sentence(["49", "59"], 1, 100.0, "EUR")
+    assert (
+        told == "59 is compared until the best is told apart from every other (washed means: 49 60.0 EUR, 59 40.0 EUR)"
+    )
 
 
 # ---- its formulas
@@ -316,6 +369,7 @@ def test_it_recommends_the_best_washed_mean_early_and_later_the_arm_of_most_wash
         ({"noise": 0.6}, "noise must be a number of at least 0 and at most 0.5"),
         ({"level": "plain"}, "no setting of"),
         ({"proof": "no"}, "it is one of cheap, never"),
+        ({"aim": "both"}, "it is one of earning, knowing"),
     ],
 )
 def test_wrong_settings_are_refused(options: dict[str, Any], message: str) -> None:

@@ -1,6 +1,7 @@
 """Estimates of arms from totals: bounds, batch means, differences, chances, and the graded verdict."""
 
-from afterglow.estimation.estimates import Difference, Estimate, Estimates
+from afterglow.estimation.differences import Difference
+from afterglow.estimation.estimates import Estimate, Estimates
 from afterglow.estimation.verdict import Verdict
 
 __all__ = ["Difference", "Estimate", "Estimates", "Verdict"]

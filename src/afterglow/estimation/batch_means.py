@@ -12,12 +12,13 @@ is not known is left out, and with it what its season had begun.
 
 from collections.abc import Iterable
 from copy import copy, deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from afterglow import records
 from afterglow.estimation.timeline import BlockCells, Timeline
 
+VERSION = 2  # of what is computed here and in timeline; a change needs another number
 LENGTHS = 8  # b, 2 b, ..., 128 b
 
 
@@ -54,10 +55,12 @@ class OpenBatch:
 class Batches:
     """`add` each washed total of a run, `skip` those that are not known, `end` the run."""
 
-    def __init__(self, arms: int, window: int, season: int = 1) -> None:
+    def __init__(self, arms: int, window: int, season: int = 1, size: int | None = None) -> None:
+        """`size` is the length of the shortest batches where turns are too short for one of a window."""
         self.window = window  # d
         self.season = season
-        self.size = season * -(-window // season)  # b
+        self.size = season * -(-window // season) if size is None else size  # b
+        self.edge = window - 1 if self.size >= window else 0  # lags that a batch hides; a short one is a turn by itself
         self.arms = [Washed() for _ in range(arms)]
         self.open = OpenBatch()
         self.timeline = Timeline(self.size, window)
@@ -132,6 +135,14 @@ class Batches:
         other = copy(self)
         other.arms = self.arms[:]
         other.arms[arm], other.open = deepcopy((self.arms[arm], self.open))
+        other.timeline = self.timeline.copied()
+        return other
+
+    def copied(self) -> "Batches":
+        """A copy of what is known now."""
+        other = copy(self)
+        other.arms = [Washed(one.steps, one.total, one.counts[:], one.means[:], one.scatters[:]) for one in self.arms]
+        other.open = replace(self.open, halves=self.open.halves[:])
         other.timeline = self.timeline.copied()
         return other
 

@@ -11,11 +11,18 @@ This is an asymptotic confidence sequence (Waudby-Smith, Arbour, Sinha, Kennedy 
 replaced by that of the mixture at the same $p$, so estimated noise counts at few batches. It has no theorem: policies
 choose what they sample, and noise is estimated. `bench/interval_coverage.py` measures it; the table is in
 docs/coverage.md.
+
+*Two kinds of looks share the confidence.* What may be missed is split: a part `RUNNING` for all looks before the fixed
+end together, and a part `FINAL` for the one look at it. A mixture that is watched up to a fixed end uses little more
+than half of its share by then, and whoever crosses it mostly crosses at the end as well. So the parts add up to more
+than 1: a Brownian motion that is watched up to $80 e$ leaves either interval with probability $0.9 \alpha$ at most
+(`tests/estimation/test_comparison.py`).
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from afterglow.estimation.batch_means import Batches
 from afterglow.estimation.lingering import Mixture, weigh
@@ -26,6 +33,7 @@ HALVINGS = 40
 LINGERS = 0.9  # weight of slow noise from which on it is taken as a fact
 INFLATED = 2.0  # how much of a difference's variance may come from slow noise before there is no interval
 NEVER = 200  # more than this many times the evidence is not worth waiting for
+MOST = 50  # arms that are compared with each other: the work grows with their square
 EARLY = 40  # a time-uniform interval is sharpest around 1/40 of an arm's share of the horizon, times about 10
 
 
@@ -49,6 +57,9 @@ class Comparison:
     window: int
     early: float  # e
 
+    RUNNING: ClassVar[float] = 0.7  # of what may be missed, for time-uniform intervals
+    FINAL: ClassVar[float] = 0.6  # for one look at the fixed end; 0: it decides no grade
+
     @property
     def lingers(self) -> int | None:
         """About how many steps slow noise lasts, if there is such."""
@@ -70,9 +81,13 @@ class Comparison:
 
     def inflation(self, arm: int, other: int) -> float:
         """Variance of the difference of two arms over what it would be if slow noise were absent."""
+        return self.inflated(self.contrast(arm, other))
+
+    def inflated(self, weights: Sequence[float]) -> float:
+        """Variance of a sum over arms over what it would be if slow noise were absent."""
         assert self.noises is not None
-        known = self.parts(self.contrast(arm, other))
-        plain = sum(self.noises[one].value / self.steps[one] for one in (arm, other))
+        known = self.parts(weights)
+        plain = sum(w * w * self.noises[arm].value / self.steps[arm] for arm, w in enumerate(weights) if w)
         centre = sum(weight * mean for weight, mean, _ in known)
         return sum(weight * (variance + (mean - centre) ** 2) for weight, mean, variance in known) / plain
 
@@ -141,13 +156,15 @@ class Comparison:
             ends.append(centre + sign * far)
         return centre, ends[0], ends[1]
 
-    def above(self, arm: int, other: int, share: float) -> bool:
-        """Whether the time-uniform interval of a difference, which may miss with probability `share`, lies above 0."""
+    def above(self, arm: int, other: int, share: float, fixed_end: bool = False) -> bool:
+        """Whether the interval of a difference lies above 0; all looks together may miss with probability `share`."""
         weights = self.contrast(arm, other)
         parts = self.parts(weights)
         if sum(weight * mean for weight, mean, _ in parts) <= 0:
             return False
-        return beyond(parts, self.freedom(weights, parts), 0.0, -1.0) < 0.5 * self.outside(weights, share)
+        below = beyond(parts, self.freedom(weights, parts), 0.0, -1.0)
+        at_end = fixed_end and below < 0.5 * self.FINAL * share
+        return at_end or below < 0.5 * self.outside(weights, self.RUNNING * share)
 
     def more_steps(self, arm: int, other: int, ratio: float) -> int | None:
         """About how many more steps, half of them on each arm, make an interval narrower by a ratio; None: too many."""
@@ -195,18 +212,26 @@ def tail(value: float, freedom: float) -> float:
 
 def compare(batches: Batches, horizon: int | None = None) -> Comparison:
     """What is known now; `horizon` makes time-uniform intervals sharp where they are needed."""
+    return compare_some(batches, noise(batches), range(len(batches.arms)), horizon)
+
+
+def compare_some(
+    batches: Batches, noises: Sequence[NoiseVariance] | None, arms: Sequence[int], horizon: int | None
+) -> Comparison:
+    """The comparison of some of the arms, given the noise of all."""
     steps = tuple(washed.steps for washed in batches.arms)
-    noises = noise(batches)
-    tried = [arm for arm, count in enumerate(steps) if count]
-    places = tuple(tried.index(arm) if steps[arm] else -1 for arm in range(len(steps)))
+    tried = [arm for arm in arms if steps[arm]]
+    order = {arm: place for place, arm in enumerate(tried)}
+    places = tuple(order.get(arm, -1) for arm in range(len(steps)))
     cells = batches.in_time()
     early = max(2.0 * batches.size, (horizon or 0) / (EARLY * len(steps)))
     mixture = None
     if noises is not None:
+        every = zip(cells.blocks, cells.arms, cells.steps, cells.totals, strict=True)
+        kept = [cell for cell in every if places[cell[1]] >= 0]
         mixture = weigh(
-            cells.blocks, [places[arm] for arm in cells.arms], cells.steps,
-            [total / count for total, count in zip(cells.totals, cells.steps, strict=True)],
-            [noises[arm].value for arm in tried], cells.span,
+            [block for block, _, _, _ in kept], [places[arm] for _, arm, _, _ in kept], [n for _, _, n, _ in kept],
+            [total / count for _, _, count, total in kept], [noises[arm].value for arm in tried], cells.span,
         )  # fmt: skip
     return Comparison(
         steps, None if noises is None else tuple(noises), places, mixture, cells.span, batches.window, float(early)

@@ -1,20 +1,20 @@
 """Estimates of the arms of an experiment, in the unit of its totals.
 
 There are two kinds. The bounds of every arm are proved for any spread within the window, at all times, if an arm's
-expected reward, given all that happened before, is its mean; they are therefore wide. The *ordinary* difference between
-two arms is a usual confidence interval, valid for one look at the end and for spreads that don't change:
-`afterglow.estimation.differences` lists its assumptions.
+expected reward, given all that happened before, is its mean; they are therefore wide. The *difference* between two arms
+has a narrower interval, for spreads that don't change: `afterglow.estimation.differences` lists its assumptions.
 """
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from afterglow.checks import Name
 from afterglow.errors import UnknownName
+from afterglow.estimation.batch_means import Batches
 from afterglow.estimation.bounds import Bounds
 from afterglow.estimation.comparison import compare
-from afterglow.estimation.differences import ENOUGH, Evidence
+from afterglow.estimation.differences import Difference, differences
+from afterglow.pictures import card, intervals
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,33 +35,10 @@ class Estimate:
         return self.low > self.high
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """Difference per step between `arm` and `other`, by ordinary statistics, valid for one look at the end.
-
-    Either `mean`, `low` and `high` are numbers or `missing` says why there are none.
-    """
-
-    arm: Name
-    other: Name
-    mean: float | None
-    low: float | None
-    high: float | None
-    missing: str | None = None
-
-    def __str__(self) -> str:
-        names = f"{self.arm} over {self.other}"
-        if self.mean is None:
-            return f"{names:<12} {'–':>8}  {self.missing}"
-        interval = f"[{self.low:+.4g}, {self.high:+.4g}]"
-        return f"{names:<12} {self.mean:>+8.4g}  {interval}  ordinary, valid for one look at the end"
-
-
-NOTHING = Evidence((), (), (), None)
 ROUNDING = 1e-9  # of sums of totals
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Estimates:
     """Estimates of all arms, in their order; `estimates["A"]` is that of one.
 
@@ -71,17 +48,18 @@ class Estimates:
     1 - `confidence` at most; None proves nothing, for short runs hide a lot. Where the noise is seen to linger, the
     alarm says so.
 
-    `against` compares two arms by ordinary statistics: narrower, for one look, and only if effects arrive alike all the
-    time, stretches of a window vary independently and with one variance, and arms keep their means.
+    `against` compares arms by washed totals: narrower, at any time, but only if effects arrive alike all the time, and
+    noise is common to all arms or gone within the blocks of the record.
     """
 
     arms: tuple[Estimate, ...]
     confidence: float
     window: int
     surplus: float = 0.0  # by which totals exceed what all pulls can pay
-    evidence: Evidence = field(default=NOTHING, repr=False)
+    batches: Batches | None = field(default=None, repr=False, compare=False)  # of washed totals over reward_max
     reward_max: float = 1.0
     lingers: int | None = None  # steps over which noise lingers, if it does and bounds contradict each other
+    horizon: int | None = None
 
     def __iter__(self) -> Iterator[Estimate]:
         return iter(self.arms)
@@ -100,34 +78,17 @@ class Estimates:
     def best(self) -> Name | None:
         """The arm of the largest mean among those with a run of a window, and of a whole season behind it if there are
         seasons; None if none has one."""
-        means = [(mean, -arm) for arm, mean in enumerate(self.evidence.means) if not math.isnan(mean)]
+        known = self.batches.arms if self.batches is not None else []
+        means = [(washed.total / washed.steps, -arm) for arm, washed in enumerate(known) if washed.steps]
         return self.arms[-max(means)[1]].arm if means else None
 
     def against(self, arm: Name) -> tuple[Difference, ...]:
-        """Differences between the arm and each of the others, in their order: individual intervals of level
-        `confidence`."""
+        """Differences between the arm and each of the others, in their order: intervals that hold together, at any
+        time, with probability `confidence`."""
         names = [estimate.arm for estimate in self.arms]
         place = names.index(self[arm].arm)
-        return tuple(self._difference(place, other) for other in range(len(names)) if other != place)
-
-    def _difference(self, arm: int, other: int) -> Difference:
-        names = (self.arms[arm].arm, self.arms[other].arm)
-        missing = self._missing(arm, other)
-        if missing:
-            return Difference(*names, None, None, None, missing)
-        mean, off = (self.reward_max * value for value in self.evidence.difference(arm, other, self.confidence))
-        return Difference(*names, mean, mean - off, mean + off)
-
-    def _missing(self, *arms: int) -> str | None:
-        """Why two arms can't be compared."""
-        known = self.evidence
-        for arm in arms:
-            if not known.steps or not known.steps[arm]:
-                season = " and a full season" if known.season > 1 else ""
-                return f"{self.arms[arm].arm!r} hasn't run for a full window{season} yet"
-        if known.pooled is None:
-            return f"too few batches to estimate the noise: {ENOUGH} beyond the first of each arm are needed in all"
-        return None if known.pooled.value > 0 else "totals don't vary"
+        batches = Batches(len(names), self.window) if self.batches is None else self.batches
+        return differences(batches, names, place, self.confidence, self.reward_max, self.horizon)
 
     @property
     def alarm(self) -> str | None:
@@ -157,14 +118,24 @@ class Estimates:
             f"{one.pulls:,} pull{'' if one.pulls == 1 else 's'} ({one.share:.0%})"
             for one in self.arms
         ]
-        if self.best is not None and self.evidence.pooled is not None:
-            lines += [str(one) for one in self.against(self.best)]
+        if self.best is not None:
+            lines += [str(one) for one in self.against(self.best) if one.mean is not None]
         return "\n".join([*lines, self.alarm] if self.alarm else lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (str(one.arm), one.low, one.mean, one.high, f"{one.mean:.4g}" if one.pulls else "–") for one in self.arms
+        ]
+        title = f"{len(self.arms)} arms, mean per pull with proved bounds, {self.confidence:.0%} together"
+        return card(title, intervals(rows, title), self.alarm or "")
 
 
 def read(
-    bounds: Bounds, names: Sequence[Name], window: int, reward_max: float, confidence: float, starts: int = 1
-) -> Estimates:
+    bounds: Bounds, names: Sequence[Name], window: int, reward_max: float, confidence: float, starts: int = 1,
+    horizon: int | None = None,
+) -> Estimates:  # fmt: skip
     """The bounds in the unit of totals, with arms by name; `starts` is how often they started after an unknown past."""
     steps = sum(tally.pulls for tally in bounds.tallies)
     rows = []
@@ -178,4 +149,4 @@ def read(
     surplus = max(0.0, seen * (1 - ROUNDING) - most) * reward_max
     contradictory = any(row.contradiction for row in rows)
     lingers = compare(bounds.batches).lingers if contradictory else None
-    return Estimates(tuple(rows), confidence, window, surplus, bounds.evidence(), reward_max, lingers)
+    return Estimates(tuple(rows), confidence, window, surplus, bounds.counted().copied(), reward_max, lingers, horizon)

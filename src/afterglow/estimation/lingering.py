@@ -6,6 +6,8 @@ variance $\sigma^2$ and a correlation of $e^{-|k - l|/\theta}$ between blocks. T
 
 - *gone within a block*, $L = 0$: $\lambda$ tells what neighbouring batches share, below 0 what was allowed for effects
   at their edges and isn't there;
+  If neighbouring cells differ by less than that, one more member has their scatter as its likelihood, and
+  $\lambda = 0$ as its width: totals that hardly vary are no sign of slow noise;
 - *slow*, $\lambda = 0$: $\theta$ from 1.5 blocks to the whole record, $\sigma$ from half to 32 times the noise of one
   block.
 
@@ -25,6 +27,7 @@ from dataclasses import dataclass
 FAST = ((-0.4, 8), (-0.2, 14), (0, 20), (0.3, 14), (0.7, 8), (1.5, 5), (3, 3), (6, 3), (12, 2), (24, 1.5), (48, 1.5))
 SLOW = 0.2  # prior of the slow family; that of each lambda in the other one is in proportion to the second number above
 FAST_SHARES = tuple((scale, (1 - SLOW) * part / sum(each for _, each in FAST)) for scale, part in FAST)
+CALM = 0.2  # the same of the member for totals that vary less than the rates say
 SPANS = (1.5, 6.0, 24.0)  # theta, in blocks
 SIZES = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # sigma, in terms of the noise of one block
 PRIOR_PAIRS = 3.0  # that vary as all batches do
@@ -69,6 +72,8 @@ def weigh(
     kinds = [(1 + scale, 0.0, 0.0, prior) for scale, prior in FAST_SHARES]
     share = SLOW / (len(SPANS) * len(SIZES))
     kinds += [(near, size * size * near * unit, theta, share) for theta in SPANS for size in SIZES]
+    if near < kinds[0][0]:
+        kinds.append((near, 0.0, 0.0, CALM))
     found = fit_all(
         blocks, arms, steps, centred, rates,
         [kind[0] for kind in kinds], [kind[1] for kind in kinds],
@@ -80,9 +85,15 @@ def weigh(
     top = max(logs)
     weights = [math.exp(log - top) for log in logs]
     total = sum(weights)
+    width = [1 / near if kind[0] == near and not kind[2] else 1.0 for kind in kinds]
     members = tuple(
-        Member(weight / total, tuple(mean + level for mean in one[1 : count + 1]), tuple(one[count + 1 :]), kind[2])
-        for weight, one, kind in zip(weights, fits, kinds, strict=True)
+        Member(
+            weight / total,
+            tuple(mean + level for mean in one[1 : count + 1]),
+            tuple(factor * value for value in one[count + 1 :]),
+            kind[2],
+        )
+        for weight, one, kind, factor in zip(weights, fits, kinds, width, strict=True)
         if weight > NEGLIGIBLE * total
     )
     return Mixture(members, sum(member.weight for member in members if member.theta))

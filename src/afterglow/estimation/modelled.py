@@ -8,12 +8,13 @@ the rows that two arms would need to be known as well, $N = \\sum_i w_i^2 v / \\
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from afterglow.estimation.comparison import EARLY, NEVER, ROOT, Comparison, Missing
 from afterglow.estimation.lingering import Member, Mixture
 from afterglow.policies.contrasts import Contrasts
 
-FEW = 4.0  # rows around which a time-uniform interval is sharpest at least
+FEW = 1.0  # rows around which a time-uniform interval is sharpest at least
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,9 @@ class Modelled(Comparison):
     noise: float = 0.0
     lasting: int | None = None
     row: float = 1.0  # steps of one
+
+    RUNNING: ClassVar[float] = 1.0  # its one-look intervals are not good enough on real series to decide a grade
+    FINAL: ClassVar[float] = 0.0
 
     @property
     def lingers(self) -> int | None:

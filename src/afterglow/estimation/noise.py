@@ -7,15 +7,20 @@ means, divided by $1 - (d - 1)/2b$. Long batches hide less, few batches say litt
 
 *Few batches.* Arms may be unequally noisy, and a policy leaves a bad arm after a batch or two. An arm with $f$ own
 degrees of freedom and variance $\hat v$ has the posterior of $\hat v$ under a scaled inverse $\chi^2$ prior with
-`PRIOR` = 2 degrees of freedom around `WIDER` = 3 times the variance of all arms: $(f \hat v + 2 \cdot 3 v_p)/(f + 2)$
-with $f + 2$ degrees of freedom. Without a batch of its own the 95 % interval is then 7.5 standard deviations of all
+$p$ degrees of freedom around `WIDER` = 3 times the variance of all arms: $(f \hat v + p \cdot 3 v_p)/(f + p)$
+with $f + p$ degrees of freedom. The prior fades: $p = 2 (1 - f/6)$, and from $f = 6$ on an arm's own batches count
+alone. Without a batch of its own the 95 % interval is then 7.5 standard deviations of all
 arms wide to each side, enough for an arm four times as noisy as the others. $3 v_p$ is not taken larger than
 $m (1 - m)$, the largest variance of rewards in [0, 1] with mean $m$, unless $v_p$ itself is. $v_p$ is the larger of the
 variance pooled over batches, which the arm played most rules, and that averaged over arms.
 
 *No scatter.* Rewards that are rare leave batches that are all equal. One more event of size $u$ in $n$ steps adds
 $u^2/n$ to $v$, and is added always: for rare events $u$ is variance over mean, the largest of the arm's and that of
-all, at most 1 (`reward_max`), and 1 if nothing has varied yet. For other rewards that is next to nothing.
+all, at most 1 (`reward_max`). If nothing has varied yet it is 1 where all totals are 0 or 1, else the distance to the
+nearer of these. For other rewards that is next to nothing.
+
+*No largest reward.* Of secondary totals (`guards`) nobody says how large they may be. Then the prior is 3 v_p whatever
+the mean, $u$ has no upper limit, and is the largest total seen if nothing has varied yet.
 """
 
 import math
@@ -27,8 +32,10 @@ from afterglow.estimation.batch_means import Batches, Washed
 PLENTY = 10  # degrees of freedom of an arm for which longer batches are read
 LONGEST = 1  # batches of b and 2 b steps
 ENOUGH = 3  # of all arms together, below which the noise is unknown
-PRIOR = 2
+PRIOR = 2  # degrees of freedom of the prior, for an arm without any of its own
+FADED = 6  # degrees of freedom of its own with which an arm needs no prior
 WIDER = 3.0
+ROUNDING = 1e-6  # deviations below this part of the mean are taken for errors of rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +46,11 @@ class NoiseVariance:
     freedom: float
 
 
-def noise(batches: Batches) -> list[NoiseVariance] | None:
-    """The noise of each arm; None if all batches together tell too little."""
+def noise(batches: Batches, largest: float | None = None) -> list[NoiseVariance] | None:
+    """The noise of each arm; None if all batches together tell too little.
+
+    `largest` is the largest total seen, for totals without a known upper limit; None: rewards lie within [0, 1].
+    """
     own = [scatter(washed, batches) for washed in batches.arms]
     freedom = sum(degrees for _, degrees in own)
     if freedom < ENOUGH:
@@ -48,8 +58,8 @@ def noise(batches: Batches) -> list[NoiseVariance] | None:
     pooled = common(own)
     steps = sum(washed.steps for washed in batches.arms)
     level = sum(washed.total for washed in batches.arms) / steps
-    usual = event(pooled, level)
-    return [arm_noise(washed, *each, pooled, usual) for washed, each in zip(batches.arms, own, strict=True)]
+    usual = event(pooled, level, largest)
+    return [arm_noise(washed, *each, pooled, usual, largest) for washed, each in zip(batches.arms, own, strict=True)]
 
 
 def scatter(washed: Washed, batches: Batches) -> tuple[float, int]:
@@ -59,7 +69,7 @@ def scatter(washed: Washed, batches: Batches) -> tuple[float, int]:
         freedom = washed.counts[length] - 1
         if freedom >= (PLENTY if length else 1):
             steps = batches.size << length  # b
-            shown = 1 - (batches.window - 1) / (2 * steps)
+            shown = 1 - batches.edge / (2 * steps)
             found = (steps * washed.scatters[length] / shown, freedom)
     return found
 
@@ -71,20 +81,30 @@ def common(own: Sequence[tuple[float, int]]) -> float:
     return max(pooled, sum(squares / freedom for squares, freedom in known) / len(known))
 
 
-def arm_noise(washed: Washed, squares: float, freedom: int, pooled: float, usual: float) -> NoiseVariance:
+def arm_noise(
+    washed: Washed, squares: float, freedom: int, pooled: float, usual: float, largest: float | None = None
+) -> NoiseVariance:
     """An arm's own scatter with the prior that the others give."""
     if not washed.steps:
         return NoiseVariance(math.nan, PRIOR)
     mean = washed.total / washed.steps
-    most = max(mean * (1 - mean), 0.0)
+    most = max(mean * (1 - mean), 0.0) if largest is None else math.inf
     prior = max(pooled, min(WIDER * pooled, most))
-    value = (squares + PRIOR * prior) / (freedom + PRIOR)
-    size = max(usual, event(squares / freedom, mean) if freedom else 0.0)
-    return NoiseVariance(value + size * size / washed.steps, float(freedom + PRIOR))
+    weight = PRIOR * max(0.0, 1 - freedom / FADED)  # p
+    value = (squares + weight * prior) / (freedom + weight)
+    size = max(usual, event(squares / freedom, mean, largest) if freedom else 0.0)
+    return NoiseVariance(value + size * size / washed.steps, freedom + weight)
 
 
-def event(variance: float, mean: float) -> float:
-    """The size of events, were they rare: variance over mean, at most 1."""
-    if variance <= 0 or mean <= 0:
-        return 1.0 if variance <= 0 else min(1.0, math.sqrt(variance))
-    return min(1.0, variance / mean)
+def event(variance: float, mean: float, largest: float | None = None) -> float:
+    """The size of events, were they rare: variance over mean, at most 1 unless there is no upper limit.
+
+    If nothing but rounding has varied it is 1 at either end of the range, where yes/no rewards that are rare would be,
+    else the distance to the nearer end; without an upper limit it is the largest total.
+    """
+    if variance <= (ROUNDING * mean) ** 2:
+        if largest is not None:
+            return largest
+        return min(mean, 1 - mean) if 0 < mean < 1 else 1.0
+    size = math.sqrt(variance) if mean <= 0 else variance / mean
+    return size if largest is not None else min(1.0, size)

@@ -6,6 +6,7 @@ from typing import Any
 
 from afterglow.checks import Name
 from afterglow.errors import OutOfTurn
+from afterglow.pictures import card, intervals
 from afterglow.policies.rounds import RoundPolicy
 from afterglow.rng import REPLAY, key
 
@@ -51,6 +52,15 @@ class PanelEstimates:
             shown = "best" if one.arm == self.best else f"{one.difference:+.2%}"
             rows.append(f"{one.arm!s:<12} {shown:>11} {between:>22} {one.unit_steps:>11,} {one.runs:>6,}")
         return "\n".join(rows)
+
+    def _repr_html_(self) -> str:
+        title = f"difference to {self.best}, each with its {self.confidence:.0%} interval, for one look"
+        rows = [
+            (str(one.arm), 0.0, 0.0, 0.0, "best") if one.arm == self.best
+            else (str(one.arm), one.low, one.difference, one.high, f"{one.difference:+.2%}")
+            for one in self.arms
+        ]  # fmt: skip
+        return card(title, intervals(rows, title))
 
 
 @dataclass(frozen=True)

@@ -10,19 +10,55 @@ if TYPE_CHECKING:
     from afterglow.estimation.verdict import Verdict, Versus
 
 
-def sentence(verdict: "Verdict", others: Sequence[Name]) -> str:
-    """What is recommended instead of the others, how sure that is, and what would help."""
+CLOSE = 25.0  # percent
+
+
+def sentence(
+    verdict: "Verdict", others: Sequence[Name], doubt: "Versus | None" = None, reward_max: float = math.inf
+) -> str:
+    """What is recommended instead of the others, how sure that is, and what would help.
+
+    `doubt` is a difference that is not told yet where that to the runner-up is.
+    """
     parts = [] if not verdict.stopped else ["The experiment was stopped before its end."]
-    tested = verdict.grade == "tested"
-    parts.append(tested_claim(verdict, others) if tested else opening(verdict))
+    row = doubt or verdict.to_runner_up
+    if verdict.grade == "tested":
+        parts.append(tested_claim(verdict, others))
+    elif doubt is not None:
+        parts.append(partial(verdict, doubt, reward_max))
+    else:
+        parts.append(opening(verdict, reward_max))
     if verdict.grade not in ("clear", "tested", "proven"):
-        parts.append(remedy(verdict, others))
+        parts.append(remedy(verdict, row, others, reward_max))
     if verdict.alarm is not None:
         parts.append(f"Nothing is called clear while an alarm stands: {verdict.alarm}.")
     return " ".join(part for part in parts if part)
 
 
-def opening(verdict: "Verdict") -> str:
+def partial(verdict: "Verdict", doubt: "Versus", reward_max: float) -> str:
+    """The best is told apart from the closest, but not from every other."""
+    row = verdict.to_runner_up
+    assert row is not None
+    if doubt.mean is None:
+        why = f"can't be compared with {doubt.other} yet: {doubt.missing}"
+    elif says_nothing(doubt, reward_max):
+        why = f"has had too few steps beside {doubt.other} to be told from it"
+    else:
+        why = f"can't be told from {doubt.other}: {amounts(doubt, verdict.unit)}"
+    return f"{verdict.recommended} is better than {row.other}: {amounts(row, verdict.unit)}. But it {why}."
+
+
+def says_nothing(row: "Versus", reward_max: float) -> bool:
+    """Whether the interval contains all that rewards allow."""
+    return row.low is not None and row.high is not None and row.low <= -reward_max and row.high >= reward_max
+
+
+def is_narrow(row: "Versus") -> bool:
+    """Whether the two are known to be close: within a quarter of the other's mean."""
+    return row.percent is not None and max(abs(row.percent[1]), abs(row.percent[2])) <= CLOSE
+
+
+def opening(verdict: "Verdict", reward_max: float) -> str:
     """The claim and its numbers."""
     best, row = verdict.recommended, verdict.to_runner_up
     if best is None:
@@ -32,6 +68,8 @@ def opening(verdict: "Verdict") -> str:
     if row.mean is None:
         return f"{best} is recommended; it can't be compared with {row.other} yet: {row.missing}."
     numbers = amounts(row, verdict.unit)
+    if says_nothing(row, reward_max):
+        numbers = f"{numbers.partition(',')[0]}, with too few steps for an interval"
     chance = "" if verdict.chance is None else f" (chance {percent(verdict.chance)})"
     return {
         "proven": f"{best} is proven to be the best, however effects arrive within the window; over {row.other} it "
@@ -62,15 +100,16 @@ def amounts(row: "Versus", unit: str) -> str:
     return f"{mean} a step{f' ({plain[0]})' if unit else ''}, between {low} and {high}"
 
 
-def remedy(verdict: "Verdict", others: Sequence[Name]) -> str:
+def remedy(verdict: "Verdict", row: "Versus | None", others: Sequence[Name], reward_max: float) -> str:
     """What would help."""
-    row = verdict.to_runner_up
     if row is None:
         return ""
     if row.mean is None:
         return "" if row.more_steps is None else f"About {rounded(row.more_steps)} more steps on it would tell."
     parts = []
-    if row.more_steps is None:
+    if says_nothing(row, reward_max) or (row.more_steps is None and not is_narrow(row)):
+        parts.append(f"More steps on {row.other} would tell.")
+    elif row.more_steps is None:
         parts.append("They are so close that more steps hardly help: keep either.")
     elif row.more_steps > 0:
         fewer = " with these two variants alone" if len(others) > 1 else ""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from afterglow import records
+from afterglow.errors import BadFormat
 
 BLOCKS = 64
 
@@ -79,6 +80,15 @@ class Timeline:
             new.totals[place] += total
         self.cells = new
 
+    def forget(self, arm: int) -> None:
+        """Leave out all cells of an arm."""
+        old = self.cells
+        kept = [place for place, one in enumerate(old.arms) if one != arm]
+        blocks, arms, steps = ([values[place] for place in kept] for values in (old.blocks, old.arms, old.steps))
+        self.cells = BlockCells(
+            old.span, old.clock, old.arm, blocks, arms, steps, [old.totals[place] for place in kept]
+        )
+
     def copied(self) -> "Timeline":
         """A copy to which steps can be added."""
         other = Timeline(1, self.late + 1)
@@ -93,4 +103,10 @@ class Timeline:
         """Go on from what `values` gave."""
         size = len(values["blocks"])
         model = BlockCells(1, blocks=[0] * size, arms=[0] * size, steps=[0] * size, totals=[0.0] * size)
-        self.cells = records.like(model, values, "timeline")
+        cells = records.like(model, values, "timeline")
+        if cells.span < 1 or cells.clock < 0 or min(cells.steps, default=0) < 0:
+            raise BadFormat(
+                f"timeline must have a span of at least 1 and counts of at least 0, got span {cells.span:,} and clock "
+                f"{cells.clock:,}"
+            )
+        self.cells = cells

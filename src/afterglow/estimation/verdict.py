@@ -4,7 +4,7 @@
 |---|---|
 | `exploring` | no arm stands out |
 | `leading` | the recommended arm is the best with a chance of 90 % or more; decides nothing |
-| `clear` | time-uniform intervals of its difference to every other arm lie above 0, their confidence shared |
+| `clear` | intervals of its difference to every other arm lie above 0, their confidence shared by all arms and looks |
 | `tested` | an exact randomisation test has rejected, at the fixed end |
 | `proven` | bounds that hold whatever effects do within the window are apart |
 
@@ -24,6 +24,8 @@ from afterglow.estimation.estimates import Estimates
 from afterglow.estimation.sentences import sentence
 
 LEADING = 0.9  # chance
+DECIDED = ("clear", "tested", "proven")  # grades that end an experiment
+ONE_MORE = 0.5  # part of the confidence that an interval at the fixed end may miss where it decides no grade
 
 ALIKE = "effects arrive alike all the time"
 STRETCHES = "noise is gone within the record's blocks, or slow as a drift is, and is common to all arms"
@@ -105,15 +107,17 @@ class Case:
     allowed: tuple[int, ...]  # arms that may be recommended
     over: bool
     stopped: bool
+    extended: bool = False
+
+    @property
+    def fixed_end(self) -> bool:
+        """Whether the experiment has reached the end that was fixed before it began: then one look is allowed."""
+        return self.over and not (self.stopped or self.extended)
 
     def share(self, uniform: bool) -> float:
-        """What each interval of the best against another may miss.
-
-        The confidence is shared among the others. The share of one more goes to what adaptive choices do to one look,
-        where a time-uniform interval has room enough (measured: docs/coverage.md).
-        """
-        others = max(1, len(self.allowed) - 1)
-        return (1 - self.known.confidence) / (others if uniform else others + 1)
+        """What each interval of the best against another may miss: the confidence is shared among the others."""
+        looks = self.comparison.RUNNING if uniform else self.comparison.FINAL or ONE_MORE
+        return looks * (1 - self.known.confidence) / max(1, len(self.allowed) - 1)
 
     def versus(self, arm: int, other: int, uniform: bool) -> Versus:
         names = (self.known.arms[arm].arm, self.known.arms[other].arm)
@@ -146,6 +150,7 @@ def judge(
     *,
     over: bool = False,
     stopped: bool = False,
+    extended: bool = False,
     alarm: str | None = None,
     tested: float | None = None,
     disabled: Sequence[Name] = (),
@@ -155,23 +160,23 @@ def judge(
 
     `alarm` is a sentence if anything contradicts the experiment's settings, beside what the estimates know; `tested`
     is the p-value of an exact test that has called the recommended arm better than every other; `stopped` says that an
-    experiment which is over did not reach its fixed end.
+    experiment which is over did not reach its fixed end, `extended` that this end was moved while it ran.
     """
     names = [estimate.arm for estimate in known.arms]
-    case = Case(known, comparison, tuple(arm for arm, name in enumerate(names) if name not in disabled), over, stopped)
+    allowed = tuple(arm for arm, name in enumerate(names) if name not in disabled)
+    case = Case(known, comparison, allowed, over, stopped, extended)
     alarm = alarm or known.alarm
     best = None if recommended is None else names.index(known[recommended].arm)
     table = posterior(case)
     chance = table[0].get(best) if best is not None else None
     grade = highest(case, best, chance, alarm, tested)
-    fixed_end = over and not stopped
     runner_up, to_control = None, None
     if best is not None:
         other = closest(case, best)
-        runner_up = None if other is None else case.versus(best, other, not fixed_end)
+        runner_up = None if other is None else case.versus(best, other, not case.fixed_end)
         if control is not None and control != recommended:
-            to_control = case.versus(best, names.index(known[control].arm), not fixed_end)
-    gained = None if control is None else against_control(case, names.index(known[control].arm), not fixed_end)
+            to_control = case.versus(best, names.index(known[control].arm), not case.fixed_end)
+    gained = None if control is None else against_control(case, names.index(known[control].arm), not case.fixed_end)
     loss = None
     if best is not None and best in table[0]:
         loss = max(0.0, (table[1] - comparison.mean(best)) * known.reward_max)
@@ -181,7 +186,8 @@ def judge(
         unit, known.confidence, over, stopped, alarm, comparison.lingers, "", tested if grade == "tested" else None,
     )  # fmt: skip
     others = [names[arm] for arm in case.allowed if arm != best]
-    return replace(found, sentence=sentence(found, others))
+    doubt = None if best is None or grade in DECIDED else doubtful(case, best, runner_up)
+    return replace(found, sentence=sentence(found, others, doubt, known.reward_max))
 
 
 def highest(case: Case, best: int | None, chance: float | None, alarm: str | None, tested: float | None) -> str:
@@ -191,7 +197,11 @@ def highest(case: Case, best: int | None, chance: float | None, alarm: str | Non
         return "proven"
     if tested is not None and best is not None:
         return "tested"
-    if trusted and best is not None and is_clear(case.comparison, best, case.allowed, case.known.confidence):
+    if (
+        trusted
+        and best is not None
+        and is_clear(case.comparison, best, case.allowed, case.known.confidence, case.fixed_end)
+    ):
         return "clear"
     if chance is not None and chance >= LEADING and len(case.allowed) > 1:
         return "leading"
@@ -200,12 +210,17 @@ def highest(case: Case, best: int | None, chance: float | None, alarm: str | Non
     return "exploring"
 
 
-def is_clear(comparison: Comparison, best: int, allowed: Sequence[int], confidence: float) -> bool:
-    """Whether the time-uniform intervals of the best against all others lie above 0, their confidence shared."""
+def is_clear(
+    comparison: Comparison, best: int, allowed: Sequence[int], confidence: float, fixed_end: bool = False
+) -> bool:
+    """Whether the intervals of the best against all others lie above 0, their confidence shared.
+
+    At any time these are time-uniform intervals; at the fixed end also those of one look (`Comparison.FINAL`).
+    """
     others = [arm for arm in allowed if arm != best]
     share = (1 - confidence) / max(1, len(others))
     return bool(others) and all(
-        comparison.missing(best, other) is None and comparison.above(best, other, share) for other in others
+        comparison.missing(best, other) is None and comparison.above(best, other, share, fixed_end) for other in others
     )
 
 
@@ -223,6 +238,15 @@ def closest(case: Case, best: int) -> int | None:
     if known:
         return max(known, key=case.comparison.mean)
     return others[0] if others else None
+
+
+def doubtful(case: Case, best: int, runner_up: Versus | None) -> Versus | None:
+    """The difference that keeps the best arm from being clear, if it is told apart from the closest one already."""
+    if runner_up is None or runner_up.low is None or runner_up.low <= 0:
+        return None
+    rows = [case.versus(best, arm, not case.fixed_end) for arm in case.allowed if arm != best]
+    open_rows = [row for row in rows if row.low is None or row.low <= 0]
+    return min(open_rows, key=lambda row: math.inf if row.mean is None else row.mean, default=None)
 
 
 def posterior(case: Case) -> tuple[dict[int, float], float]:

@@ -16,6 +16,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from afterglow.policies.index import IN_PLAY, Index
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -128,3 +130,12 @@ def drop(state: State, margin: float) -> None:
     for arm in range(len(state.active)):
         if state.active[arm] == 1 and state.sums[arm] / state.pulls[arm] + margin < top:
             state.active[arm] = 0
+
+
+def index(settings: Settings, state: State, draws: Sequence[float]) -> Index:
+    """Means of the arms that are left."""
+    values = [math.nan] * settings.arms
+    for arm in range(settings.arms):
+        if state.active[arm] == 1:
+            values[arm] = state.sums[arm] / state.pulls[arm] if state.pulls[arm] > 0 else math.inf
+    return Index(values, IN_PLAY, "mean")

@@ -14,7 +14,7 @@ as two batches. It is the square of the noise that is known, else of $q/4$.
 
 import math
 
-from afterglow.policies._thrift_state import Settings, State, capped_mean, kept_steps, kept_sum
+from afterglow.policies._thrift_state import UNKNOWN, Settings, State, capped_mean, kept_steps, kept_sum
 from afterglow.policies.terms import klup
 
 UNTRIED = 1e9  # the bound of an arm that was never played: above all others, also where totals are larger than told
@@ -118,3 +118,24 @@ def too_short(settings: Settings, state: State, reach: float) -> bool:
             if gap * gap > width * (1.0 / young + 1.0 / old):
                 return True
     return False
+
+
+def affordable(settings: Settings, state: State, reach: float, share: float, arm: int) -> float:
+    """Steps on an arm until the regret, were M right, is a share of random play's; -1 if it is more already."""
+    top = UNKNOWN
+    for other in range(settings.arms):
+        top = max(top, capped_mean(settings, state, other))
+    lost = 0.0
+    gaps = 0.0
+    tried = 0
+    for other in range(settings.arms):
+        if kept_steps(settings, state, other) > 0:
+            gap = top - capped_mean(settings, state, other)
+            lost += gap * state.pulls[other]
+            gaps += gap
+            tried += 1
+    left = share * reach * gaps / max(1, tried) - lost
+    gap = top - capped_mean(settings, state, arm)
+    if left < 0.0:
+        return UNKNOWN
+    return left / gap if gap > 0.0 and kept_steps(settings, state, arm) > 0 else reach

@@ -20,6 +20,7 @@ class Settings:
     first: int  # washed steps of an arm's first run
     batch: int  # steps of a batch, while the run is short
     proof: int  # 1 if proved bounds may decide
+    price: float = 0.0  # share of random play's regret that comparisons may cost; absent in older records
 
 
 @dataclass
@@ -40,7 +41,7 @@ class State:
     age: int  # steps of the run in play
     until: int  # age at which its hold ends
     faded: int  # age at which its arm lost the lead, 0 if it has not
-    stage: int  # evidence behind the last decision: 0 proved, 1 bounds with estimated noise, 2 ordinary
+    stage: int  # evidence behind the last decision: 0 proved, 1 estimated noise, 2 ordinary, 3 a comparison
 
 
 def start(settings: Settings) -> State:
@@ -109,3 +110,20 @@ def lengthen(settings: Settings, state: State) -> None:
         state.sums[old] = 0.0
         state.batches[old] = 0
         state.squares[old] = 0.0
+
+
+def begin(settings: Settings, state: State, arm: int, steps: int) -> None:
+    """Start a run."""
+    state.run_pulls[arm] = 0
+    state.run_sums[arm] = 0.0
+    state.owed[arm] = UNKNOWN
+    state.last = state.arm
+    state.arm = arm
+    state.age = 0
+    state.faded = 0
+    hold(settings, state, steps)
+
+
+def hold(settings: Settings, state: State, steps: int) -> None:
+    """Play on for so many washed steps, in whole batches, one at least."""
+    state.until = max(state.washout, state.age) + settings.batch * max(1, -(-steps // settings.batch))

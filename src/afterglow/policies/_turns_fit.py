@@ -1,8 +1,12 @@
-r"""The regression of `random_turns`: differences between arms and their errors, under the kind of noise that fits best.
+r"""The regression of `random_turns`: differences between arms and their errors, with the level that fits best.
 
-All rows are whitened for every kind of noise and centred by slot as they come in (`_turns_state`), so the normal
-equations are at hand. The sweep operator (Beaton 1964) turns them into coefficients, their covariances and what is left
-of the squares. The kind that leaves least is used: all of them predict the next row, so their squares can be compared.
+Every row is taken apart with every kind of level as it comes in (`_turns_rows`), so the normal equations are at hand.
+The sweep operator (Beaton 1964) turns them into coefficients, their covariances and what is left of the squares. The
+kind under which the rows are most likely is used: all of them predict the next row, so they can be compared.
+
+What is left of neighbouring rows may still be alike. Surprises are added up over as many rows as a turn has; the
+variance of such sums, over that of single ones times their number, is by how much the noise of a turn exceeds that of
+rows without memory. Where it is above 1, squared errors are multiplied by it.
 """
 
 import math
@@ -11,7 +15,11 @@ from afterglow.policies._turns_state import KINDS, Settings, State, columns
 from afterglow.policies.contrasts import Contrasts
 
 SINGULAR = 1e-9  # share of a column's squares below which nothing of it is left that other columns don't explain
-WIDER = 1.15  # of reported errors: shares of turns depend on what was seen, which least squares doesn't know
+TINY = 1e-300
+WIDER = 1.15  # of reported errors: turns depend on what was seen, which least squares doesn't know
+UNEVEN = 0.1  # share of a difference by which effects that are not alike in busy and quiet hours put it wrong
+RUNS = 5.0  # that count for a start,
+LASTING = 1.5  # with this excess of the noise of a turn
 FEWEST = 12  # degrees of freedom from which on there is an estimate
 
 
@@ -26,21 +34,33 @@ def degrees(settings: Settings, state: State) -> int:
 
 def estimate(settings: Settings, state: State) -> None:
     """Estimate the arms anew, if there are rows enough."""
+    m = columns(settings)
     state.freedom = degrees(settings, state)
     if state.freedom < FEWEST:
         state.freedom = 0
         return
-    best = -1
+    best = 0
     least = math.inf
+    squares = 0.0
     for kind in range(KINDS):
         left = solve(settings, state, kind)
-        if left < least:
-            least = left
+        for column in range(m - 1):
+            state.slopes[kind * m + column] = state.work[column * m + m - 1]
+        unlikely = state.repeats * math.log(max(left, TINY)) + state.logs[kind]
+        if unlikely < least:
+            least = unlikely
             best = kind
+            squares = left
     state.kind = best
     solve(settings, state, best)
-    state.noise = least / state.freedom
+    state.noise = squares / state.freedom * excess(settings, state, best)
     read(settings, state)
+
+
+def excess(settings: Settings, state: State, kind: int) -> float:
+    """By how much the noise of a turn exceeds that of rows without memory, 1 at least."""
+    rows = RUNS * settings.turn
+    return max(1.0, (state.run_squares[kind] + rows * LASTING) / (state.row_squares[kind] + rows))
 
 
 def solve(settings: Settings, state: State, kind: int) -> float:
@@ -86,21 +106,24 @@ def read(settings: Settings, state: State) -> None:
 
 
 def error(settings: Settings, state: State, arm: int, other: int) -> float:
-    """The standard error of the difference of two arms."""
+    """The standard error of the difference of two arms, as the regression has it."""
     K = settings.arms
     both = state.errors[arm * K + arm] + state.errors[other * K + other]
     return math.sqrt(max(0.0, both - state.errors[arm * K + other] - state.errors[other * K + arm]))
 
 
 def contrasts(settings: Settings, state: State) -> Contrasts | None:
-    """What the regression says of all arms; None before the first estimate."""
-    if state.freedom == 0:
+    """What the regression says of all arms, with errors as they are reported; None before the first estimate."""
+    if state.freedom == 0 or state.weight[state.kind] <= 0.0:
         return None
     pairs = list(zip(state.pulls, state.effects, strict=True))
     level = (state.total - sum(pulls * effect for pulls, effect in pairs)) / state.clock
     slot = settings.season / settings.slots
+    products = [UNEVEN * UNEVEN * one * other for one in state.effects for other in state.effects]
     return Contrasts(
-        tuple(level + effect for effect in state.effects), tuple(WIDER * WIDER * value for value in state.errors),
-        state.freedom, WIDER * WIDER * state.noise, settings.horizon / slot,
+        tuple(level + effect for effect in state.effects),
+        tuple(WIDER * WIDER * value + more for value, more in zip(state.errors, products, strict=True)),
+        state.freedom, WIDER * WIDER * state.noise * state.repeats / state.weight[state.kind],
+        settings.horizon / slot / settings.turn,
         slot,
     )  # fmt: skip

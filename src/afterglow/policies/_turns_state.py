@@ -1,17 +1,13 @@
-r"""What `random_turns` remembers, and how a slot becomes a row of its regression.
+r"""What `random_turns` remembers, and the slots that it cuts a season into.
 
-A season of $P$ steps is cut into $n$ *slots* of about half a window, the same ones in every season. The rows of the
-regression are the mean totals of slots. Lags are in two *bins*, the first and the second half of the window, and a slot
-on arm $a$ after slots on $b$ and $c$ fills them with shares of these three, as `Settings.reach` says.
+A season of $P$ steps is cut into $n$ *slots* of about a sixth of a window, the same ones in every season. The rows of
+the regression are the mean totals of slots (`_turns_rows`).
 """
 
 from dataclasses import dataclass
 
-BACK = 3  # slots that a window reaches into, the present one included
-KINDS = 6  # of noise that are tried:
-THETAS = (0.5, 0.95, 0.8, 0.95, 0.95, 0.95)  # how slowly the level moves,
-PHIS = (0.0, 0.0, 0.0, 0.0, 0.35, 0.7)  # how much of a surprise is left a slot later,
-GAINS = (0.0, 0.0, 0.15, 0.15, 0.15, 0.15)  # and how fast the season itself changes
+KINDS = 3  # of moving levels that are tried:
+MEMORY = (0.7, 0.85, 0.97)  # how much of the level is kept from slot to slot
 
 
 @dataclass(frozen=True)
@@ -19,11 +15,12 @@ class Settings:
     arms: int  # K
     window: int  # d
     horizon: int  # T, 0 if unknown
-    season: int  # P, in steps; several seasons if the window is longer than one
+    season: int  # P, in steps; several seasons if a slot is longer than one
     slots: int  # n, of a season
     turn: int  # slots of a turn
     bins: int  # of lags; one is enough for a window of one step
-    reach: list[float]  # share of a bin that a slot fills, at place bin * BACK + slots ago
+    back: int  # slots that a window reaches into, the present one included
+    reach: list[float]  # share of a bin that a slot fills, at place bin * back + slots ago
 
 
 @dataclass
@@ -31,25 +28,35 @@ class State:
     clock: int  # t, steps played
     arm: int  # in play
     left: int  # slots to go in its turn
-    known: int  # slots in sequence whose arms are known, BACK at most
+    known: int  # slots in sequence whose arms are known, `back` at most
     last: list[int]  # arms of the latest slots, the present one first
+    demand: list[float]  # of these slots, relative to the mean
     pulls: list[int]  # steps of each arm
     shares: list[float]  # of turns that each arm is to have from now on
     credit: list[float]  # turns that each arm is behind its share
     rows: int  # of the regression
+    repeats: int  # rows whose slot was met before
     due: int  # rows at which arms are estimated anew
     counts: list[int]  # rows of each slot
+    usual: list[float]  # mean total of each slot
     row: list[float]  # the latest: initial level, arms by bins, total
-    level: list[float]  # of each column under each kind of noise
-    surprise: list[float]  # of the latest row
-    means: list[float]  # of whitened rows, by kind, slot and column
-    squares: list[float]  # products of whitened rows about the means of their slots, by kind, row and column
-    work: list[float]  # a copy of one of them, to solve
+    level: list[float]  # of each column under each kind of level
+    means: list[float]  # of surprises, by kind, slot and column
+    own: list[float]  # variance of what is left, by kind and slot
+    common: list[float]  # the same of all slots, by kind
+    logs: list[float]  # sums of the logarithms of the variances that rows were weighted by, by kind
+    weight: list[float]  # of all rows, by kind
+    run: list[float]  # sum of the surprises of as many rows as a turn has, each over its deviation, by kind
+    run_squares: list[float]  # of these sums
+    row_squares: list[float]  # of the single surprises
+    squares: list[float]  # weighted products of surprises about the means of their slots, by kind, row and column
+    slopes: list[float]  # estimated last for each column but the total's, by kind
+    work: list[float]  # a copy of the squares of one kind, to solve
     effects: list[float]  # estimated mean of each arm, less that of arm 0
     errors: list[float]  # covariances of these, row by row
     freedom: int  # degrees of freedom; 0 before the first estimate
-    noise: float  # variance of a whitened row
-    kind: int  # of noise, that fits best
+    noise: float  # variance of a row of weight 1
+    kind: int  # of level, that fits best
     total: float  # of all steps
 
 
@@ -64,10 +71,12 @@ def start(settings: Settings) -> State:
     for kind in range(KINDS):
         level[kind * m] = -1.0
     return State(
-        clock=0, arm=0, left=0, known=0, last=[0] * BACK, pulls=[0] * K, shares=[1.0 / K] * K, credit=[0.0] * K, rows=0,
-        due=0, counts=[0] * n, row=[0.0] * m, level=level, surprise=[0.0] * KINDS * m, means=[0.0] * KINDS * n * m,
-        squares=[0.0] * KINDS * m * m, work=[0.0] * m * m, effects=[0.0] * K, errors=[0.0] * K * K, freedom=0,
-        noise=0.0, kind=0, total=0.0,
+        clock=0, arm=0, left=0, known=0, last=[0] * settings.back, demand=[1.0] * settings.back, pulls=[0] * K,
+        shares=[1.0 / K] * K, credit=[0.0] * K, rows=0, repeats=0, due=0, counts=[0] * n, usual=[0.0] * n,
+        row=[0.0] * m, level=level, means=[0.0] * KINDS * n * m, own=[0.0] * KINDS * n, common=[0.0] * KINDS,
+        logs=[0.0] * KINDS, weight=[0.0] * KINDS, run=[0.0] * KINDS, run_squares=[0.0] * KINDS,
+        row_squares=[0.0] * KINDS, squares=[0.0] * KINDS * m * m, slopes=[0.0] * KINDS * m, work=[0.0] * m * m,
+        effects=[0.0] * K, errors=[0.0] * K * K, freedom=0, noise=0.0, kind=0, total=0.0,
     )  # fmt: skip
 
 
@@ -84,61 +93,3 @@ def slot_end(settings: Settings, step: int) -> int:
 
 def slot_begin(settings: Settings, step: int) -> int:
     return step - step % settings.season + -(-slot_at(settings, step) * settings.season // settings.slots)
-
-
-def take_slot(settings: Settings, state: State, arm: int, steps: int, total: float) -> None:
-    """Count steps on one arm; they make a row if they are a whole slot and the arms of the slots before are known."""
-    begin = state.clock
-    state.clock += steps
-    state.pulls[arm] += steps
-    state.total += total
-    if begin != slot_begin(settings, begin) or state.clock != slot_end(settings, begin):
-        state.known = 0
-        return
-    for ago in range(BACK - 1, 0, -1):
-        state.last[ago] = state.last[ago - 1]
-    state.last[0] = arm
-    state.known = min(BACK, state.known + 1)
-    if state.known == BACK:
-        fill_row(settings, state, total / steps)
-        for kind in range(KINDS):
-            whiten(settings, state, kind, slot_at(settings, begin))
-        state.counts[slot_at(settings, begin)] += 1
-        state.rows += 1
-
-
-def fill_row(settings: Settings, state: State, mean: float) -> None:
-    m = columns(settings)
-    for column in range(m):
-        state.row[column] = 0.0
-    for side in range(settings.bins):
-        for ago in range(BACK):
-            if state.last[ago] > 0:
-                place = side * (settings.arms - 1) + state.last[ago]
-                state.row[place] += settings.reach[side * BACK + ago]
-    state.row[m - 1] = mean
-
-
-def whiten(settings: Settings, state: State, kind: int, slot: int) -> None:
-    """Take out of a row what the level, the surprise before and its slot explain, and add up the squares of the rest.
-
-    With a gain of 0 this is the sum of squares about the means of slots (Welford 1962); with another, slots move, and
-    the rest of a row has the variance of the noise times 1/(1 - gain/2) once they have been met often.
-    """
-    m = columns(settings)
-    first = kind * m
-    mean = (kind * settings.slots + slot) * m
-    square = kind * m * m
-    count = state.counts[slot]
-    gain = max(GAINS[kind], 1.0 / (count + 1))
-    scale = min(count / (count + 1), 1.0 - 0.5 * GAINS[kind])
-    for i in range(m):
-        surprise = state.row[i] - state.level[first + i]
-        state.level[first + i] += (1.0 - THETAS[kind]) * surprise
-        state.work[i] = surprise - PHIS[kind] * state.surprise[first + i] - state.means[mean + i]
-        state.surprise[first + i] = surprise
-        state.means[mean + i] += gain * state.work[i]
-    if count > 0:
-        for i in range(m):
-            for j in range(m):
-                state.squares[square + i * m + j] += state.work[i] * state.work[j] * scale

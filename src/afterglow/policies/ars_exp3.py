@@ -26,6 +26,7 @@ from dataclasses import dataclass
 
 from afterglow.checks import whole
 from afterglow.policies.composite import drawn, exponential_weights
+from afterglow.policies.index import DRAWN, Index
 from afterglow.policies.policy import Policy
 
 
@@ -65,6 +66,10 @@ def learn(settings: Settings, state: State, arm: int, steps: int, split: int, he
     exponential_weights(state.losses, rate, state.chances)
 
 
+def index(settings: Settings, state: State, draws: Sequence[float]) -> Index:
+    return Index(state.chances[:], DRAWN, "chance")
+
+
 policy = Policy(
     "ars-exp3", Settings, State, start, next_hold, learn, configure,
     draws=1,
@@ -72,4 +77,5 @@ policy = Policy(
     summary="EXP3 on rounds that grow as a root; neither window nor horizon need be known",
     guarantee="O((d + sqrt(K log K)) T^(2/3)), losses chosen by an oblivious adversary (sketch)",
     source="after Wang, Wang & Huang 2021",
+    index=index,
 )  # fmt: skip

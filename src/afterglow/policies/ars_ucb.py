@@ -22,8 +22,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from afterglow.checks import choice, number, whole
+from afterglow.policies.index import Index
 from afterglow.policies.policy import Policy
-from afterglow.policies.terms import best_mean_plus
+from afterglow.policies.terms import best_mean_plus, mean_plus
 
 GROWTHS = ("square", "double")
 LONGEST = 62  # 2**62 is the last power of two in a signed 64-bit word
@@ -69,9 +70,15 @@ def learn(settings: Settings, state: State, arm: int, steps: int, split: int, he
     state.clock += steps
 
 
+def index(settings: Settings, state: State, draws: Sequence[float]) -> Index:
+    width = settings.alpha * math.log(max(state.clock, 1))
+    return Index([mean_plus(total, n, width) for total, n in zip(state.sums, state.pulls, strict=True)])
+
+
 policy = Policy(
     "ars-ucb", Settings, State, start, next_hold, learn, configure,
     summary="index of mean plus radius, an arm's holds ever longer; the window need not be known",
     guarantee="O(sum log T / gap) plus a term without T that grows fast with d, for spreads of a fixed law",
     source="Wang, Wang & Huang 2021",
+    index=index,
 )  # fmt: skip

@@ -33,6 +33,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from afterglow.checks import number, whole
+from afterglow.policies.index import Index
 from afterglow.policies.policy import Policy
 from afterglow.policies.terms import mean_plus
 
@@ -219,10 +220,17 @@ def begin(settings: Settings, state: State, arm: int, steps: int) -> None:
     state.parts[1] = 0.0
 
 
+def index(settings: Settings, state: State, draws: Sequence[float]) -> Index:
+    """Means plus radii now; a run is kept to its end whatever they are meanwhile."""
+    width, arms = settings.C * math.log(max(state.clock, 1)), range(settings.arms)
+    return Index([mean_plus(kept_sum(settings, state, arm), kept(settings, state, arm), width) for arm in arms])
+
+
 policy = Policy(
     "auto-wash", Settings, State, start, next_hold, learn, configure,
     bounded=True,
     summary="washed means; the window need not be known: runs show how long an arm's predecessor lingers",
     guarantee="no theorem; measured for stationary spreads with a window up to 0.7 L0, L0 = 2 sqrt(T / K)",
     source="ours",
+    index=index,
 )  # fmt: skip

@@ -39,6 +39,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from afterglow.checks import whole
+from afterglow.policies.index import DRAWN, Index
 from afterglow.policies.policy import Policy
 
 NEWTON_STEPS = 100  # about ten are taken
@@ -169,12 +170,17 @@ def tsallis_weights(losses: list[float], updates: int, chances: list[float]) -> 
         chances[arm] /= total
 
 
+def index(settings: Settings, state: State, draws: Sequence[float]) -> Index:
+    return Index(state.chances[:], DRAWN, "chance")
+
+
 exp3 = Policy(
     "composite-exp3", RatedSettings, State, start, next_hold, learn_exp3, configure_exp3,
     draws=2,
     summary="EXP3 on random holds of twice the window and more",
     guarantee="O(sqrt(d K T log K)), losses chosen by an oblivious adversary",
     source="Cesa-Bianchi, Gentile & Mansour 2018",
+    index=index,
 )  # fmt: skip
 tsallis = Policy(
     "composite-tsallis", Settings, State, start, next_hold, learn_tsallis, configure_tsallis,
@@ -182,4 +188,5 @@ tsallis = Policy(
     summary="Tsallis-INF on random holds of twice the window and more; no horizon needed",
     guarantee="O(sqrt(d K T)) with a tuned rate, losses chosen by an oblivious adversary; ours tunes itself",
     source="Cesa-Bianchi, Cesari, Colomboni, Gentile & Mansour 2022; Zimmert & Seldin 2021",
+    index=index,
 )  # fmt: skip

@@ -17,7 +17,7 @@ held to the horizon, where the paper may play any.
 import math
 
 from afterglow.checks import whole
-from afterglow.policies._elimination import Settings, State, gaps, learn, next_hold, recommend, start
+from afterglow.policies._elimination import Settings, State, gaps, index, learn, next_hold, recommend, start
 from afterglow.policies.policy import Policy
 
 
@@ -43,4 +43,5 @@ policy = Policy(
     summary="drop arms in rounds that halve the gap, blind to delay",
     guarantee="O(sum log(T gap^2) / gap) for window 1; none with delay",
     source="Auer & Ortner 2010",
+    index=index,
 )  # fmt: skip

@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from afterglow.checks import between, whole
+from afterglow.policies.index import Index
 from afterglow.policies.policy import Policy
 from afterglow.policies.terms import kl, klup
 
@@ -81,6 +82,11 @@ def learn(settings: Settings, state: State, arm: int, steps: int, split: int, he
     state.clock += steps
 
 
+def index(settings: Settings, state: State, draws: Sequence[float]) -> Index:
+    width, tried = level(settings.c, state.clock), zip(state.sums, state.pulls, strict=True)
+    return Index([klup(total, pulls, width) if pulls else math.inf for total, pulls in tried])
+
+
 policy = Policy(
     "kl-ucb", Settings, State, start, next_hold, learn, configure,
     every_step=True,
@@ -88,4 +94,5 @@ policy = Policy(
     summary="index from the Bernoulli divergence, one step at a time, blind to delay",
     guarantee="(gap / kl) log T for each worse arm, for window 1, optimal for Bernoulli rewards; none with delay",
     source="Garivier & Cappé 2011",
+    index=index,
 )  # fmt: skip

@@ -28,6 +28,7 @@ from dataclasses import dataclass
 
 from afterglow.checks import number, whole
 from afterglow.errors import BadValue
+from afterglow.policies.index import Index
 from afterglow.policies.policy import Policy
 
 UNKNOWNS = 1000  # at most; the state holds their square
@@ -112,47 +113,49 @@ def learn(settings: Settings, state: State, arm: int, steps: int, split: int, he
 
 def shift(settings: Settings, state: State, arm: int) -> None:
     """Move what was played one lag on, and put `arm` at lag 0."""
+    now = state.clock % settings.window
+    enters = arm
     for k in range(settings.bins):
-        leaves = state.recent[(state.clock - settings.edges[k + 1]) % settings.window]
+        place = now - settings.edges[k + 1]
+        if place < 0:
+            place += settings.window
+        leaves = state.recent[place]  # of this bin, for the next
         if leaves >= 0:
             state.filled[leaves * settings.bins + k] -= 1
-        enters = arm
-        if k > 0:
-            enters = state.recent[(state.clock - settings.edges[k]) % settings.window]
         if enters >= 0:
             state.filled[enters * settings.bins + k] += 1
-    state.recent[state.clock % settings.window] = arm
-
-
-def share(settings: Settings, state: State, place: int) -> float:
-    """f: how much of a bin an arm fills."""
-    k = place % settings.bins
-    return state.filled[place] / (settings.edges[k + 1] - settings.edges[k])
+        enters = leaves
+    state.recent[now] = arm
 
 
 def regress(settings: Settings, state: State, total: float) -> None:
-    """Take in the features of the step and its total."""
+    """Take in the features of the step, f: how much of each bin an arm fills, and its total."""
     gain = state.gain
     inverse = state.inverse
     size = len(gain)
     for i in range(size):
         gain[i] = 0.0
     forecast = 0.0
+    k = 0
     for j in range(size):
         if state.filled[j] > 0:
-            part = share(settings, state, j)
+            part = state.filled[j] / (settings.edges[k + 1] - settings.edges[k])
             forecast += part * state.weights[j]
             for i in range(size):
                 gain[i] += part * inverse[j * size + i]
+        k = k + 1 if k + 1 < settings.bins else 0
     leverage = 0.0
-    for i in range(size):
-        leverage += share(settings, state, i) * gain[i]
+    for j in range(size):
+        if state.filled[j] > 0:
+            leverage += state.filled[j] / (settings.edges[k + 1] - settings.edges[k]) * gain[j]
+        k = k + 1 if k + 1 < settings.bins else 0
     shrink = 1.0 / (1.0 + leverage)
     for i in range(size):
-        if gain[i] != 0.0:
-            state.weights[i] += gain[i] * (total - forecast) * shrink
-            for j in range(size):
-                inverse[i * size + j] -= gain[i] * gain[j] * shrink
+        state.weights[i] += gain[i] * (total - forecast) * shrink
+    for i in range(size):
+        own = gain[i]
+        for j in range(size):
+            inverse[i * size + j] -= own * gain[j] * shrink
     note_error(settings, state, (total - forecast) * math.sqrt(shrink))
 
 
@@ -195,6 +198,16 @@ def estimate(settings: Settings, state: State, arm: int) -> tuple[float, float]:
     return mean, max(0.0, variance)
 
 
+def index(settings: Settings, state: State, draws: Sequence[float]) -> Index:
+    """Estimated means plus radii now; an arm is kept for some steps whatever they are meanwhile."""
+    values = [math.inf] * settings.arms
+    for arm in range(settings.arms):
+        if state.pulls[arm]:
+            mean, variance = estimate(settings, state, arm)
+            values[arm] = mean + math.sqrt(settings.C * math.log(state.clock) * variance)
+    return Index(values)
+
+
 policy = Policy(
     "lag-ridge-ucb", Settings, State, start, next_hold, learn, configure,
     every_step=True,
@@ -202,4 +215,5 @@ policy = Policy(
     summary="ridge regression on what was played in the last steps; shows each arm's lag kernel",
     guarantee="no theorem; meant for spreads that are stationary",
     source="ours, after linear UCB (Abbasi-Yadkori, Pál & Szepesvári 2011)",
+    index=index,
 )  # fmt: skip

@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from afterglow.checks import number, whole
+from afterglow.policies.index import Index
 from afterglow.policies.policy import Policy
 from afterglow.policies.terms import NEVER, arm_to_keep
 
@@ -91,9 +92,14 @@ def recommend(settings: Settings, state: State) -> int:
     return arm_to_keep(state.pulls, state.sums, state.clock, settings.window)
 
 
+def indices(settings: Settings, state: State, draws: Sequence[float]) -> Index:
+    return Index([index(settings, state, arm) for arm in range(settings.arms)])
+
+
 policy = Policy(
     "leak-ucb", Settings, State, start, next_hold, learn, configure, recommend,
     summary="index that credits ended runs with all they may be owed; holds double",
     guarantee="O(sum log T / gap + K d log(1 / gap)) against every spread, adaptive ones included (sketch)",
     source="ours",
+    index=indices,
 )  # fmt: skip

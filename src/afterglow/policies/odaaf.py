@@ -29,7 +29,7 @@ is held to the end once $T \tilde\Delta^2 < e$; the last hold stops at the horiz
 import math
 
 from afterglow.checks import between, whole
-from afterglow.policies._elimination import Settings, State, gaps, learn, next_hold, recommend, start
+from afterglow.policies._elimination import Settings, State, gaps, index, learn, next_hold, recommend, start
 from afterglow.policies.policy import Policy
 
 STEPS_LATE = "steps from a pull to its reward"
@@ -88,16 +88,19 @@ odaaf = Policy(
     summary="drop arms in phases, the mean delay known",
     guarantee="O(sqrt(K T log K) + K E log T) for one random delay per pull with mean E",
     source="Pike-Burke, Agrawal, Szepesvári & Grünewälder 2018, section 4.1",
+    index=index,
 )  # fmt: skip
 bounded = Policy(
     "odaaf-bounded", Settings, State, start, next_hold, learn, configure_bounded, recommend,
     summary="drop arms in phases with a bridge between them, mean and largest delay known",
     guarantee="O(sqrt(K T log K) + K E) for one random delay per pull with mean E, window not too long",
     source="Pike-Burke, Agrawal, Szepesvári & Grünewälder 2018, section 4.2",
+    index=index,
 )  # fmt: skip
 variance = Policy(
     "odaaf-variance", Settings, State, start, next_hold, learn, configure_variance, recommend,
     summary="drop arms in phases with a bridge between them, mean and variance of the delay known",
     guarantee="O(sqrt(K T log K) + K (E + V)) for one random delay per pull with mean E, variance V",
     source="Pike-Burke, Agrawal, Szepesvári & Grünewälder 2018, section 4.3",
+    index=index,
 )  # fmt: skip

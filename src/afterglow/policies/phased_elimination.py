@@ -25,7 +25,7 @@ $L$ would turn negative and $n_m$ fall; a phase that the horizon cuts drops no a
 import math
 
 from afterglow.checks import whole
-from afterglow.policies._elimination import Settings, State, gaps, learn, next_hold, recommend, start
+from afterglow.policies._elimination import Settings, State, gaps, index, learn, next_hold, recommend, start
 from afterglow.policies.policy import Policy
 
 
@@ -53,4 +53,5 @@ policy = Policy(
     summary="drop arms in phases long enough to drown chance and leakage",
     guarantee="O(sum log T / gap + K d log(1 / gap)) for any spread",
     source="Garg & Akash 2019, Algorithm 2",
+    index=index,
 )  # fmt: skip

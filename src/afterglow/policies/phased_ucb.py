@@ -32,8 +32,9 @@ from dataclasses import dataclass
 
 from afterglow.checks import choice, number, whole
 from afterglow.errors import AfterglowWarning, Sentence, argument
+from afterglow.policies.index import Index
 from afterglow.policies.policy import Policy
-from afterglow.policies.terms import best_mean_plus
+from afterglow.policies.terms import best_mean_plus, mean_plus
 
 CONSTANTS = ("paper", "corrected")
 
@@ -115,9 +116,15 @@ def learn(settings: Settings, state: State, arm: int, steps: int, split: int, he
     state.sums[arm] += head + body
 
 
+def index(settings: Settings, state: State, draws: Sequence[float]) -> Index:
+    width = settings.width
+    return Index([mean_plus(total, n, width) for total, n in zip(state.sums, state.pulls, strict=True)])
+
+
 policy = Policy(
     "phased-ucb", Settings, State, start, next_hold, learn, configure,
     summary="index of mean plus radius, each choice held for a phase that dwarfs the window",
     guarantee="O(sum log T / gap + K d sqrt(T / log T)) for any spread",
     source="Garg & Akash 2019, Algorithm 1",
+    index=index,
 )  # fmt: skip

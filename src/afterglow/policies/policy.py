@@ -17,6 +17,7 @@ from afterglow.errors import BadValue
 from afterglow.policies.block_means import BlockMeans
 from afterglow.policies.configurable import Configurable
 from afterglow.policies.contrasts import Contrasts
+from afterglow.policies.index import Index
 
 SettingsT = TypeVar("SettingsT")
 StateT = TypeVar("StateT")
@@ -32,7 +33,9 @@ class Policy(Configurable, Generic[SettingsT, StateT]):
     left out, it is the settings class itself. `recommend` names the arm to keep after the last step;
     left out, it is the arm played most. `evidence` says what the last decision rests on, for explanations.
     `test` returns the blocks of a randomised schedule, for an exact test. `contrasts` returns what a model of its own
-    says of all arms, for verdicts; left out, they are compared by batches of washed steps.
+    says of all arms, for verdicts; left out, they are compared by batches of washed steps. `index` returns the numbers
+    by which arms are chosen, for explanations. `extend` returns the settings for a longer horizon, in the middle of an
+    experiment; a policy that takes a horizon and has none can't be lengthened, because its schedule depends on it.
     """
 
     name: str
@@ -56,6 +59,13 @@ class Policy(Configurable, Generic[SettingsT, StateT]):
     unbroken: bool = False  # its schedule is fixed: a hold that is interrupted is learned cut short, not continued
     test: Callable[[SettingsT, StateT], BlockMeans] | None = None
     contrasts: Callable[[SettingsT, StateT], Contrasts | None] | None = None
+    index: Callable[[SettingsT, StateT, Sequence[float]], Index] | None = None
+    extend: Callable[[SettingsT, StateT, int], SettingsT] | None = None
+
+    @property
+    def extendable(self) -> bool:
+        """Whether the horizon of a running experiment may be lengthened."""
+        return self.extend is not None or "horizon" not in self.parameters()
 
     def reads(self, arms: int) -> int:
         """How many uniforms `next_hold` reads where there are that many arms."""

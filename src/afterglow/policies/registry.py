@@ -39,6 +39,7 @@ WHERE = {
 }
 
 ROUNDS = {"panel-elimination": "panel:policy"}  # that decide for several units
+FORMER = {("random-turns", 1): "former.random_turns_1:policy"}  # earlier versions, for what was stored with them
 
 
 def names() -> list[str]:
@@ -48,7 +49,9 @@ def names() -> list[str]:
 
 def is_ours(policy: AnyPolicy) -> bool:
     """Whether it is one of Afterglow's own policies, not one of the same name."""
-    return policy.name in (*WHERE, *ROUNDS) and any_named(policy.name) is policy
+    if policy.name in WHERE:
+        return version_of(policy.name, policy.version) is policy
+    return policy.name in ROUNDS and any_named(policy.name) is policy
 
 
 def any_named(name: str) -> AnyPolicy:
@@ -73,9 +76,19 @@ def named(name: str) -> Policy[Any, Any]:
         )
     if name not in WHERE:
         raise UnknownName("policy", name, WHERE, "`afterglow policies` lists them")
-    module, attribute = WHERE[name].split(":")
+    return loaded(WHERE[name])
+
+
+def loaded(where: str) -> Policy[Any, Any]:
+    module, attribute = where.split(":")
     policy: Policy[Any, Any] = getattr(import_module(f"afterglow.policies.{module}"), attribute)
     return policy
+
+
+def version_of(name: str, version: int) -> Policy[Any, Any]:
+    """The policy as something was stored with: that version if it is kept, else the present one."""
+    where = FORMER.get((name, version))
+    return named(name) if where is None else loaded(where)
 
 
 def round_policy(policy: object) -> RoundPolicy[Any, Any]:

@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from afterglow.checks import whole
 from afterglow.errors import TOO_SHORT, AfterglowWarning, BadValue, Sentence, argument
 from afterglow.policies.block_means import BlockMeans
+from afterglow.policies.index import SCHEDULE, Index
 from afterglow.policies.policy import Policy
 
 MOST_BLOCKS = 500  # with a hold by formula
@@ -174,6 +175,15 @@ def best(settings: Settings, state: State) -> int:
     return chosen
 
 
+def mean_of(settings: Settings, state: State, arm: int) -> float:
+    """What `best` compares: an arm's mean over whole blocks; before there is one, over its turns."""
+    blocks = range(settings.blocks)
+    whole = [block for block in blocks if is_whole(settings, state, block)]
+    cells = [block * settings.arms + arm for block in whole or blocks]
+    means = [state.means[cell] for cell in cells if state.counts[cell] > 0]
+    return sum(means) / len(means) if means else -math.inf
+
+
 def blocks_of(settings: Settings, state: State) -> BlockMeans:
     """The blocks that a randomisation test reads."""
     arms, played = settings.arms, range(min(state.block + 1, settings.blocks))
@@ -192,6 +202,13 @@ def evidence(settings: Settings, state: State) -> str:
     return f"the draw of turn {state.turn + 1} in block {state.block + 1} of {settings.blocks:,}"
 
 
+def index(settings: Settings, state: State, draws: Sequence[float]) -> Index:
+    """The order of turns, which nothing that is learned changes; after them the means of the schedule."""
+    if state.block < settings.blocks:
+        return Index([], SCHEDULE, "every one has one turn in each block, in random order")
+    return Index([mean_of(settings, state, arm) for arm in range(settings.arms)], what="mean")
+
+
 policy = Policy(
     "switchback", Settings, State, start, next_hold, learn, configure, best,
     draws=1,
@@ -202,4 +219,5 @@ policy = Policy(
     summary="every arm once in each block, in random order, then the best; an exact test at the end",
     guarantee="an exact p-value for every spread, noise, season and drift; regret linear in the length of the schedule",
     source="ours, after Bojinov, Simchi-Levi & Zhao 2023",
+    index=index,
 )  # fmt: skip

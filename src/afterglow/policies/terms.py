@@ -17,7 +17,9 @@ def best_mean_plus(sums: list[float], pulls: list[int], width: float) -> int:
     best = 0
     top = -NEVER
     for arm in range(len(pulls)):
-        value = mean_plus(sums[arm], pulls[arm], width)
+        if pulls[arm] == 0:
+            return arm
+        value = sums[arm] / pulls[arm] + math.sqrt(width / pulls[arm])
         if value > top:
             top = value
             best = arm

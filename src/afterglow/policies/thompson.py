@@ -32,6 +32,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from afterglow.checks import between, whole
+from afterglow.policies.index import Index
 from afterglow.policies.policy import Policy
 from afterglow.policies.terms import NEVER, arm_to_keep
 
@@ -120,6 +121,13 @@ def recommend(settings: Settings, state: State) -> int:
     return arm_to_keep(state.counts, state.sums, state.clock, settings.window)
 
 
+def index(settings: Settings, state: State, draws: Sequence[float]) -> Index:
+    """What was drawn from each posterior."""
+    arms = range(settings.arms)
+    values = [sampled(settings, state, arm, draws[2 * arm], draws[2 * arm + 1]) for arm in arms]
+    return Index(values, what="draw")
+
+
 policy = Policy(
     "thompson", Settings, State, start, next_hold, learn, configure, recommend,
     draws=two_for_each,
@@ -127,4 +135,5 @@ policy = Policy(
     summary="a draw from each arm's Gaussian posterior decides; washed holds of a window, noise from batches",
     guarantee="no theorem; meant for stationary spreads, linear if a spread reads the run's age",
     source="Thompson 1933; washed holds are ours",
+    index=index,
 )  # fmt: skip

@@ -23,6 +23,13 @@ it has seen every arm. A long one stays in 1 and 2. No arm is left before it has
 window, in washed steps (five windows or 48 steps at most), so that its noise is known and the best can be told from
 it; nor after a single batch, unless it trails by more than the prior noise allows.
 
+*Comparing.* A policy that earns leaves a worse arm as soon as going on would cost more than it brings. Then few steps
+on it are left to compare, and a difference of a few percent is found but never known. With `aim="knowing"` stage 3
+first alternates between the arm of largest washed mean and the one that is hardest to tell from it, until every gap is
+at least $\sqrt{10 (1 + 8 d/n_i)}$ standard errors or 30 % of the regret of random play is spent. A verdict needs about
+so much, because it knows the noise from $n_i/d$ batches. A run has half the rival's washed steps, in whole windows, two
+at least.
+
 *Alarm.* When the young and the old washed steps of an arm differ by more than noise explains, the spread depends on the
 age of the run or the window is too short. Then the washout doubles, three times at most. Proved bounds keep the window.
 
@@ -40,21 +47,25 @@ they are chosen by simulation, for stationary spreads. Ours.
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from afterglow.checks import between, choice, whole
-from afterglow.policies._thrift_bounds import EXACT, ceiling, noise, too_few, too_short, upper
+from afterglow.policies._thrift_bounds import EXACT, affordable, ceiling, noise, too_few, too_short, upper
 from afterglow.policies._thrift_state import (
     UNKNOWN,
     Settings,
     State,
+    begin,
     capped_mean,
     credit,
+    hold,
     kept_steps,
     kept_sum,
     lengthen,
     start,
     washed_mean,
 )
+from afterglow.policies.index import COMPARED, Index
 from afterglow.policies.policy import Policy
 from afterglow.policies.terms import arm_to_keep
 
@@ -62,16 +73,28 @@ PROOF = 0.002  # what decisions by proved bounds may cost, as a share of random 
 PRICE = 0.07  # the same for bounds with estimated noise
 WIDTH = 0.6  # of the last stage's bonus: sqrt(0.6 v log+((T - t) / (K n)) / n); UCB's own constant is 2
 PATIENCE = 6  # a fading arm is played on up to this many times the age at which it lost the lead
+CERTAIN = 10.0  # square of the standard errors at which two arms are told apart, if their noise were known
+FEW = 8.0  # by how many windows over an arm's washed steps that grows, because its noise is estimated from batches
+KNOWING = 0.3  # what comparisons may cost if the aim is to know, as a share of random play's regret
 GROWTH = 32  # a batch is a 32nd of the run's washed steps, so that a long run has few holds
-PROVED, ESTIMATED, ORDINARY = 0, 1, 2  # stages
+PROVED, ESTIMATED, ORDINARY, COMPARING = 0, 1, 2, 3  # stages
 PROOFS = ("cheap", "never")
-EVIDENCE = ("proved bounds", "bounds with estimated noise", "ordinary statistics")
+AIMS = ("earning", "knowing")
+EVIDENCE = ("proved bounds", "bounds with estimated noise", "ordinary statistics", "a comparison of arms")
 
 
-def configure(arms: int, window: int, horizon: int | None = None, noise: float = 0.0, proof: str = "cheap") -> Settings:
+def configure(
+    arms: int,
+    window: int,
+    horizon: int | None = None,
+    noise: float = 0.0,
+    proof: str = "cheap",
+    aim: str = "earning",
+) -> Settings:
     """`noise` is the standard deviation of one pull's reward, over `reward_max`, if history tells it, else 0.
 
-    Proved bounds decide while they are `cheap`, or `never`: they need totals that are sums of rewards.
+    Proved bounds decide while they are `cheap`, or `never`: they need totals that are sums of rewards. The aim is
+    `earning` as much as possible on the way, or `knowing` at the end by how much the best arm is better.
     """
     arms = whole("arms", arms, 2)
     window = whole("window", window, 1, "1 = paid at once")
@@ -79,7 +102,8 @@ def configure(arms: int, window: int, horizon: int | None = None, noise: float =
     noise = between("noise", noise, 0.0, 0.5, "standard deviation of one pull as a share of reward_max, 0 = unknown")
     half = -(-window // 2)
     proved = int(choice("proof", proof, PROOFS) == "cheap")
-    return Settings(arms, window, steps, noise, max(half, 8), max(half, min(window, 8)), proved)
+    price = KNOWING if choice("aim", aim, AIMS) == "knowing" else 0.0
+    return Settings(arms, window, steps, noise, max(half, 8), max(half, min(window, 8)), proved, price)
 
 
 def next_hold(settings: Settings, state: State, draws: Sequence[float]) -> tuple[int, int, int]:
@@ -114,7 +138,10 @@ def decide(settings: Settings, state: State) -> None:
         state.stage = ESTIMATED
         if not follow_bounds(settings, state, reach, PRICE, v):
             state.stage = ORDINARY
-            follow_means(settings, state, reach, v)
+            if settings.price > 0.0 and follow_doubt(settings, state, reach, v):
+                state.stage = COMPARING
+            else:
+                follow_means(settings, state, reach, v)
 
 
 def follow_bounds(settings: Settings, state: State, reach: float, share: float, v: float) -> bool:
@@ -146,11 +173,7 @@ def follow_means(settings: Settings, state: State, reach: float, v: float) -> No
     best = state.arm
     top = -math.inf
     for arm in range(settings.arms):
-        n = kept_steps(settings, state, arm)
-        value = math.inf
-        if n > 0:
-            left = (reach - state.clock) / (settings.arms * n)
-            value = washed_mean(settings, state, arm) + math.sqrt(WIDTH * v * max(0.0, math.log(left)) / n)
+        value = mean_and_bonus(settings, state, arm, reach, v)
         if value > top or (value == top and arm == state.arm):
             top = value
             best = arm
@@ -162,25 +185,42 @@ def follow_means(settings: Settings, state: State, reach: float, v: float) -> No
         begin(settings, state, best, steps)
 
 
-def affordable(settings: Settings, state: State, reach: float, share: float, arm: int) -> float:
-    """Steps on an arm until the regret, were M right, is a share of random play's; -1 if it is more already."""
-    top = UNKNOWN
-    for other in range(settings.arms):
-        top = max(top, capped_mean(settings, state, other))
-    lost = 0.0
-    gaps = 0.0
-    tried = 0
-    for other in range(settings.arms):
-        if kept_steps(settings, state, other) > 0:
-            gap = top - capped_mean(settings, state, other)
-            lost += gap * state.pulls[other]
-            gaps += gap
-            tried += 1
-    left = share * reach * gaps / max(1, tried) - lost
-    gap = top - capped_mean(settings, state, arm)
-    if left < 0.0:
-        return UNKNOWN
-    return left / gap if gap > 0.0 and kept_steps(settings, state, arm) > 0 else reach
+def follow_doubt(settings: Settings, state: State, reach: float, v: float) -> bool:
+    """Alternate between the leader and the arm hardest to tell from it; False if all are known or it costs too much."""
+    leader = 0
+    for arm in range(settings.arms):
+        if kept_steps(settings, state, arm) == 0:
+            return False
+        if washed_mean(settings, state, arm) > washed_mean(settings, state, leader):
+            leader = arm
+    rival = -1
+    least = CERTAIN
+    for arm in range(settings.arms):
+        n = kept_steps(settings, state, arm)
+        gap = washed_mean(settings, state, leader) - washed_mean(settings, state, arm)
+        variance = v * (1.0 / kept_steps(settings, state, leader) + 1.0 / n) * (1.0 + FEW * settings.window / n)
+        apart = gap * gap / variance
+        if arm != leader and apart < least:
+            least = apart
+            rival = arm
+    if rival < 0:
+        return False
+    steps = settings.window * max(2, -(-kept_steps(settings, state, rival) // (2 * settings.window)))
+    left = affordable(settings, state, reach, settings.price, rival) - state.washout
+    if left < settings.first:
+        return False
+    steps = min(steps, int(left))
+    begin(settings, state, leader if state.arm != leader else rival, steps)
+    return True
+
+
+def mean_and_bonus(settings: Settings, state: State, arm: int, reach: float, v: float) -> float:
+    """Washed mean and bonus; infinite without washed steps."""
+    n = kept_steps(settings, state, arm)
+    if n == 0:
+        return math.inf
+    left = (reach - state.clock) / (settings.arms * n)
+    return washed_mean(settings, state, arm) + math.sqrt(WIDTH * v * max(0.0, math.log(left)) / n)
 
 
 def ahead(settings: Settings, state: State, one: int, other: int) -> bool:
@@ -205,23 +245,6 @@ def fading(settings: Settings, state: State, reach: float, share: float, v: floa
     return ceiling(settings, total, cap - settings.window + 1, reach, v) < bar
 
 
-def begin(settings: Settings, state: State, arm: int, steps: int) -> None:
-    """Start a run."""
-    state.run_pulls[arm] = 0
-    state.run_sums[arm] = 0.0
-    state.owed[arm] = UNKNOWN
-    state.last = state.arm
-    state.arm = arm
-    state.age = 0
-    state.faded = 0
-    hold(settings, state, steps)
-
-
-def hold(settings: Settings, state: State, steps: int) -> None:
-    """Play on for so many washed steps, in whole batches, one at least."""
-    state.until = max(state.washout, state.age) + settings.batch * max(1, -(-steps // settings.batch))
-
-
 def evidence(settings: Settings, state: State) -> str:
     """The kind of evidence that the last decision rests on: one of `EVIDENCE`."""
     return EVIDENCE[state.stage]
@@ -234,6 +257,23 @@ def recommend(settings: Settings, state: State) -> int:
     return arm_to_keep(steps, [kept_sum(settings, state, arm) for arm in arms], state.clock, settings.window)
 
 
+def index(settings: Settings, state: State, draws: Sequence[float]) -> Index:
+    """Upper bounds at the last decision, or means plus bonuses now, by the evidence that it used."""
+    arms = range(settings.arms)
+    if state.stage == COMPARING:
+        means = [washed_mean(settings, state, arm) for arm in arms]
+        return Index(means, how=COMPARED, what="washed means")
+    if state.stage != ORDINARY:
+        return Index([state.values[arm] if state.pulls[arm] else math.inf for arm in arms], what="upper bound")
+    reach, v = float(settings.horizon) if settings.horizon > 0 else 2.0 * state.clock, noise(settings, state)
+    return Index([mean_and_bonus(settings, state, arm, reach, v) for arm in arms])
+
+
+def extend(settings: Settings, state: State, horizon: int) -> Settings:
+    """The settings for a longer horizon."""
+    return replace(settings, horizon=horizon)
+
+
 policy = Policy(
     "thrift-ucb", Settings, State, start, next_hold, learn, configure, recommend,
     summary="bounds from what runs must have paid while they are cheap, washed means when they aren't; the default",
@@ -242,4 +282,6 @@ policy = Policy(
     adjustable=True,
     bounded=True,
     evidence=evidence,
+    index=index,
+    extend=extend,
 )  # fmt: skip

@@ -37,7 +37,9 @@ asked in pieces that end with a batch; a batch begins after the head, goes on ov
 when the run ends. Decisions fall at the same ages with and without pieces.
 """
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from afterglow.checks import choice, whole
 from afterglow.errors import BadValue, argument
@@ -54,6 +56,7 @@ from afterglow.policies._trim_bounds import (
     pooled_variance,
     upper,
 )
+from afterglow.policies.index import Index
 from afterglow.policies.policy import Policy
 from afterglow.policies.terms import is_short
 
@@ -271,10 +274,29 @@ def recommend(settings: Settings, state: State) -> int:
     return max(arms, key=lambda arm: (lows[arm], means[arm], -arm))
 
 
+def index(settings: Settings, state: State, draws: Sequence[float]) -> Index:
+    """Upper bounds; in the endgame means."""
+    late = 0 < settings.horizon < state.clock + settings.endgame
+    values, what = (state.means, "mean") if late else (state.highs, "upper bound")
+    return Index([value if state.pulls[arm] else math.inf for arm, value in enumerate(values)], what=what)
+
+
+def extend(settings: Settings, state: State, horizon: int) -> Settings:
+    """The settings for a longer horizon; bounds ask for the evidence of that one from now on."""
+    state.reach = horizon
+    for arm in range(settings.arms):
+        if state.pulls[arm] > 0:
+            state.highs[arm] = upper(settings, state, arm, settings.level)
+            state.means[arm] = middle(state, arm, lower(settings, state, arm, settings.level), state.highs[arm])
+    return replace(settings, horizon=horizon)
+
+
 policy = Policy(
     "trim-ucb", Settings, State, start, next_hold, learn, configure, recommend,
     summary="upper bounds from what runs must have paid, few switches",
     guarantee="O(sum log T / gap + K d) against every spread, adaptive ones too (proved with a horizon, level strict)",
     source="ours",
     bounded=True,
+    index=index,
+    extend=extend,
 )  # fmt: skip

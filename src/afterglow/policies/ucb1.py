@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from afterglow.checks import whole
+from afterglow.policies.index import Index
 from afterglow.policies.policy import Policy
-from afterglow.policies.terms import best_mean_plus
+from afterglow.policies.terms import best_mean_plus, mean_plus
 
 
 @dataclass(frozen=True)
@@ -48,10 +49,16 @@ def learn(settings: Settings, state: State, arm: int, steps: int, split: int, he
     state.clock += steps
 
 
+def index(settings: Settings, state: State, draws: Sequence[float]) -> Index:
+    width = 2 * math.log(max(state.clock, 1))
+    return Index([mean_plus(total, n, width) for total, n in zip(state.sums, state.pulls, strict=True)])
+
+
 policy = Policy(
     "ucb1", Settings, State, start, next_hold, learn, configure,
     every_step=True,
     summary="index of mean plus radius, one step at a time, blind to delay",
     guarantee="O(sum log T / gap) for window 1; none with delay",
     source="Auer, Cesa-Bianchi & Fischer 2002",
+    index=index,
 )  # fmt: skip

@@ -23,8 +23,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from afterglow.checks import number, whole
+from afterglow.policies.index import Index
 from afterglow.policies.policy import Policy
-from afterglow.policies.terms import arm_to_keep, best_mean_plus
+from afterglow.policies.terms import arm_to_keep, best_mean_plus, mean_plus
 
 
 @dataclass(frozen=True)
@@ -73,10 +74,16 @@ def recommend(settings: Settings, state: State) -> int:
     return arm_to_keep(state.counts, state.sums, state.clock, settings.window)
 
 
+def index(settings: Settings, state: State, draws: Sequence[float]) -> Index:
+    width = settings.C * math.log(max(state.clock, 1))
+    return Index([mean_plus(total, n, width) for total, n in zip(state.sums, state.counts, strict=True)])
+
+
 policy = Policy(
     "washout-ucb", Settings, State, start, next_hold, learn, configure, recommend,
     adjustable=True,
     summary="discards a window after each change of arm, then averages; holds grow by half",
     guarantee="O(sum log T / gap + K d log T) for stationary spreads (sketch); linear if a spread reads the run's age",
     source="ours",
+    index=index,
 )  # fmt: skip

@@ -28,6 +28,7 @@ NAMES = {
     "handicap": "the best arm pays in the last step of the window, all others at once",
     "chameleon": "the best arm pays at once early in a run and late later on, all others the other way round",
 }
+VARIABLE = 0x0C  # flags of *args and **kwargs
 ADVERSARIAL = ("hoard", "handicap", "chameleon")
 
 
@@ -56,9 +57,22 @@ class Spread:
     draws: int = 0
     memory: int = 0
 
+    def refuse_other_arguments(self, function: Callable[..., None]) -> None:
+        """Refuse a function that can't be called as the engine calls it."""
+        wanted = ("reward", "arm", "best", "age", "draws", "parts", *(["memory"] if self.memory else []))
+        code = getattr(function, "__code__", None)
+        if code is not None and (code.co_argcount != len(wanted) or code.co_kwonlyargcount or code.co_flags & VARIABLE):
+            has = ", ".join(code.co_varnames[: code.co_argcount])
+            raise BadValue(
+                f"a spread's function takes ({', '.join(wanted)}), {function.__name__} takes ({has})",
+                kind="wrong-signature",
+                field="spread",
+            )
+
     def plan(self, arms: int, best: int, window: int) -> SpreadPlan:
         """The numbers that the engine reads."""
         if self.function is not None:
+            self.refuse_other_arguments(self.function)
             table = np.array([best, self.draws, self.memory], float)
             return SpreadPlan("custom", table, room=self.draws + self.memory)
         name, *values = self.text.split(":", 1)

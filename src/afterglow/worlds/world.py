@@ -26,10 +26,17 @@ class World:
     (0, [0.0, 0.1, 0.2])
     """
 
-    rewards: tuple[Reward, ...]
-    spread: Spread
-    window: int
+    rewards: tuple[Reward, ...] = ()
+    spread: Spread = None  # type: ignore[assignment]  # refused below
+    window: int = 0
     baseline: Baseline = NOTHING
+
+    def __post_init__(self) -> None:
+        """Refuse numbers and texts, which `World.of` reads."""
+        given: tuple[object, object] = (self.rewards, self.spread)
+        if not (isinstance(given[0], tuple) and given[0] and isinstance(given[1], Spread) and self.window):
+            way_out = "World.of(rewards, window, spread, baseline) makes a world from numbers and texts"
+            raise BadValue(f"World needs a tuple of reward laws, a Spread and a window; {way_out}", field="world")
 
     @classmethod
     def of(

@@ -1,0 +1,53 @@
+"""Earlier versions of policies: what was stored with them goes on deciding as it did."""
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from afterglow import Agent
+from afterglow.errors import BadFormat
+from afterglow.live.domain.spec import policy_of, specify
+from afterglow.policies.registry import FORMER, is_ours, named, version_of
+
+STORED = Path(__file__).parents[1] / "assets" / "former" / "random-turns-1.json"
+
+
+def total(arm: str, step: int) -> float:
+    """As when the text was stored: waves that don't repeat."""
+    waves = 90 * math.sin(step * math.pi / 12) + 25 * math.sin(1.7 * step) + 18 * math.sin(0.31 * step * step)
+    return 300 + waves + (12 if arm == "B" else 0)
+
+
+def test_an_agent_stored_with_the_first_random_turns_decides_as_it_did() -> None:
+    stored = json.loads(STORED.read_text())
+    agent = Agent.from_json(json.dumps(stored["agent"]))
+    agent = Agent.from_json(agent.to_json())  # and it is stored again as what it is
+    assert agent.policy.version == 1
+    after = []
+    while not agent.finished:
+        step, arm = agent.step, str(agent.select())
+        agent.update(total(arm, step))
+        after.append(arm)
+    assert "".join(after) == stored["after"]
+    assert agent.recommend() == stored["recommended"]
+    assert agent.verdict().recommended == stored["recommended"]
+
+
+@pytest.mark.parametrize(("name", "version"), FORMER)
+def test_a_former_version_is_ours_and_older_than_the_present_one(name: str, version: int) -> None:
+    former = version_of(name, version)
+    assert (former.name, former.version) == (name, version)
+    assert version < named(name).version
+    assert is_ours(former)
+    assert is_ours(named(name))
+
+
+def test_a_live_experiment_goes_on_with_the_version_it_was_created_with() -> None:
+    spec = specify("prices", ["A", "B"], 6, 1200, policy="random-turns", season=24)
+    assert policy_of(spec).version == spec.policy_version == 2
+    assert policy_of(replace(spec, policy_version=1)).version == 1
+    with pytest.raises(BadFormat, match="runs version 99 of random-turns"):
+        policy_of(replace(spec, policy_version=99))
