@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,10 +17,12 @@ import pytest
 
 from afterglow.engine.compiling import announce, digest, read
 from afterglow.engine.layout import pack, unpack
+from afterglow.engine.policies import has_our_verbs
 from afterglow.engine.simulate import simulate
 from afterglow.errors import BadValue, Disagreement
 from afterglow.policies.policy import Policy
 from afterglow.policies.registry import is_ours, named
+from afterglow.policies.season import seasonal
 from afterglow.worlds.world import World
 
 WORLD = World.of([0.25, 0.75], 4, "uniform")
@@ -166,7 +168,7 @@ def test_randomness_of_its_own_is_named() -> None:
     def next_hold(settings: Settings, state: State, draws: list[float]) -> tuple[int, int, int]:
         return 0, random.randint(1, 1 << 40), 0
 
-    with pytest.raises(Disagreement, match=r"must not use random or numpy\.random"):
+    with pytest.raises(Disagreement, match=r"next_hold of own draws random numbers of its own \(random in next_hold\)"):
         simulate(policy_with(next_hold), WORLD, 50, 1)
 
 
@@ -296,3 +298,16 @@ def test_the_check_of_a_users_policy_is_not_empty_without_a_horizon() -> None:
                     lambda arms, horizon=0: Timed(arms, horizon))  # fmt: skip
     with pytest.raises(Disagreement):
         simulate(policy, WORLD, 50, 1, told_horizon=False)
+
+
+def test_only_verbs_of_our_own_are_taken_as_unchanging() -> None:
+    ours = named("washout-ucb")
+    assert has_our_verbs(ours)
+    assert has_our_verbs(seasonal(ours, 24))
+
+    def next_hold(settings: Any, state: Any, draws: Any) -> tuple[int, int, int]:
+        return 0, 1, 0
+
+    own = replace(ours, next_hold=next_hold)
+    assert not has_our_verbs(own)
+    assert not has_our_verbs(seasonal(own, 24))

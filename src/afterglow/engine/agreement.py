@@ -5,23 +5,30 @@ decision or in the final state, to the bit and the type, is an error: the usual 
 int field, which plain Python keeps and machine code cuts.
 """
 
+from dataclasses import fields
+from random import Random
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from afterglow import rng
+from afterglow.engine.compiling import is_plain, names, read
 from afterglow.engine.job import Job, JobResults
 from afterglow.engine.layout import unpack
 from afterglow.engine.machinery import machinery
 from afterglow.engine.policies import content
-from afterglow.engine.replay import replayed, worded
+from afterglow.engine.replay import worded
 from afterglow.engine.tiers import STEP
+from afterglow.engine.work import share_out
 from afterglow.errors import BadValue, Disagreement
 from afterglow.policies.policy import Policy
 from afterglow.policies.registry import is_ours
 from afterglow.worlds.world import World
 
 TRIAL_STEPS = 20_000
+CHANCE = ("random", "secrets", "numpy.random", "numpy.random.mtrand")
+MOST = 2**63 - 1
 
 
 agreed: set[tuple[Any, str]] = set()  # what was compared in this process: a policy's content and its settings
@@ -38,6 +45,7 @@ def check_own(policy: Policy[Any, Any], settings: Any, arms: int) -> None:
 
 def refuse_wrong_returns(policy: Policy[Any, Any], settings: Any, arms: int) -> None:
     """Name verbs that return something else than they should, before compiling."""
+    refuse_chance(policy)
     state = policy.start(settings)
     if not isinstance(state, policy.State):
         what = f"start of {policy.name} must return a {policy.State.__name__}, got {type(state).__name__}"
@@ -59,6 +67,38 @@ def refuse_wrong_returns(policy: Policy[Any, Any], settings: Any, arms: int) -> 
         )
 
 
+def refuse_chance(policy: Policy[Any, Any]) -> None:
+    """Name randomness of a policy's own, which would be another in machine code."""
+    waiting: list[tuple[str, Any]] = [("next_hold", policy.next_hold), ("learn", policy.learn)]
+    seen = set[Any]()
+    while waiting:
+        verb, function = waiting.pop()
+        if function in seen or not is_plain(function):
+            continue
+        seen.add(function)
+        for name, value in read(function).items():
+            home = getattr(value, "__name__", "") if isinstance(value, ModuleType) else getattr(value, "__module__", "")
+            own = home in CHANCE or (home == "numpy" and "random" in names(function.__code__))
+            if own or isinstance(getattr(value, "__self__", None), Random):
+                raise Disagreement(
+                    f"{verb} of {policy.name} draws random numbers of its own ({name} in {function.__name__}), which "
+                    "would be others in every engine; set `draws` and use the numbers given"
+                )
+            waiting.append((verb, value))
+
+
+def refuse_overflow(policy: Policy[Any, Any], state: Any, count: int) -> None:
+    """Name a whole number that compiled code can't hold."""
+    for one in fields(state):
+        value = getattr(state, one.name)
+        for number in value if isinstance(value, list) else [value]:
+            if isinstance(number, int) and abs(number) > MOST:
+                raise Disagreement(
+                    f"{policy.name} counts further than 64 bits in {one.name}, by hold {count}: compiled whole numbers "
+                    f"end at {MOST:,}; keep it smaller, or in a float"
+                )
+
+
 def refuse_scalars(policy: Policy[Any, Any], asked: tuple[Any, ...], count: int) -> None:
     """Name NumPy numbers, which print like others and are not."""
     odd = [type(part).__name__ for part in asked if isinstance(part, np.generic)]
@@ -76,11 +116,9 @@ def agree(policy: Policy[Any, Any], settings: Any, arms: int, window: int, horiz
     trace = np.full((horizon, 5), np.nan)
     job = Job(policy, settings, machinery(world, policy.privileged), horizon, seed, STEP).compiled()
     results = JobResults.empty(1, arms, np.zeros(0, np.int64), recommend=False)
-    try:
-        final = unpack(policy.State, job.play(results, 0, 1, np.zeros(1), trace)[0])
-    except BadValue as problem:
-        said = replayed(policy, settings, trace, seed, arms)
-        raise BadValue(f"{problem}; {said}" if said else str(problem), kind=problem.kind, field="policy") from problem
+    finals: list[Any] = []
+    share_out(1, lambda begin, end, stop: finals.append(job.play(results, begin, end, stop, trace)), 1, None)
+    final = unpack(policy.State, finals[0][0])  # played in a thread, so that Ctrl-C ends a verb that never returns
     state, clock, reads = policy.start(settings), 0, policy.reads(arms)
     stream = rng.key(seed, 0, rng.POLICY)
     count = 0
@@ -92,6 +130,7 @@ def agree(policy: Policy[Any, Any], settings: Any, arms: int, window: int, horiz
         refuse_scalars(policy, asked, count)
         compiled = tuple(int(number) for number in trace[count, :3])
         if asked != compiled or any(type(part) is not int for part in asked):
+            refuse_overflow(policy, state, count)
             raise Disagreement(
                 f"{policy.name} differs at hold {count}: plain Python asks for (arm, steps, split) = {asked}, "
                 f"compiled for {compiled}; look for a float where a whole number should be"
@@ -99,6 +138,7 @@ def agree(policy: Policy[Any, Any], settings: Any, arms: int, window: int, horiz
         policy.learn(settings, state, *asked, float(trace[count, 3]), float(trace[count, 4]))
         clock, count = clock + steps, count + 1
     if repr(state) != repr(final):
+        refuse_overflow(policy, state, count)
         raise Disagreement(
             f"{policy.name} ends in another state compiled than in plain Python; look for a float kept in an int "
             f"field: plain {state}, compiled {final}"

@@ -13,7 +13,8 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import CellType, CodeType, FunctionType, ModuleType
@@ -25,6 +26,7 @@ from numba import njit, types
 log = logging.getLogger("afterglow")
 FOREIGN = ("builtins", "math", "numba", "numpy", "_operator")
 OTHERS_WRITE = 0o022
+LONG_SECONDS = 1.0
 KEPT_FILES = 600  # beyond this the longest unused go
 compiling = threading.RLock()
 
@@ -79,7 +81,10 @@ def jitted(
         scope = dict(function.__globals__) | {"__name__": __name__}  # kept code imports it: a file may be renamed
         cells = tuple(CellType() for _ in function.__closure__ or ())
         twin = tagged(function.__code__, scope, function.__name__, tag or unique(), function.__defaults__, cells)
-        done[function] = njit(boundscheck=checked, inline="always" if merge and done else "never")(twin)
+        done[function] = njit(
+            boundscheck=checked, error_model="python" if checked else "numpy",
+            inline="always" if merge and done else "never",
+        )(twin)  # fmt: skip
         found = {
             name: jitted(value, done, checked, tag, merge) if is_plain(value) else value
             for name, value in read(function).items()
@@ -164,7 +169,8 @@ def keep(function: Callable[..., Any], signature: Any, scope: Callable[[], dict[
         fresh, stored = prepare(path, whole) if mark is not None else (True, False)
         if fresh:
             announce(stored or mark is None)
-        made = njit(signature, nogil=True, cache=stored)(whole)
+        with told_when_long(fresh):
+            made = njit(signature, nogil=True, cache=stored)(whole)
         if mark is not None:
             loaded[path.name] = made
         return made
@@ -218,6 +224,25 @@ def announce(kept: bool) -> None:
         log.info("compiling kernels: once for this version of the code, kept in %s", folder())
     else:
         log.info("compiling kernels, in every process anew: %s can't be written; set AFTERGLOW_CACHE", folder())
+
+
+@contextmanager
+def told_when_long(fresh: bool) -> Iterator[None]:
+    """Say on stderr that something is compiled, once and only if it takes long and no log shows it."""
+    timer = threading.Timer(LONG_SECONDS, tell)
+    timer.daemon = True
+    if fresh and not log.isEnabledFor(logging.INFO):
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+@cache
+def tell() -> None:
+    sys.stderr.write("afterglow: compiling, once for this version of the code and each policy\n")
+    sys.stderr.flush()
 
 
 def write_marker(path: Path, text: str) -> None:

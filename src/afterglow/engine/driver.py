@@ -1,6 +1,6 @@
 """The compiled simulation loop, the same for all policies, rewards and spreads."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -8,10 +8,11 @@ import numpy as np
 from numba import carray, types
 from numpy.typing import NDArray
 
+from afterglow.engine.addresses import address_of, at_address
 from afterglow.engine.compiling import digest, jitted, keep, source_of
 from afterglow.engine.income import NONE
 from afterglow.engine.policies import LEARN, NEXT
-from afterglow.engine.random import child, key_of, uniform
+from afterglow.engine.random import key_of, uniform
 from afterglow.engine.tiers import CHUNK, LOOSE, MANY, STRETCH, collect_owed, play_part
 from afterglow.engine.view import CELLS, first_cell
 from afterglow.rng import BASELINE, BLOCK, POLICY, REWARD, SPREAD
@@ -26,6 +27,8 @@ BLOCKS = f8(CELLS, i8, u8, i8)
 SCATTER = types.none(CELLS, CELLS, i8, i8, i8, u8, i8, CELLS, i8, i8, CELLS, i8)
 LEAK = f8(CELLS, CELLS, i8, i8, i8, u8, i8, CELLS, i8, i8)
 INCOME = f8(CELLS, u8, i8, i8)
+KINDS = (NEXT, LEARN, FILL, TOTAL, BLOCKS, SCATTER, LEAK, INCOME)
+next_at, learn_at, fill_at, total_at, block_at, scatter_at, leak_at, income_at = (at_address(kind) for kind in KINDS)
 
 
 def follow(
@@ -138,14 +141,14 @@ def play_run(
         if split > 0:
             head, made, at, owed = play_part(
                 fill, total, block, scatter, leak, law, cuts, scratch, tier, arm, window, age, before, lasted,
-                reward_key, spread_key, child(block_key, 2 * count), clock, split, rewards, future, at, owed, stop,
+                reward_key, spread_key, block_key, 2 * count, clock, split, rewards, future, at, owed, stop,
             )  # fmt: skip
             generated += made
             before, lasted = arm, age + split
         if split < steps:
             body, made, at, owed = play_part(
                 fill, total, block, scatter, leak, law, cuts, scratch, tier, arm, window, age + split, before, lasted,
-                reward_key, spread_key, child(block_key, 2 * count + 1), clock + split, steps - split, rewards,
+                reward_key, spread_key, block_key, 2 * count + 1, clock + split, steps - split, rewards,
                 future, at, owed, stop,
             )  # fmt: skip
             generated += made
@@ -170,13 +173,16 @@ def play_run(
 
 
 def run_all(
-    next_hold: Any, learn: Any, fill: Any, total: Any, block: Any, scatter: Any, leak: Any, income: Any, seed: Any,
-    first: int, horizon: int, tier: int, draws: int, window: int, gather: int, best: int, gaps: Numbers, law: Numbers,
-    cuts: Numbers, base: Numbers, room: int, settings: Numbers, states: NDArray[np.float64],
-    checkpoints: NDArray[np.int64], curves: NDArray[np.float64], shares: NDArray[np.float64],
-    pulls: NDArray[np.int64], facts: NDArray[np.float64], trace: NDArray[np.float64], stop: Numbers,
+    code: Any, seed: Any, first: int, horizon: int, tier: int, draws: int, window: int, gather: int, best: int,
+    gaps: Numbers, law: Numbers, cuts: Numbers, base: Numbers, room: int, settings: Numbers,
+    states: NDArray[np.float64], checkpoints: NDArray[np.int64], curves: NDArray[np.float64],
+    shares: NDArray[np.float64], pulls: NDArray[np.int64], facts: NDArray[np.float64], trace: NDArray[np.float64],
+    stop: Numbers,
 ) -> None:  # fmt: skip
-    """Play runs first, first + 1, …, one per row of `states`; the first is written down hold by hold in `trace`."""
+    """Play runs first, first + 1, …, one per row of `states`; the first is written down hold by hold in `trace`.
+
+    `code` has the addresses of the functions of `KINDS`.
+    """
     rewards = np.zeros(CHUNK)
     future = np.zeros(CHUNK + window)
     uniforms = np.zeros(max(draws, 1))
@@ -187,7 +193,8 @@ def run_all(
         scratch[:] = 0.0
         written = trace if row == 0 else trace[:0]
         play_run(
-            next_hold, learn, fill, total, block, scatter, leak, income, seed, first + row, horizon,
+            next_at(code[0]), learn_at(code[1]), fill_at(code[2]), total_at(code[3]), block_at(code[4]),
+            scatter_at(code[5]), leak_at(code[6]), income_at(code[7]), seed, first + row, horizon,
             (tier, draws, window, gather, best), gaps, first_cell(law), first_cell(cuts), first_cell(own),
             first_cell(scratch), first_cell(rewards), first_cell(future), first_cell(uniforms),
             first_cell(settings), first_cell(states[row]), checkpoints, curves[row], shares[row], pulls[row],
@@ -197,17 +204,21 @@ def run_all(
 
 ROW, TABLE, COUNTS = f8[::1], f8[:, ::1], i8[::1]
 SIGNATURE = types.none(
-    *(types.FunctionType(kind) for kind in (NEXT, LEARN, FILL, TOTAL, BLOCKS, SCATTER, LEAK, INCOME)),
-    u8, i8, i8, i8, i8, i8, i8, i8, ROW, ROW, ROW, ROW, i8, ROW, TABLE, COUNTS, TABLE, TABLE, i8[:, ::1], TABLE, TABLE,
-    ROW,
+    u8[::1], u8, i8, i8, i8, i8, i8, i8, i8, ROW, ROW, ROW, ROW, i8, ROW, TABLE, COUNTS, TABLE, TABLE, i8[:, ::1],
+    TABLE, TABLE, ROW,
 )  # fmt: skip
 
 
 @cache
 def machine() -> Any:
     """The driver as machine code."""
-    mark = digest(run_all, str(SIGNATURE), source_of("afterglow.engine.view"))
+    mark = digest(run_all, str(SIGNATURE), source_of("afterglow.engine.view", "afterglow.engine.addresses"))
     return keep(run_all, SIGNATURE, lambda: {"play_run": jitted(play_run, {}, False, mark, merge=True)}, mark)
+
+
+def addresses(functions: Sequence[Any]) -> NDArray[np.uint64]:
+    """Where functions of `KINDS` begin; the caller keeps them."""
+    return np.array([address_of(one, kind) for one, kind in zip(functions, KINDS, strict=True)], np.uint64)
 
 
 def by_pointer(over: Callable[..., Any], signature: Any, plain: Any, swap: dict[Any, Any] | None = None) -> Any:
@@ -216,6 +227,7 @@ def by_pointer(over: Callable[..., Any], signature: Any, plain: Any, swap: dict[
 
     def scope() -> dict[str, Any]:
         done: dict[Any, Any] = {old: jitted(new, {}, tag=mark) for old, new in (swap or {}).items()}
+        done[over] = None  # so that `plain` isn't the outermost, and is merged into it
         return {"plain": jitted(plain, done, checked=False, tag=mark, merge=over is scatter_over)}
 
     return keep(over, signature, scope, mark)

@@ -10,12 +10,15 @@ from afterglow.engine import driver
 from afterglow.engine.layout import pack, unpack
 from afterglow.engine.machinery import Machinery
 from afterglow.engine.policies import compiled
+from afterglow.engine.replay import replayed, spread_fault
 from afterglow.engine.scatter import BadParts
 from afterglow.errors import BadValue
 from afterglow.policies.policy import Policy
 
 Numbers = NDArray[np.float64]
 NO_TRACE = np.zeros((0, 5))
+NO_MARKS = np.zeros(0, np.int64)
+REPLAYED = 200_000  # holds of a failed run
 
 
 @dataclass(frozen=True)
@@ -65,23 +68,13 @@ class Job:
 
     def play(self, results: JobResults, begin: int, end: int, stop: Numbers, trace: Numbers = NO_TRACE) -> Numbers:
         """Play runs begin … end - 1 into their rows; the final states. The first run's holds go to `trace`."""
-        world, rows = self.world, slice(begin, end)
-        reads = self.policy.reads(world.gaps.size)
-        states = np.tile(pack(self.policy.start(self.settings)), (end - begin, 1))
         try:
-            driver.machine()(
-                *self.verbs, *world.functions, np.uint64(self.seed), self.first + begin, self.horizon,
-                self.tier, reads, world.window, int(world.gather), world.best, world.gaps, world.law,
-                world.cuts, world.base, world.room, pack(self.settings), states, results.marks, results.curves[rows],
-                results.shares[rows], results.pulls[rows], results.facts[rows],
-                trace, stop,
-            )  # fmt: skip
+            states = self.run(results, begin, end, stop, trace)
         except BadParts as error:
             sentence = f"the world's spread failed in a compiled run: {error}"
             raise BadValue(sentence, kind="failed-run", field="spread") from error
         except (ValueError, IndexError, ZeroDivisionError) as error:
-            sentence = f"{self.policy.name} failed in a compiled run: {error}"
-            raise BadValue(sentence, kind="failed-run", field="policy") from error
+            raise self.explained(begin, end, error) from error
         if results.recommended is not None:
             for row, state in zip(range(begin, end), states, strict=True):
                 results.recommended[row] = self.recommended(results.pulls[row], state)
@@ -89,6 +82,40 @@ class Job:
             for row, state in zip(range(begin, end), states, strict=True):
                 results.kept[row] = getattr(unpack(self.policy.State, state), self.keep)
         return states
+
+    def run(self, results: JobResults, begin: int, end: int, stop: Numbers, trace: Numbers) -> Numbers:
+        """The compiled runs, with whatever they raise."""
+        world, rows = self.world, slice(begin, end)
+        reads = self.policy.reads(world.gaps.size)
+        states = np.tile(pack(self.policy.start(self.settings)), (end - begin, 1))
+        driver.machine()(
+            driver.addresses((*self.verbs, *world.functions)), np.uint64(self.seed), self.first + begin, self.horizon,
+            self.tier, reads, world.window, int(world.gather), world.best, world.gaps, world.law,
+            world.cuts, world.base, world.room, pack(self.settings), states, results.marks, results.curves[rows],
+            results.shares[rows], results.pulls[rows], results.facts[rows], trace, stop,
+        )  # fmt: skip
+        return states
+
+    def explained(self, begin: int, end: int, error: Exception) -> BadValue:
+        """What failed, spread or policy: played again run by run, then in plain Python."""
+        world = self.world
+        arms = world.gaps.size
+        if said := spread_fault(world.spread, arms, world.best, world.window):
+            sentence = f"the world's spread failed in a compiled run: {error}; {said}"
+            return BadValue(sentence, kind="failed-run", field="spread")
+        sentence = f"{self.policy.name} failed in a compiled run: {error}"
+        for run in range(begin, end):
+            trace = np.full((min(self.horizon, REPLAYED), 5), np.nan)
+            alone = JobResults.empty(1, arms, NO_MARKS, recommend=False)
+            try:
+                replace(self, first=self.first + run).run(alone, 0, 1, np.zeros(1), trace)
+            except (ValueError, IndexError, ZeroDivisionError):
+                if not np.isnan(trace[-1, 0]):
+                    break  # it failed after more holds than were written down
+                said = replayed(self.policy, self.settings, trace, self.seed, arms, self.first + run)
+                sentence += f"; {said}" if said else ""
+                break
+        return BadValue(sentence, kind="failed-run", field="policy")
 
     def recommended(self, pulls: NDArray[np.int64], state: Numbers) -> int:
         """The arm that a finished run would keep."""

@@ -43,6 +43,7 @@ class Machinery:
     window: int
     gaps: Numbers
     best: int
+    spread: Spread
 
 
 def machinery(world: World, attributed: bool = False) -> Machinery:
@@ -58,7 +59,7 @@ def machinery(world: World, attributed: bool = False) -> Machinery:
     room = world.window + max(plan.room, 1)
     return Machinery(
         functions, law, plan.table, income.table_of(world.baseline), room, plan.gather, world.window,
-        np.array(world.gaps), world.best,
+        np.array(world.gaps), world.best, spread,
     )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from afterglow.pictures import card, curve
 from afterglow.worlds.units_world import UnitsWorld
 from afterglow.worlds.world import World
 
@@ -64,6 +65,11 @@ class Outcome:
         found = self.regret
         error = "" if math.isnan(found.se) else f" ± {found.se:.2g}"
         return f"<Outcome: {self.policy}, {self.horizon:,} steps, {self.runs:,} runs, regret {found.mean:,.6g}{error}>"
+
+    def _repr_html_(self) -> str:
+        points = list(zip(self.checkpoints.tolist(), self.curves.mean(axis=0).tolist(), strict=True))
+        text = "mean regret by step" if len(points) > 1 else ""
+        return card(repr(self)[1:-1], curve(points, text, 0.0), text)
 
     @property
     def regret(self) -> Mean:

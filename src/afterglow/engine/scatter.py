@@ -37,6 +37,12 @@ def scatter_kernel(
     """Fixed weights per arm, and per stage: a run's first table[1] steps may have others than the rest."""
     stages = int(table[0])
     boundary = int(table[1])
+    if n == 1:  # as for policies that decide at every step: no slices
+        late = 1 if stages == 2 and age >= boundary else 0
+        row = 2 + (arm * stages + late) * (2 * window + 2)
+        for s in range(int(table[row]), int(table[row + 1])):
+            future[np.uint64(at + s)] += table[np.uint64(row + 2 + s)] * rewards[0]
+        return
     i = 0
     while i < n:
         stage = 0

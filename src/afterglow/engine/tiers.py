@@ -14,6 +14,8 @@ from typing import Any
 
 from numba import carray
 
+from afterglow.engine.random import child
+
 STEP, HOLD, SKIP = 0, 1, 2
 CHUNK = 1024  # steps cut at a time: two buffers of 8 KiB stay in the nearest cache
 STRETCH = 1 << 20  # steps added up between two looks at the stop flag
@@ -93,10 +95,13 @@ def play_tail(
 
 def play_part(
     fill: Any, total: Any, block: Any, scatter: Any, leak: Any, law: Any, cuts: Any, scratch: Any, tier: int, arm: int,
-    window: int, age: int, before: int, lasted: int, reward_key: Any, spread_key: Any, block_key: Any, t: int, m: int,
-    rewards: Any, future: Any, at: int, owed: float, stop: Any,
+    window: int, age: int, before: int, lasted: int, reward_key: Any, spread_key: Any, block_key: Any, number: int,
+    t: int, m: int, rewards: Any, future: Any, at: int, owed: float, stop: Any,
 ) -> tuple[float, float, int, float]:  # fmt: skip
-    """Play m steps of one arm, after `lasted` steps of the arm `before`: (seen, generated, at, owed)."""
+    """Play m steps of one arm, after `lasted` steps of the arm `before`: (seen, generated, at, owed).
+
+    Sums of blocks come from stream `number` of `block_key`.
+    """
     tail = window - 1
     if tier == STEP or m < window:
         if at == LOOSE:  # play the last pulls again to see when they pay
@@ -110,7 +115,7 @@ def play_part(
         )  # fmt: skip
         return seen, generated, at, 0.0
     if tier == SKIP:
-        settled = block(law, arm, block_key, m - tail)
+        settled = block(law, arm, child(block_key, number), m - tail)
     else:
         settled = add_up(total, law, arm, reward_key, t, m - tail, stop)
     if at != LOOSE:

@@ -13,6 +13,7 @@ from afterglow.checks import at_most, whole
 Task = Callable[[int, int, NDArray[np.float64]], object]
 MOST_THREADS = 1024
 TASK_SECONDS = 0.1  # a task this long hides the cost of handing it out
+PATIENCE_SECONDS = 5.0  # with threads that were asked to stop
 LOOK_SECONDS = 0.05  # how often the waiting thread looks up, for Ctrl-C and progress
 
 
@@ -99,13 +100,15 @@ def wait(busy: threading.Lock, seconds: float = -1) -> None:
 def leave(stop: NDArray[np.float64], locks: list[threading.Lock]) -> None:
     """Have the threads stop, and wait until they have; a second Ctrl-C doesn't leave them alone.
 
-    Bare locks, because an interrupted `Thread.join` may take a running thread for ended.
+    Bare locks, because an interrupted `Thread.join` may take a running thread for ended. A verb of a user's policy that
+    never returns sees no stop: after `PATIENCE_SECONDS` its thread is left behind, and ends with the process.
     """
+    end = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
             stop[0] = 1
             for busy in locks:
-                wait(busy)
+                wait(busy, max(0.0, end - time.monotonic()))
             return
         except KeyboardInterrupt:
             continue

@@ -45,7 +45,7 @@ def play_stretch(
     seen, made, at, left_over = play_part(
         fill, total, block, scatter, leak, law, cuts, scratch, tier, arm, window, place[AGE], place[BEFORE],
         place[LASTED],        child(key_of(seed, run, REWARD), unit), child(key_of(seed, run, SPREAD), unit),
-        child(child(key_of(seed, run, BLOCK), unit), turn), clock, steps, rewards, future, place[AT], owed[unit], stop,
+        child(key_of(seed, run, BLOCK), unit), turn, clock, steps, rewards, future, place[AT], owed[unit], stop,
     )  # fmt: skip
     place[AT] = at
     place[AGE] += steps
