@@ -11,6 +11,7 @@ import pytest
 
 from afterglow.cli import run
 from afterglow.lab import Study
+from afterglow.live.store.migrations import VERSIONS
 
 STUDY = "policies = ['ucb1']\nworlds = [{rewards = [0.5, 0.4], window = 2}]\nhorizon = 20\nruns = 2\n"
 WORLD = 'window = 3\nspread = "uniform"\n[[arms]]\nreward = "beta:2,3"\n[[arms]]\nreward = 0.8\n'
@@ -60,6 +61,9 @@ HOSTILE = {
         "study", (STUDY + f"seed = {list(range(1000))}\nseason = {list(range(1, 1000))}").encode(),
     ),
     "is not TOML: 'utf-8' codec": ("world", b"window = 3 # \xff\n"),
+    "a fit takes at most 200 arms, the table has 3,000; is another column the arm? name it with --arm-column": (
+        "table", "\n".join(["step,arm,total", *(f"{step},v{step // 4},1" for step in range(12_000))]).encode(),
+    ),
     "is not text; save the table as CSV": ("table", STEPS.encode() + b"\0"),
 }  # fmt: skip
 
@@ -121,7 +125,7 @@ def test_a_database_with_the_version_alone_is_refused(tmp_path: Path, capsys: py
     path = tmp_path / "x.db"
     base = sqlite3.connect(path)
     base.execute("CREATE TABLE afterglow_schema (version_num VARCHAR(32) NOT NULL)")
-    base.execute("INSERT INTO afterglow_schema VALUES ('2')")
+    base.execute("INSERT INTO afterglow_schema VALUES (?)", [VERSIONS[-1]])
     base.commit()
     base.close()
     for reader in ("verify", "backup", "export", "migrate", "token"):
@@ -165,7 +169,7 @@ def mutated(data: bytes, random: Random) -> bytes:
     return bytes(found)
 
 
-SOURCES = {"table": STEPS, "units": STEPS, "world": WORLD, "study": STUDY}
+SOURCES = {"table": STEPS, "units": STEPS, "world": WORLD, "study": STUDY, "history": STEPS}
 
 
 @pytest.fixture(scope="module")
@@ -214,6 +218,21 @@ def test_damaged_results_are_refused(
         refused += code != 0
         shutil.rmtree(folder)
     assert refused > 20
+
+
+def test_damaged_results_are_not_extended(results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    study, random, refused = tmp_path / "small.toml", Random(7), 0
+    study.write_text(STUDY.replace("runs = 2", "runs = 3") + 'name = "small"\nquestion = "Which?"\n')
+    for turn in range(40):
+        folder = tmp_path / f"r{turn}"
+        shutil.copytree(results, folder)
+        path = folder / random.choice(["cells.parquet", "runs.parquet", "curves.parquet"])
+        path.write_bytes(mutated(path.read_bytes(), random))
+        code, said = answer(["run", str(study), "--out", str(folder), "--threads", "1"], capsys)
+        assert code == 0 or str(folder) in said, said
+        refused += code != 0
+        shutil.rmtree(folder)
+    assert refused > 15
 
 
 def test_a_damaged_database_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,11 @@ from afterglow.lab.rendering.rounding import amount, short_percent, to_error, wh
 
 COLOURS = {"yes": "green", "probably": "green", "gamble": "yellow", "hopeless": "red"}
 
+PROFILE_BEGINS = (
+    "the first number of the profile is for the step after the history: begin at that point of the cycle, or give "
+    "profile_from to a live experiment"
+)
+
 
 def show(plan: Plan) -> None:
     screen = console()
@@ -53,7 +58,8 @@ def facts(plan: Plan) -> list[tuple[str, str]]:
          + f" by simulation (q = {plan.rule.q:.3g}, s = {plan.rule.s:.3g})"),
     ]  # fmt: skip
     lines += [("would help" if not place else "", text) for place, text in enumerate(plan.advice)]
-    return [*lines, ("in Python", escape(plan.agent)), ("live", escape(plan.live))]
+    begins = [("begin", PROFILE_BEGINS)] if plan.profile else []
+    return [*lines, *begins, ("in Python", escape(plan.agent)), ("live", escape(plan.live))]
 
 
 def used(plan: Plan) -> str:

@@ -26,7 +26,8 @@ EXAMPLES = {
     "init": "afterglow init small.toml",
     "run": "afterglow run small.toml --out small --threads 2",
     "report": "afterglow report small --out small-report",
-    "plan": "afterglow plan --arms 3 --window 24 --horizon 2000 --gap 0.05 --mean 0.4 --noise 0.1 --season 24",
+    "plan": "afterglow plan --arms 3 --window 24 --horizon 1000 --gap 0.1 --mean 0.4 --noise 0.1 --season 24 "
+    "--runs 100",
     "schedule": "afterglow schedule --variants 49,59,69 --window 24 --horizon 1000 --season 24 --seed 7 "
     "\\\n    --starts 2027-01-04T00:00 --step 1h --out schedule.csv",
     "fit": "afterglow fit steps.csv --window 2 --reward-max 9",

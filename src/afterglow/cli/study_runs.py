@@ -16,16 +16,24 @@ if TYPE_CHECKING:
 def play(study: "Study", folder: Path, threads: int | None, dask: str | None = None) -> "Results":
     """Run what the folder doesn't have yet of a study; interrupted, it says how to continue."""
     from afterglow.lab.study.folder import finished  # noqa: PLC0415
+    from afterglow.lab.study.results import Results  # noqa: PLC0415
 
-    complete = finished(folder)
+    before = Results(folder).runs_planned if finished(folder) else 0
     try:
         with progress() as show:
             results = study.run(folder, threads, dask, lambda now: show(now.done / now.total, now.cell, figures(now)))
     except KeyboardInterrupt:
         one_line(f"interrupted; finished runs are in {folder}, run again to continue")
         raise
-    one_line(f"results: {folder}{', all there already' if complete else ''}")
+    one_line(f"results: {folder}{there_before(before, results.runs_planned)}")
     return results
+
+
+def there_before(before: int, now: int) -> str:
+    """How many runs a finished study had before it was extended."""
+    if not before:
+        return ""
+    return ", all there already" if before == now else f", extended: {before:,} of {now:,} runs were there"
 
 
 def figures(now: "Progress") -> str:

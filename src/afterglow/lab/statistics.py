@@ -1,8 +1,9 @@
 r"""Confidence intervals, bands and fitted exponents.
 
-- The *interval of a mean* is Student's, that of a *difference* of means Welch's, or Student's of the differences run by
-  run where both meet the same rewards; the *interval of a probability* Clopper and Pearson's, never too short; the
-  *interval of a quantile* lies between two order statistics and needs no law at all.
+- The *interval of a mean* is Student's, or, for skewed regret on logarithmic axes, that of its logarithm; that of a
+  *difference* of means is Welch's, or Student's of the differences run by run where both meet the same rewards; the
+  *interval of a probability* Clopper and Pearson's, never too short; the *interval of a quantile* lies between two
+  order statistics and needs no law at all.
 - A *band of the mean* covers the expected curve: pointwise at each step by itself, or simultaneous at all steps at
   once. The simultaneous band is the sup-t band (Montiel Olea & Plagborg-Møller 2019): the critical value is a
   quantile of the largest of correlated t statistics, simulated with a fixed seed, and never above Bonferroni's.
@@ -29,6 +30,7 @@ Numbers = NDArray[np.float64]
 LEVEL = 0.95  # of every interval on a page
 DRAWS = 4_000  # of the simulated largest t statistic
 SEED = 20_190_501
+LARGEST = 100.0  # exponent of an interval on a logarithmic scale
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,22 @@ def mean_interval(values: Numbers, level: float = 0.95) -> Interval:
     found = Mean.of(values)
     half = student_quantile(level, values.size - 1) * found.se if values.size > 1 else math.nan
     return Interval(found.mean, found.mean - half, found.mean + half)
+
+
+def log_interval(values: Numbers, level: float = 0.95) -> Interval:
+    """Interval of a positive mean on the scale of its logarithm: mean · exp(± t · se / mean), by the delta method.
+
+    It is never below 0 and longer above than below, as suits regret, whose runs are skewed. Of a mean that is not
+    positive, it is Student's.
+
+    >>> log_interval(np.array([1.0, 2.0, 3.0, 4.0]))
+    Interval(value=2.5, low=1.099..., high=5.685...)
+    """
+    found = mean_interval(values, level)
+    if not found.value > 0 or math.isnan(found.high):
+        return found
+    ratio = math.exp(min((found.high - found.value) / found.value, LARGEST))
+    return Interval(found.value, found.value / ratio, found.value * ratio)
 
 
 def difference_interval(first: Numbers, second: Numbers, level: float = 0.95) -> Interval:
@@ -121,8 +139,8 @@ def at_rank(ordered: Numbers, q: float) -> float:
     return float(ordered[max(0, math.ceil(q * ordered.size - 1e-9) - 1)])
 
 
-def band_of_mean(curves: Numbers, level: float = 0.95, simultaneous: bool = False) -> Band:
-    """Of curves with one row for each run: the mean, and where the expected curve lies."""
+def band_of_mean(curves: Numbers, level: float = 0.95, simultaneous: bool = False, log: bool = False) -> Band:
+    """Of curves with one row for each run: the mean, and where the expected curve lies; `log` as in `log_interval`."""
     runs, points = curves.shape
     if runs < 2:
         raise BadValue("a band of the mean needs at least 2 runs, got 1", kind="too-few-runs", field="curves")
@@ -130,6 +148,10 @@ def band_of_mean(curves: Numbers, level: float = 0.95, simultaneous: bool = Fals
     times = student_quantile(checked(level), runs - 1)
     if simultaneous:
         times = min(sup_t(curves, level), student_quantile(1 - (1 - level) / points, runs - 1))
+    if log:
+        positive = mean > 0
+        ratio = np.exp(np.minimum(times * error / np.where(positive, mean, 1.0), LARGEST))
+        return Band(mean, np.where(positive, mean / ratio, mean), np.where(positive, mean * ratio, mean))
     return Band(mean, mean - times * error, mean + times * error)
 
 

@@ -115,3 +115,21 @@ def test_the_file_must_be_given_and_the_old_name_of_a_column_is_refused(
     assert "FILE.csv" in capsys.readouterr().err
     assert run(["fit", str(table), "--arm", "variant"]) == 2
     assert capsys.readouterr().err == "--arm is called --arm-column here: it names the column of the arms\n"
+
+
+def test_effects_by_lag_are_written_for_media_mix_models(table: Path, tmp_path: Path) -> None:
+    places = [tmp_path / "priors.csv", tmp_path / "priors.json"]
+    for place in places:
+        assert run(["fit", str(table), "--window", "24", "--against", "A", "--priors", str(place)]) == 0
+    made = fit(table, window=24, against="A").priors()
+    assert places[0].read_text(encoding="utf-8") == made.to_csv()
+    assert json.loads(places[1].read_text(encoding="utf-8")) == made.to_dict()
+
+
+def test_priors_of_another_kind_are_refused_before_anything_is_fitted(
+    table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["fit", str(table), "--priors", "priors.xlsx"]) == 2
+    assert capsys.readouterr().err == "--priors must end with .csv or .json, got 'priors.xlsx'\n"
+    assert run(["fit", str(table), "--unit", "arm", "--priors", "priors.csv"]) == 2
+    assert "--priors is for one total, not for a fit of several units; leave it out" in capsys.readouterr().err

@@ -85,6 +85,18 @@ def test_steps_are_exported_as_csv_and_as_json_lines(database: Path, capsys: pyt
     assert [line["total"] for line in lines] == [0.0, 0.5, 1.0, 1.5, 2.0, None]
 
 
+def test_each_metric_of_a_guard_is_a_column(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "guarded.db"
+    with afterglow.live.open(path) as experiments:
+        guards = {"complaints": {"at_most": "+10%"}, "=load": {"at_most": 25}}
+        experiments.create("shop", ["49", "59"], 4, policy="ucb1", guards=guards).close_step(0.5, 0, {"complaints": 3})
+    assert run(["export", str(path), "shop"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert (rows[0]["metric_complaints"], rows[0]["metric_=load"], rows[1]["metric_complaints"]) == ("3.0", "0.0", "")
+    assert run(["export", str(path), "shop", "--format", "jsonl"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[0])["metrics"] == {"complaints": 3.0, "=load": 0.0}
+
+
 def test_the_log_is_exported_with_bodies_that_can_be_read(database: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["export", str(database), "shipping", "--what", "events"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))

@@ -182,3 +182,23 @@ def test_what_is_too_short_is_refused() -> None:
         estimate([1.0, 2.0, 3.0])
     with pytest.raises(BadValue, match="a season of 24 steps needs a history of two, 48 totals, got 30"):
         estimate([1.0] * 30, season=24)
+
+
+def test_a_season_that_changes_is_expected_as_it_was_lately_and_may_change_again() -> None:
+    random = np.random.default_rng(4)
+    hours = np.arange(24 * 40)
+    wave = np.sin(2 * np.pi * hours / 24)
+    still = estimate((100 + 20 * wave + random.normal(0, 4, hours.size)).tolist(), season=24)
+    grown = estimate((100 + np.where(hours < 480, 10, 30) * wave + random.normal(0, 4, hours.size)).tolist(), season=24)
+    assert np.abs(still.drift).max() < 2.0
+    assert np.array(grown.drift) == pytest.approx(20 * wave[:24], abs=6.0)  # five errors
+    assert np.array(grown.expected) == pytest.approx(30 * wave[:24], abs=5.0)
+    few = estimate((100 + 20 * wave[:120] + random.normal(0, 4, 120)).tolist(), season=24)
+    assert few.drift == [0.0] * 24  # two cycles in each half are too few to tell
+
+
+def test_a_week_in_which_an_hour_was_recorded_twice_is_found() -> None:
+    random = np.random.default_rng(3)
+    hours = np.arange(169 * 8)
+    week = random.normal(0, 30, 169)
+    assert estimate((200 + week[hours % 169] + random.normal(0, 8, hours.size)).tolist()).season == 169

@@ -100,10 +100,19 @@ def test_candidates_that_do_not_fit_are_left_out_and_told() -> None:
     assert found.rule.says == "too short to try every arm for two windows"
 
 
-def test_a_history_tells_mean_noise_and_season(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def day() -> list[float]:
     random = np.random.default_rng(1)
-    day = [500 + 100 * math.sin(math.pi * t / 6) + float(random.normal(0, 40)) for t in range(600)]
-    found = plan(3, 4, 800, 0.1, history=day, runs=60)
+    return [500 + 100 * math.sin(math.pi * t / 6) + float(random.normal(0, 40)) for t in range(600)]
+
+
+@pytest.fixture(scope="module")
+def daily(day: list[float]) -> Plan:
+    return plan(3, 4, 800, 0.1, history=day, runs=40)
+
+
+def test_a_history_tells_mean_noise_and_season(day: list[float], daily: Plan, tmp_path: Path) -> None:
+    found = daily
     assert found.history is not None
     assert found.season == found.history["season"] == 12
     assert found.mean == pytest.approx(500, rel=0.02)
@@ -114,7 +123,7 @@ def test_a_history_tells_mean_noise_and_season(tmp_path: Path) -> None:
     path = tmp_path / "totals.csv"
     path.write_text("total\n" + "\n".join(repr(value) for value in day) + "\n")
     assert found.source is None
-    again = plan(3, 4, 800, 0.1, history=path, runs=60)
+    again = plan(3, 4, 800, 0.1, history=path, runs=40)
     assert again == replace(found, source={"file": str(path)}, read="600 totals from column 'total'")
 
 
@@ -187,10 +196,8 @@ def test_what_is_recommended_can_be_played() -> None:
     assert (len(many.arms), many.reward_max) == (30, 0.25)
 
 
-def test_the_agent_of_a_history_takes_totals_as_they_are() -> None:
-    random = np.random.default_rng(1)
-    day = [500 + 100 * math.sin(math.pi * t / 6) + float(random.normal(0, 40)) for t in range(600)]
-    found = plan(3, 4, 800, 0.1, history=day, runs=30)
+def test_the_agent_of_a_history_takes_totals_as_they_are(day: list[float], daily: Plan) -> None:
+    found = daily
     agent: Agent = eval(found.agent, {"Agent": Agent})
     assert (agent.season, agent.reward_max) == (12, found.reward_max)
     assert agent.options["noise"] * agent.reward_max == pytest.approx(found.noise, rel=0.01)

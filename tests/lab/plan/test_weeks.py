@@ -7,9 +7,10 @@ import numpy as np
 from afterglow import Agent
 from afterglow.lab.history.estimate import estimate
 from afterglow.lab.plan.alignment import too_long, ways
-from afterglow.lab.plan.past_baseline import past_baseline
+from afterglow.lab.plan.inputs import PlanInputs, scenario_of
+from afterglow.lab.plan.past_baseline import error_of, past_baseline
 from afterglow.lab.plan.planner import plan
-from afterglow.lab.plan.scenario import Scenario
+from afterglow.lab.plan.scenario import Scenario, block_length
 from afterglow.worlds.baseline import Blocks
 
 
@@ -75,3 +76,17 @@ def test_what_stands_out_is_played_and_its_cost_is_told() -> None:
     assert found.stands_out.found_without > found.found + 0.1
     assert found.advice[0].startswith("pause the experiment when outliers are expected, or void such steps: ")
     assert found.reward_max > 1.05 * max(shop(8, True))
+
+
+def test_blocks_last_as_long_as_the_experiment_and_a_changing_season_is_planned_with() -> None:
+    hours = np.arange(24 * 80)
+    change = np.where(hours < 960, 100.0, 300.0) * np.sin(2 * np.pi * hours / 24)
+    history = estimate((1000 + change + np.random.default_rng(5).normal(0, 20, hours.size)).tolist(), season=24)
+    asked = PlanInputs(2, 4, 200, 0.05, None, None, None, None, None, "uniform")
+    scenario = scenario_of(asked, history, [])
+    assert block_length(scenario.with_(horizon=230), history) == 24 * 12
+    assert block_length(scenario.with_(horizon=400), history) == 400
+    assert block_length(scenario.with_(horizon=5_000), history) == 480
+    errors = np.array([error_of(history, start, best) for start in range(24) for best in range(2)])
+    along = errors @ np.array(history.drift) / np.square(history.drift).sum()  # multiples of what changed
+    assert 0.7 < along.std() < 1.3

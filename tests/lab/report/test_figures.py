@@ -8,7 +8,8 @@ import pytest
 
 from afterglow.lab.rendering.palette import OTHERS, STROKES, strokes
 from afterglow.lab.rendering.style import STYLE, brief, png, readable, short, svg
-from afterglow.lab.report.figures import PANELS, Gallery, dots
+from afterglow.lab.report.figures import PANELS, Gallery
+from afterglow.lab.report.finals import dots
 from afterglow.lab.report.groups import Groups
 from afterglow.lab.study.compare import comparison
 from support.worlds.small_study import HORIZON, LABELS, SMALL, SPREADS
@@ -68,7 +69,7 @@ def test_the_dots_show_every_cell_and_the_heat_map_every_number(drawn: dict[str,
 
 def test_drawing_again_gives_the_same_bytes(gallery: Gallery, drawn: dict[str, Any]) -> None:
     with matplotlib.rc_context(STYLE):
-        again = dots(gallery, gallery.groups.all, "", False)
+        again = dots(gallery.lines, gallery.groups.all, "", False)
     assert svg(drawn["dots-1"]) == svg(again)
     assert png(drawn["dots-1"]) == png(again)
 

@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 
 from afterglow.errors import BadFormat
+from afterglow.lab.report.figures import drawn
 from afterglow.lab.report.groups import Groups
-from afterglow.lab.report.page import drawn, page_of
+from afterglow.lab.report.page import page_of
 from afterglow.lab.report.theorem_bounds import bound
 from afterglow.lab.study import tables
 from afterglow.lab.study.policy_files import policy_in
 from afterglow.lab.study.results import Results
+from afterglow.lab.study.sources import sources_of
 from afterglow.lab.study.study import Study
 from afterglow.policies import named
 
@@ -62,6 +64,26 @@ def test_the_file_of_a_policy_given_as_an_object_is_named_and_the_study_runs_wit
     (file.parent / "own.toml").write_text(text)
     labels = [cell.label for cell in Study.read(file.parent / "own.toml").cells]
     assert labels == ["try-then-keep trial=20", "try-then-keep trial=30", "ucb1"]
+
+
+def test_the_source_of_a_policy_is_stored_with_the_results(page: str, file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    assert Results(file.parent / "results").sources == {"try_then_keep.py": text}
+    assert "<summary><code>try_then_keep.py</code> as it was run</summary>" in page
+    assert "def next_hold(settings" in page
+
+
+def test_files_that_a_policy_imports_and_own_reward_laws_are_stored_too(tmp_path: Path) -> None:
+    (tmp_path / "shared_formula.py").write_text("def half(value):\n    return value / 2\n")
+    text = (
+        GUIDE.split("```python\n")[1]
+        .split("```")[0]
+        .replace("state.sums[arm] += body", "state.sums[arm] += half(body)")
+    )
+    (tmp_path / "mine.py").write_text(f"from shared_formula import half\n{text}")
+    study = Study([str(tmp_path / "mine.py")], WORLDS, 100, 2, checkpoints=2)
+    assert set(sources_of(study.cells)) == {"mine.py", "shared_formula.py"}
+    assert sources_of(Study(["ucb1"], WORLDS, 100, 2).cells) == {}
 
 
 def test_a_policy_that_only_shares_the_name_of_ours_has_none_of_its_bounds(tmp_path: Path) -> None:

@@ -13,10 +13,13 @@ from afterglow.cli import run
 from afterglow.errors import UnknownName
 from afterglow.lab.rendering import pdf as printing
 from afterglow.lab.rendering.palette import VARIABLES
+from afterglow.lab.report import figure_files
 from afterglow.lab.report import page as report_page
+from afterglow.lab.report.figure_files import save_figures
+from afterglow.lab.report.figures import drawn
 from afterglow.lab.report.groups import Groups
 from afterglow.lab.report.one_run import picture_of
-from afterglow.lab.report.page import drawn, page_of, save_figures, tied, write_report
+from afterglow.lab.report.page import page_of, tied, write_report
 from afterglow.lab.report.theorem_bounds import bound
 from afterglow.lab.study.folder import JOURNAL
 from afterglow.lab.study.identity import identity
@@ -60,8 +63,9 @@ def few(gallery: Any, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     made = {name: gallery.made[name] for name in ("log-1", "one-run", "one-run-narrow")}
     short = copy(gallery)
     short.made = made
-    monkeypatch.setattr(report_page, "drawn", lambda _: short)
-    return ["log-1", "one-run"]
+    for module in (report_page, figure_files):
+        monkeypatch.setattr(module, "drawn", lambda *_, **__: short)
+    return [gallery.made[name].file for name in ("log-1", "one-run")]
 
 
 def section(page: str, title: str) -> str:
@@ -121,7 +125,7 @@ def test_a_study_killed_before_its_first_table_says_that_nothing_is_played(
 
 
 def test_all_policies_are_ranked_and_the_one_that_is_told_too_much_has_no_number(page: str, results: Results) -> None:
-    table = section(page, "Ranking")
+    table = section(page, "Ranking at 8,000 steps")
     assert re.findall(r'class="name">([^<]*)<', table) == [one.label for one in Groups(results).ranking]
     row = next(row for row in table.split("<tr")[1:] if "attributed-ucb" in row)
     assert 'class="reference"' in row
@@ -270,7 +274,7 @@ def test_the_command_writes_beside_the_tables_unless_told_where(
 ) -> None:
     assert run(["report", str(results.folder), "--format", "png"]) == 0
     place = results.folder / "report" / "figures"
-    assert sorted(path.name for path in place.iterdir()) == [f"{name}.png" for name in few]
+    assert sorted(path.name for path in place.iterdir()) == sorted(["index.html", *(f"{name}.png" for name in few)])
     assert capsys.readouterr().err == f"report: {place}\n"
 
 

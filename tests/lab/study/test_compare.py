@@ -33,7 +33,8 @@ def test_every_policy_is_played_under_benign_and_adversarial_spreads(size: Size)
 def test_policies_that_take_long_have_fewer_runs(size: Size) -> None:
     runs = {cell.policy.name: cell.runs for cell in comparison(size=size).cells}
     assert runs["trim-ucb"] == size.runs
-    assert runs["attributed-ucb"] == runs["ucb1"] == size.stepwise_runs
+    assert runs["attributed-ucb"] == runs["ucb1"] == size.stepwise_runs // 2
+    assert min(runs.values()) >= 5
     assert runs["lag-ridge-ucb"] == size.stepwise_runs // 4
     assert all(count <= size.stepwise_runs for name, count in runs.items() if named(name).every_step)
 

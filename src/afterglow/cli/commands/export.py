@@ -3,7 +3,7 @@
 import csv
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -13,8 +13,8 @@ from afterglow import live
 from afterglow.checks import choice
 from afterglow.cli import options
 from afterglow.estimation.verdict import Gained, Versus
-from afterglow.live.follower import Step
 from afterglow.live.spreadsheet import safe_cell
+from afterglow.live.step_table import with_known_total
 
 PAGE = 10_000  # rows at a time
 
@@ -31,6 +31,8 @@ def command(
     with live.open(database, read_only=True) as experiments:
         found = experiments.get(experiment)
         rows = pages(found, what) if what != "verdict" else iter([verdict_row(found, form == "csv")])
+        if what == "steps" and form == "csv":
+            rows = (with_columns(row, found.spec.metrics[1:]) for row in rows)
         if form == "jsonl":
             for row in rows:
                 print(json.dumps(row, ensure_ascii=False))
@@ -40,17 +42,27 @@ def command(
 
 def pages(experiment: live.Experiment, what: str) -> Iterator[dict[str, Any]]:
     """All rows, read page by page."""
-    done = 0
+    done, units = 0, len(experiment.spec.units)
+    steps = max(1, PAGE // max(1, units))
     while True:
         page: list[Any]
         if what == "steps":
-            page = [with_known_total(step) for step in experiment.steps(done, PAGE)]
+            page = [with_known_total(step) for step in experiment.steps(done, steps)]
+            rows = [row._asdict() for row in page]
+            yield from rows if units else ({key: row[key] for key in row if key != "unit"} for row in rows)
+            done += len(page) // max(1, units)
         else:
             page = experiment.events(done - 1, PAGE)
-        yield from (row._asdict() for row in page)
-        done += len(page)
-        if len(page) < PAGE:
+            yield from (row._asdict() for row in page)
+            done += len(page)
+        if len(page) < (steps * max(1, units) if what == "steps" else PAGE):
             return
+
+
+def with_columns(row: dict[str, Any], metrics: Sequence[str]) -> dict[str, Any]:
+    """The row of a step with a column for each metric, empty while the step is open."""
+    known = row.pop("metrics") or {}
+    return row | {f"metric_{name}": known.get(name) for name in metrics}
 
 
 def verdict_row(experiment: live.Experiment, flat: bool) -> dict[str, Any]:
@@ -70,12 +82,6 @@ def verdict_row(experiment: live.Experiment, flat: bool) -> dict[str, Any]:
         nested = isinstance(value, dict) and name != "chances"
         flattened |= {f"{name}_{key}": one for key, one in value.items()} if nested else {name: value}
     return flattened
-
-
-def with_known_total(step: Step) -> Step:
-    """The step, without its total if that is unknown: missed steps and steps void without a report have 0."""
-    unknown = step.role == "missed" or (step.void and not step.total)
-    return step._replace(total=None) if unknown else step
 
 
 def write_csv(rows: Iterator[dict[str, Any]]) -> None:

@@ -38,12 +38,19 @@ Design = Annotated[
     Option(metavar="blocks|coin", help="Test the schedule: each arm once in every K turns, or each turn drawn alone."),
 ]
 Turns = Annotated[str | None, Option(metavar="N", help="Steps of a turn of the schedule, with --design.")]
+PriorsFile = Annotated[
+    Path | None,
+    Option("--priors", metavar="FILE", help="Also write effects by lag, mean and sd: .csv, or .json with carry-over."),
+]
 Unit = Annotated[
     str | None, Option("--unit", metavar="NAME", help="The column of the units: compare arms between units.")
 ]
 Expected = Annotated[
     str | None, Option(metavar="NAME", help="A column of expected totals, by which those of the test are adjusted.")
 ]
+
+
+PRIORS = (".csv", ".json")
 
 
 def command(
@@ -61,6 +68,7 @@ def command(
     turns: Turns = None,
     expected: Expected = None,
     unit: Unit = None,
+    priors: PriorsFile = None,
     out: Folder = None,
     json: options.Json = False,
     arm: Arm = None,
@@ -81,11 +89,14 @@ def command(
     reading = {name: value for name, value in said.items() if value is not None}
     if unit is not None:
         others = {"reward_max": most, "against": against, "design": design, "expected": expected, "out": out}
+        others["priors"] = priors
         refuse_with_units(others | {"season": season, "turns": turns})
         from afterglow.cli.units_output import print_fit  # noqa: PLC0415
 
         print_fit(data, unit, steps, reading, json)
         return
+    if priors is not None and priors.suffix not in PRIORS:
+        raise BadValue(f"{argument('priors')} must end with .csv or .json, got {str(priors)!r}")
     found = fit(
         data, steps, most, season=cycle, against=against, reading=reading, design=design, turns=long, expected=expected
     )
@@ -97,6 +108,10 @@ def command(
         print_json(found.to_dict())
     else:
         show(found)
+    if priors is not None:
+        made = found.priors()
+        priors.write_text(made.to_csv() if priors.suffix == ".csv" else made.to_json() + "\n", encoding="utf-8")
+        one_line(f"priors: {priors}")
     if out is not None:
         from afterglow.lab.fit import figures, page  # noqa: PLC0415
 

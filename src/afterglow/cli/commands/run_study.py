@@ -53,11 +53,11 @@ def command(
 
         print_json(to_dict(results))
     else:
-        print(results.summary())
+        print(results.answer())
 
 
 def to_dict(results: "Results") -> dict[str, Any]:
     """The summary as plain data, with the study and the versions."""
-    found = results.summary()
+    found = results.answer()
     head = {"study": results.study, "versions": results.versions, "folder": str(results.folder)}
     return head | {"cells": found.rows, "caption": found.caption}

@@ -68,6 +68,7 @@ def list_(db: Db = None, config: Config = None, json: Json = False) -> None:
 
         print_json(rows)
         return
+    print(f"{'id':<12}  {'state':<8} scopes; experiments; lifetime  label")
     for row in rows:
         names = ", ".join(row["experiments"]) if row["experiments"] is not None else "all experiments"
         until = f", until {row['expires']}" if row["expires"] else ""

@@ -17,6 +17,7 @@ from afterglow.checks import choice, number, whole
 from afterglow.errors import BadValue, Sentence, UnknownName, argument
 from afterglow.lab.fit.aliasing import refuse_aliased
 from afterglow.lab.fit.design_test import DesignTest, design_test
+from afterglow.lab.fit.priors import Priors, priors_of
 from afterglow.lab.fit.proved import most_of_a_pull, proved
 from afterglow.lab.fit.recorded import Recorded
 from afterglow.lab.fit.regression import LagExcess, Regressed, differs_by_arm, levelled, regression
@@ -24,6 +25,7 @@ from afterglow.lab.fit.verdict import FitVerdict, judged
 from afterglow.lab.fit.window_check import WindowCheck, check_window
 from afterglow.lab.history.estimate import FEWEST, estimate
 from afterglow.lab.reading.tables import Source, Steps, read_steps
+from afterglow.pictures import card, intervals
 
 DIFFERS = 0.01  # p-value of a slope that is the same for all arms
 RUNS = 3  # of an arm, below which the jackknife can't be used
@@ -86,6 +88,21 @@ class Fit:
     notes: list[str]
     recorded: Recorded = field(repr=False)
     test: DesignTest | None = None  # exact, of a randomised schedule
+    regressed: Regressed | None = field(default=None, repr=False, compare=False)
+
+    def priors(self, than: str | None = None) -> Priors:
+        """Effects by lag as priors for media-mix models, over the arm `than`; default: that of `differences`."""
+        assert self.regressed is not None
+        return priors_of(self.regressed, tuple(self.recorded.names), self.window, than or self.differences[0].than)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (f"{one.arm} − {one.than}", one.low, one.difference, one.high, f"{one.difference:+.4g}")
+            for one in self.differences
+        ]
+        title = f"Fit of {self.steps:,} steps, window {self.window:,}: {self.verdict.sentence}"
+        text = f"differences of means, {self.confidence:.0%} intervals that hold together"
+        return card(title, intervals(rows, text), text)
 
     def to_json(self) -> str:
         """The same as JSON."""
@@ -93,7 +110,7 @@ class Fit:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, without the steps themselves."""
-        parts = ("recorded", "means", "differences", "kernels", "check", "verdict", "expected", "test")
+        parts = ("recorded", "regressed", "means", "differences", "kernels", "check", "verdict", "expected", "test")
         plain = {name: value for name, value in vars(self).items() if name not in parts}
         return plain | {
             "means": [asdict(one) for one in self.means],
@@ -154,7 +171,7 @@ def fit(
     return Fit(
         used, recorded.season, ceiling, confidence, means, differences_of(means, found, against),
         {name: found.kernel(arm) for arm, name in enumerate(recorded.names)}, check, verdict,
-        expected_effect(recorded, found, used, notes), len(recorded), notes, recorded, test,
+        expected_effect(recorded, found, used, notes), len(recorded), notes, recorded, test, found,
     )  # fmt: skip
 
 

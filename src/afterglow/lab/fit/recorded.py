@@ -5,12 +5,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from afterglow.errors import BadValue
+from afterglow.errors import BadValue, argument
 from afterglow.lab.reading.tables import Steps
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 MOST_STEPS = 10_000_000
+MOST_ARMS = 200
+MOST_NUMBERS = 60_000_000  # arms times steps: about 0.5 GB for each table of them
 
 
 @dataclass
@@ -36,19 +38,36 @@ class Recorded:
         if len(names) < 2:
             sentence = f"a fit needs at least two arms, the table has {', '.join(map(repr, names)) or 'none'}"
             raise BadValue(sentence, kind="too-few-arms", field="source")
+        if len(names) > MOST_ARMS:
+            way_out = f"is another column the arm? name it with {argument('arm_column')}"
+            sentence = f"a fit takes at most {MOST_ARMS} arms, the table has {len(names):,}; {way_out}"
+            raise BadValue(sentence, kind="too-many-arms", field="source")
         line = np.array(steps.step) - min(steps.step)
         if int(line.max()) >= MOST_STEPS:
             sentence = f"a fit takes at most {MOST_STEPS:,} steps, the table has {int(line.max()) + 1:,}"
             raise BadValue(sentence, kind="too-many-steps", field="source")
+        if (int(line.max()) + 1) * len(names) > MOST_NUMBERS:
+            most = MOST_NUMBERS // len(names)
+            sentence = f"a fit of {len(names)} arms takes at most {most:,} steps, the table has {int(line.max()) + 1:,}"
+            raise BadValue(sentence, kind="too-many-steps", field="source")
         arm = np.full(int(line.max()) + 1, -1)
         total = np.full(len(arm), np.nan)
-        arm[line] = [names.index(name) for name in steps.arm]
+        places = {name: place for place, name in enumerate(names)}
+        arm[line] = [places[name] for name in steps.arm]
         total[line] = steps.total
         expected = None
         if steps.expected is not None:
             expected = np.full(len(arm), np.nan)
             expected[line] = steps.expected
         return cls(names, arm, total, min(steps.step), season, expected)
+
+    def last(self, steps: int) -> "Recorded":
+        """The last so many steps; all of them if there are not more."""
+        cut = len(self) - steps
+        if cut <= 0:
+            return self
+        expected = None if self.expected is None else self.expected[cut:]
+        return Recorded(self.names, self.arm[cut:], self.total[cut:], self.first + cut, self.season, expected)
 
     @property
     def surplus(self) -> Array:

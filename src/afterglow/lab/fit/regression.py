@@ -88,12 +88,16 @@ class Regressed:
 
     def interval(self, factors: Array, together: int = 1) -> Interval:
         """A linear combination of coefficients with its interval; factors that are left out are 0."""
+        value, error = self.estimate(factors)
+        half = quantile(1 - (1 - self.confidence) / together, self.found.freedom) * error
+        return value, value - half, value + half
+
+    def estimate(self, factors: Array) -> tuple[float, float]:
+        """A linear combination of coefficients with its standard error."""
         factors = np.concatenate([factors, np.zeros(len(self.found.values) - len(factors))])
         pull = self.found.shrunk.T @ factors  # on weights of about the mean
-        value = float(factors @ self.found.values)
         variance = float(factors @ self.found.variance() @ factors + pull @ pull)
-        half = quantile(1 - (1 - self.confidence) / together, self.found.freedom) * math.sqrt(variance)
-        return self.level * value, self.level * (value - half), self.level * (value + half)
+        return self.level * float(factors @ self.found.values), self.level * math.sqrt(variance)
 
 
 def regression(recorded: Recorded, window: int, confidence: float) -> Regressed:

@@ -8,6 +8,7 @@ from afterglow.lab.fit.window_test import LEVEL, Past, past
 
 Verification = Literal["long enough", "too short", "unclear"]
 UNTOLD = 24  # where no window is given and none can be tested
+MOST_TESTED = 50_000  # steps
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,9 @@ class WindowCheck:
 
 
 def check_window(recorded: Recorded, given: int | None, confidence: float) -> WindowCheck:
-    """Test the given window and others, as far as the data allow."""
+    """Test the given window and others, as far as the data allow; of very many steps, on the last of them."""
+    tested = "" if len(recorded) <= MOST_TESTED else f"; tested on the last {MOST_TESTED:,} steps"
+    recorded = recorded.last(MOST_TESTED)
     mine = past(recorded, given, confidence) if given else None
     enough = mine is not None and not mine.seen  # then longer ones need no test
     others = [window for window in candidates(recorded) if window != given and not (enough and window > (given or 0))]
@@ -43,7 +46,7 @@ def check_window(recorded: Recorded, given: int | None, confidence: float) -> Wi
     window = given or suggested or (max(seen) if seen else min(UNTOLD, max(1, len(recorded) // 20)))
     mine = next((test for test in tests if test.window == window), None)
     verdict: Verification = "unclear" if mine is None else "too short" if mine.seen else "long enough"
-    sentence = sentence_of(mine, window, suggested, seen)
+    sentence = sentence_of(mine, window, suggested, seen) + tested
     p, most = (None, None) if mine is None else (mine.p, mine.most)
     return WindowCheck(window, verdict, p, most, suggested, sentence, tests)
 

@@ -24,7 +24,7 @@ from afterglow.checks import whole
 from afterglow.errors import BadValue
 from afterglow.lab.history.cycles import Cycles, found_cycles, inner_cycle
 from afterglow.lab.history.long_run import PullNoise, pull_noise
-from afterglow.lab.history.profile import shrunk
+from afterglow.lab.history.profile import drift, shrunk
 from afterglow.lab.history.robust import Numbers, phase_means, theil, without_outliers
 
 FEWEST = 20  # minimum number of totals
@@ -49,7 +49,8 @@ class History:
     correlation: float  # of the noise, from step to step
     noises: dict[int, float]  # of one pull, by the length of the cycles that an experiment uses whole
     pull: PullNoise  # with whole seasons, with its range
-    expected: list[float]  # the profile, shrunk where cycles are few
+    expected: list[float]  # the profile, shrunk where cycles are few, as it was lately
+    drift: list[float]  # what changed of it between the halves of the history, beyond chance
     expected_error: float  # standard deviation of a phase's true mean about it
     rest: list[float]  # the noise itself, 0 where a total is missing
 
@@ -102,6 +103,8 @@ def estimate(
         short = pull_noise(taken_apart(values, cycles.inner).rest, max(window, cycles.inner)).value
     profile = np.where(np.isfinite(means), means - np.nanmean(means), 0.0)
     expected, error = shrunk(profile, cycles.inner, rest, known.size / cycles.season)
+    whole_cycles = parts.pulled[: known.size // cycles.season * cycles.season].reshape(-1, cycles.season)
+    changed = drift(whole_cycles, rest)
     return History(
         steps=known.size, missing=int((~known).sum()), empty=int(np.isnan(means).sum()),
         apart=np.flatnonzero(known & (parts.pulled != values)).tolist(), level=parts.level,
@@ -109,7 +112,7 @@ def estimate(
         maybe=cycles.maybe, profile=profile.tolist(),
         noise=math.sqrt(float(np.nansum(rest**2)) / max(1, known.sum() - np.isfinite(means).sum())),
         correlation=lag_one(rest), noises={1: short, cycles.inner: short, cycles.season: pull.value},
-        pull=pull, expected=expected.tolist(), expected_error=error,
+        pull=pull, expected=(expected + changed / 2).tolist(), drift=changed.tolist(), expected_error=error,
         rest=np.where(known, rest, 0.0).tolist(),
     )  # fmt: skip
 

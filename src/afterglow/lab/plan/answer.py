@@ -6,6 +6,7 @@ from typing import Any
 
 from afterglow.lab.plan.rule import Rule
 from afterglow.lab.plan.scenario import Forecast
+from afterglow.pictures import card, curve
 
 CONFIDENCE = 0.95  # of the simulation's own intervals
 
@@ -104,6 +105,12 @@ class Plan:
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain data."""
         return asdict(self)
+
+    def _repr_html_(self) -> str:
+        text = f"probability that the best arm is found after {self.horizon:,} steps, by the gap in %"
+        points = [(100 * gap, found) for gap, found in self.gap_curve]
+        title = f"Plan for {self.arms} arms, window {self.window:,}, {self.horizon:,} steps: {self.verdict}"
+        return card(title, curve(points, text, 0.0), self.answer, f"The curve: {text}.", self.proof)
 
     def to_json(self) -> str:
         """The same as JSON."""

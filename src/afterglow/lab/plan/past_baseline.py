@@ -1,7 +1,8 @@
 r"""The baseline of a plan with a history: its level, its cycle and its noise.
 
-*Cycle.* The profile of the history, plus a normal error for each phase, because the profile is itself an estimate: a
-new draw for each start and each place of the best arm. A policy that is told the profile sees the error alone.
+*Cycle.* The profile of the history, plus a normal error for each phase, because the profile is itself an estimate, plus
+a normal multiple of what changed of it between the halves of the history, because it will go on changing: a new draw
+for each start and each place of the best arm. A policy that is told the profile sees the errors alone.
 
 *Noise.* The residuals of the history, resampled in blocks. A block begins in the phase in which it was recorded, so
 busy hours keep their noise. Blocks of a short history have too little slow noise. What is missing up to the noise to
@@ -40,8 +41,9 @@ def past_baseline(
 
 def error_of(history: History, start: int, draw: int) -> np.typing.NDArray[np.float64]:
     """Errors of the phases, of mean 0."""
-    error = np.random.default_rng((SEEDED, start, draw)).normal(0, history.expected_error, history.season)
-    return np.asarray(error - error.mean())
+    random = np.random.default_rng((SEEDED, start, draw))
+    error = random.normal(0, history.expected_error, history.season)
+    return np.asarray(error - error.mean() + random.normal() * np.array(history.drift))
 
 
 @lru_cache(maxsize=16)

@@ -51,7 +51,7 @@ LONG = 10_000_000  # steps that one candidate may simulate, over all its runs
 FEWEST = 40  # runs at least
 MOST_RUNS = 20_000
 MOST_ARMS = 200
-UNSHOWN = ("rest", "maybe", "expected")  # of a history: the noise itself, and what is in a note
+UNSHOWN = ("rest", "maybe", "expected", "drift")  # of a history: the noise itself, and what is in a note
 
 
 def plan(

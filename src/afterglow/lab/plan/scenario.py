@@ -116,6 +116,6 @@ def baseline_of(scenario: Scenario, best: int, start: int = 0) -> Baseline:
 
 
 def block_length(scenario: Scenario, history: History) -> int:
-    """Length of a block: long enough to keep the correlation, short enough to have several blocks."""
-    wanted = max(CYCLES * scenario.window, CYCLES * history.season, 50)
+    """Length of a block: the whole experiment, so that slow demand is in it, if there are several blocks then."""
+    wanted = max(CYCLES * scenario.window, CYCLES * history.season, scenario.horizon, 50)
     return max(1, min(wanted, history.steps // 4))

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Sequence
 
 from afterglow.lab.reading.text import CellGrid
-from afterglow.lab.reading.times import day_comes_first, evenness, moment
+from afterglow.lab.reading.times import day_comes_first, evenly, evenness, moment
 
 NAMES = {
     "time", "clock", "hour", "hours", "hr", "h", "uhrzeit", "uhr", "zeit", "stunde", "stunden", "std", "heure", "hora",
@@ -28,6 +28,9 @@ def join_clock(found: CellGrid, header: Sequence[str], taken: Collection[int]) -
     free = [place for place in range(len(found.rows[0])) if place not in taken]
     for date in free:
         texts = [row[date] for row in found.rows]
+        some = [day_of(text) for text in evenly(texts)]
+        if 2 * sum(day is not None for day in some) <= len(some):
+            continue
         days = [day_of(text) for text in texts]
         if 2 * sum(day is not None for day in days) <= len(days):
             continue

@@ -12,7 +12,7 @@ from afterglow.lab.reading.calendar import join_date, join_hours
 from afterglow.lab.reading.clock import join_clock
 from afterglow.lab.reading.numbers import apart, decimal_sign, is_missing, is_whole, value
 from afterglow.lab.reading.text import DIGITS, CellGrid, Source, grid
-from afterglow.lab.reading.times import day_comes_first, moment, placed
+from afterglow.lab.reading.times import day_comes_first, evenly, moment, placed
 
 NAMES = {
     "time": "time timestamp datetime date day hour week month when period datum zeit uhrzeit zeitpunkt tag stunde "
@@ -173,7 +173,8 @@ def column(found: Table, place: int) -> list[str]:
 
 
 def mostly_times(texts: Sequence[str]) -> bool:
-    """Whether more than half of the cells are times."""
+    """Whether more than half of the cells are times, of a long column of cells evenly chosen."""
+    texts = evenly(texts)
     times = sum(moment(text) is not None or moment(text, day_first=False) is not None for text in texts)
     return 2 * times > len(texts)
 
@@ -185,7 +186,8 @@ def number_column(found: Table, role: str, decimal: str | None) -> list[float]:
     if note:
         found.notes.append(Sentence(f"column {found.header[found.places[role]]!r}: {note}"))
     numbers = []
-    percent = {part.percent for text in texts if (part := apart(text))}
+    some = any("%" in text for text in texts)
+    percent = {part.percent for text in texts if (part := apart(text))} if some else set()
     for row, text in enumerate(texts):
         number = value(text, sign)
         if number is None or math.isinf(number):

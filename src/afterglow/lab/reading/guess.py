@@ -8,7 +8,7 @@ from afterglow.lab.reading.clock import clock
 from afterglow.lab.reading.columns import ARGUMENTS, NAMES, Table, column, counts_up, mostly_times, words
 from afterglow.lab.reading.numbers import apart, is_missing
 from afterglow.lab.reading.text import DIGITS
-from afterglow.lab.reading.times import moment
+from afterglow.lab.reading.times import evenly, moment
 
 DATELIKE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d*|\d{1,2}:\d{2}|\d{1,2}\.? [A-Za-z]{3,9}")
 UNCLEAR = "unclear-column"  # kind of error
@@ -161,5 +161,6 @@ def all_whole(texts: Sequence[str]) -> bool:
 
 
 def mostly_numbers(texts: Sequence[str]) -> bool:
+    texts = evenly(texts)
     numbers = sum(apart(text) is not None for text in texts)
     return 2 * numbers > sum(not is_missing(text) for text in texts) and numbers > 0

@@ -20,6 +20,7 @@ MONEY = re.compile(
 )
 SHAPE = re.compile(r"(?=[.,]?\d)[\d.,]*(?:[eE][+-]?\d+)?")
 GROUPED = {sign: re.compile(rf"\d{{1,3}}(?:[{sign}]\d{{2,3}})*[{sign}]\d{{3}}") for sign in ".,"}
+PLAIN = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")  # nearly all numbers; read at once
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ def is_missing(text: str) -> bool:
 
 def apart(text: str) -> Written | None:
     """The parts of a number, None if it is none."""
+    if PLAIN.fullmatch(text):
+        return Written(text.removeprefix("-"), -1 if text[0] == "-" else 1, False)
     rest = text.strip().replace("\u2212", "-")
     sign = 1
     if rest.startswith("(") and rest.endswith(")"):
@@ -74,10 +77,10 @@ def proof(digits: str) -> str | None:
 
 def decimal_sign(texts: Sequence[str], separator: str) -> tuple[str, str | None]:
     """(decimal sign of a column, a marked note if it was a guess); mixed columns keep the first proved sign."""
-    parts = [part.digits for text in texts if not is_missing(text) and (part := apart(text))]
-    proved = next((sign for digits in parts if (sign := proof(digits))), None)
+    proved = next((sign for text in texts if (part := apart(text)) and (sign := proof(part.digits))), None)
     if proved:
         return proved, None
+    parts = [part.digits for text in texts if not is_missing(text) and (part := apart(text))]
     unsure = next((digits for digits in parts if "," in digits or "." in digits), None)
     if unsure is None:
         return ".", None
@@ -91,6 +94,8 @@ def decimal_sign(texts: Sequence[str], separator: str) -> tuple[str, str | None]
 
 def value(text: str, decimal: str = ".") -> float | None:
     """The number that a text is, not a number for a missing one, None for what can't be read."""
+    if decimal == "." and PLAIN.fullmatch(text):
+        return float(text)
     if is_missing(text):
         return math.nan
     part = apart(text)

@@ -38,6 +38,18 @@ OFFSETS = {
 UNIX = {10: 1, 13: 1_000, 16: 1_000_000, 19: 1_000_000_000}  # digits of a date of our time, and parts of a second
 
 
+MOST_LOOKED_AT = 10_000  # cells of a column, to find out what it is
+
+
+def evenly(texts: Sequence[str]) -> Sequence[str]:
+    """The texts; of very many some, evenly chosen.
+
+    >>> len(evenly(["1"] * 25_000))
+    8334
+    """
+    return texts[:: 1 + len(texts) // MOST_LOOKED_AT]
+
+
 @lru_cache(maxsize=1 << 17)  # columns are read more than once
 def moment(text: str, day_first: bool = True) -> datetime | None:
     """The time that a text is, None if it is none."""

@@ -3,8 +3,9 @@
 import io
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import matplotlib
@@ -23,14 +24,20 @@ STYLE: Any = {
     "xtick.labelcolor": INK, "xtick.labelsize": 8.5, "ytick.color": GREY, "ytick.labelcolor": INK,
     "ytick.labelsize": 8.5,
 }  # fmt: skip
+PLAIN: Mapping[str, Any] = {}
 MARKS = {"hoard": ("^", ORANGE, 0.2), "handicap": ("s", RED, 0.0), "chameleon": ("D", PINK, -0.2)}  # and how far up
 BENIGN_MARK = ("o", BLUE, 0.0)
 
 
-def svg(figure: Figure) -> str:
+def with_style(style: Mapping[str, Any]) -> Any:
+    """Our style, with other settings over it."""
+    return {**STYLE, **style}
+
+
+def svg(figure: Figure, style: Mapping[str, Any] = PLAIN) -> str:
     """A figure as SVG with a transparent background and reproducible bytes."""
     text = io.StringIO()
-    with matplotlib.rc_context(STYLE):
+    with matplotlib.rc_context(with_style(style)):
         figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
     return numbered(text.getvalue())
 
@@ -46,35 +53,41 @@ def numbered(drawn: str) -> str:
     return re.sub(r'(?<=[#"])\w*[0-9a-f]{10}(?=[)"])', lambda found: places.get(found[0], found[0]), drawn)
 
 
-def png(figure: Figure) -> bytes:
+def png(figure: Figure, style: Mapping[str, Any] = PLAIN) -> bytes:
     """A figure as PNG on white."""
     image = io.BytesIO()
-    with matplotlib.rc_context(STYLE):
+    with matplotlib.rc_context(with_style(style)):
         figure.savefig(image, format="png", metadata={"Software": None}, dpi=200, facecolor="white")
     return image.getvalue()
 
 
-def pdf(figure: Figure) -> bytes:
+def pdf(figure: Figure, style: Mapping[str, Any] = PLAIN) -> bytes:
     """A figure as PDF, with fonts as text; without a date."""
     file = io.BytesIO()
-    with matplotlib.rc_context({**STYLE, "pdf.fonttype": 42}):
+    with matplotlib.rc_context(with_style({"pdf.fonttype": 42, **style})):
         figure.savefig(file, format="pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None})
     return file.getvalue()
 
 
-def save(figures: dict[str, Figure], folder: Path, formats: Sequence[str]) -> list[Path]:
+def save(
+    figures: dict[str, Figure], folder: Path, formats: Sequence[str], style: Mapping[str, Any] = PLAIN
+) -> list[Path]:
     """Every figure in every format; those drawn again for narrow screens are left out."""
     folder.mkdir(parents=True, exist_ok=True)
     made = []
     for name, figure in figures.items():
         for kind in formats if not name.endswith("-narrow") else ():
             path = folder / f"{name}.{kind}"
-            path.write_bytes(MADE[kind](figure))
+            path.write_bytes(MADE[kind](figure, style))
             made.append(path)
     return made
 
 
-MADE = {"svg": lambda figure: svg(figure).encode(), "pdf": pdf, "png": png}
+def svg_bytes(figure: Figure, style: Mapping[str, Any] = PLAIN) -> bytes:
+    return svg(figure, style).encode()
+
+
+MADE = {"svg": svg_bytes, "pdf": pdf, "png": png}
 
 
 def band_line(
@@ -103,11 +116,13 @@ def short_ticks(*all_axes: Any) -> None:
         axis.set_minor_locator(NullLocator())
 
 
-def dot(axes: Any, value: float, half: float, place: float, spread: str) -> None:
-    """A mean and its interval, in the mark of its spread."""
+def dot(axes: Any, found: Any, place: float, spread: str) -> None:
+    """A mean and its interval, in the mark of its spread; NaN ends are those of a single run."""
     mark, colour, up = MARKS.get(spread, BENIGN_MARK)
+    known = found.high == found.high
+    ends = [[found.value - found.low], [found.high - found.value]] if known else [[0.0], [0.0]]
     axes.errorbar(
-        value, place + up, xerr=half, fmt=mark, color=colour, elinewidth=1.1,
+        found.value, place + up, xerr=ends, fmt=mark, color=colour, elinewidth=1.1,
         markerfacecolor=colour if spread in MARKS else PAPER, markersize=4.6, markeredgewidth=1.1, zorder=3,
     )  # fmt: skip
 
@@ -124,7 +139,6 @@ def dot_axes(axes: Any, labels: Sequence[str], at_random: float, horizon: int) -
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     axes.grid(True, axis="x", which="major")
-    short_ticks(axes.xaxis)
 
 
 def heat_table(
@@ -135,7 +149,9 @@ def heat_table(
     logs = [[math.nan if one is None else math.log10(max(one, 10**least)) for one in row] for row in values]
     crowded = narrow or max(map(len, columns)) * len(columns) > 80
     above = 0.45 + 0.045 * max(map(len, columns)) if crowded else 0.75
-    figure, axes = blank_figure(4.6 if narrow else 8.2, 0.27 * len(labels) + above)
+    rows = [wrapped(label) for label in labels]
+    longer = 0.1 * sum(row.count("\n") for row in rows)
+    figure, axes = blank_figure(4.6 if narrow else 8.2, 0.27 * len(labels) + above + longer)
     known = [value for row in logs for value in row if not math.isnan(value)]
     low, high = min(known), max(known)
     mesh = axes.pcolormesh(
@@ -151,7 +167,7 @@ def heat_table(
     if gap is not None:
         axes.axvline(gap, color=PAPER, linewidth=5)
     axes.set(ylim=(len(labels), 0))
-    axes.set_yticks([y + 0.5 for y in range(len(labels))], labels)
+    axes.set_yticks([y + 0.5 for y in range(len(labels))], rows)
     turn: dict[str, Any] = {"rotation": 40, "ha": "left", "rotation_mode": "anchor"} if crowded else {}
     axes.set_xticks([x + 0.5 for x in range(len(columns))], columns, **turn)
     axes.tick_params(length=0, top=False, labeltop=True, labelbottom=False)
@@ -175,10 +191,22 @@ def ceiling(axes: Any, bound: float, horizon: int, widest: float, colour: str) -
         axes.plot([knee, horizon], [bound, bound], color=colour, linewidth=1.1, linestyle=(0, (5, 2, 1, 2)), zorder=1.5)
 
 
+class PlotFigure(Figure):
+    """A Matplotlib figure that shows itself in notebooks; `savefig` writes it as any format."""
+
+    def _repr_svg_(self) -> str:
+        return svg(self)
+
+
 def blank_figure(width: float, height: float) -> tuple[Figure, Any]:
     """A figure with one pair of axes, laid out to fit."""
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure = PlotFigure(figsize=(width, height), layout="constrained")
     return figure, figure.add_subplot()
+
+
+def wrapped(label: str, width: int = 30) -> str:
+    """A long label in several lines."""
+    return "\n".join(wrap(label, width)) or label
 
 
 def slug(label: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from afterglow.lab.statistics import LEVEL, Interval, difference_interval, mean_interval
+from afterglow.lab.statistics import LEVEL, Interval, difference_interval, log_interval, mean_interval
 from afterglow.lab.study.result_table import PLACE
 from afterglow.lab.study.results import Results
 from afterglow.lab.study.summaries import best_arms
@@ -29,6 +29,7 @@ SAID = {
     "season": "season {}", "seed": "seed {}", "baseline": "baseline {}", "engine": "engine {}",
     "told_horizon": "horizon given: {}",
 }  # fmt: skip
+NUMERIC = ("horizon", "window", "told")  # axes along which regret grows: a study that varies one asks how
 SAME_REWARDS = ("step", "hold")  # engines in which run r has the same rewards for every policy
 LONG = 24  # maximum length of rewards in a title
 
@@ -94,11 +95,11 @@ class Standing:
 class Groups:
     """The groups of a study, and statistics over them."""
 
-    def __init__(self, results: Results) -> None:
+    def __init__(self, results: Results, cells: list[Row] | None = None) -> None:
         self.results = results
         found: dict[Any, Group] = {}
         brief = brief_rewards(results.cells)
-        for cell in results.longest(results.played()):
+        for cell in results.longest(results.played() if cells is None else cells):
             place = place_of(cell) | {"rewards": brief[cell["rewards"]]}
             found.setdefault(tuple(place.values()), Group(place, {})).cells[cell["label"]] = cell
         self.all = list(found.values())
@@ -116,13 +117,41 @@ class Groups:
         """Mean regret of a cell with its interval."""
         return mean_interval(self.results.runs_of(group.cells[label]["cell"])["regret"], LEVEL)
 
+    def drawn_regret(self, group: Group, label: str) -> Interval:
+        """Mean regret of a cell with its interval on a logarithmic axis."""
+        return log_interval(self.results.runs_of(group.cells[label]["cell"])["regret"], LEVEL)
+
     def of(self, label: str) -> list[Group]:
         return [group for group in self.all if label in group.cells]
 
     @cached_property
+    def focus(self) -> list[str]:
+        """The axes of numbers that vary: what the study asks is how regret depends on them."""
+        return [axis for axis in NUMERIC if axis in self.varying]
+
+    @cached_property
+    def places(self) -> list[tuple[Any, ...]]:
+        """The combinations of the focus axes, the smallest first."""
+        found = {tuple(group.place[axis] for axis in self.focus) for group in self.all}
+        return sorted(found, key=lambda place: [Fraction(value) for value in place])
+
+    def at(self, place: tuple[Any, ...]) -> list[Group]:
+        """The groups of one combination of the focus axes, which are alike."""
+        return [group for group in self.all if tuple(group.place[axis] for axis in self.focus) == place]
+
+    @cached_property
+    def end(self) -> tuple[Any, ...] | None:
+        """Where policies are ranked: the largest place with all of them and the true window; None without one."""
+        told = self.focus.index("told") if "told" in self.focus else None
+        true = [place for place in self.places if told is None or place[told] == "1"] or self.places
+        whole = [place for place in true if set().union(*(group.cells for group in self.at(place))) >= set(self.labels)]
+        return whole[-1] if whole else None
+
+    @cached_property
     def shared(self) -> list[Group]:
-        """The groups that have every policy; all, if there are none."""
-        return [group for group in self.all if len(group.cells) == len(self.labels)] or self.all
+        """The groups at the end of the focus axes that have every policy; all there, if there are none."""
+        alike = self.all if self.end is None else self.at(self.end)
+        return [group for group in alike if len(group.cells) == len(self.labels)] or alike
 
     def share(self, label: str, groups: Sequence[Group]) -> Interval:
         """Regret as a share of random play's, averaged over groups run by run, with the interval of its mean."""
@@ -138,12 +167,13 @@ class Groups:
         ]
         return common, np.mean(parts, axis=0)
 
-    def behind(self, label: str, first: str) -> Interval:
+    def behind(self, label: str, first: str, among: Sequence[Group] | None = None) -> Interval:
         """Difference of two policies' shares of random play's regret.
 
         Run by run where both have the same rewards; else by Welch's interval.
         """
-        groups = [[group for group in self.shared if one in group.cells] for one in (label, first)]
+        alike = self.shared if among is None else among
+        groups = [[group for group in alike if one in group.cells] for one in (label, first)]
         (runs, own), (others, least) = (self.shares(one, its) for one, its in zip((label, first), groups, strict=True))
         paired = groups[0] == groups[1] and all(group.place["engine"] in SAME_REWARDS for group in groups[0])
         _, left, right = np.intersect1d(runs, others, assume_unique=True, return_indices=True)

@@ -8,7 +8,6 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -16,7 +15,6 @@ from afterglow import rng
 from afterglow.engine.episode import Episode
 from afterglow.errors import AfterglowError
 from afterglow.lab.rendering.palette import BLUE, GREY, ORANGE, PALE, RULE
-from afterglow.lab.rendering.style import STYLE
 from afterglow.policies.policy import Policy
 from afterglow.policies.registry import named
 from afterglow.policies.season import seasonal
@@ -88,20 +86,18 @@ def played(picture: RunPicture, policy: Policy[Any, Any], settings: Any, seed: i
 
 def owed(episode: Episode) -> list[float]:
     """Pending rewards of the pulls so far, by step, if the arm changes now."""
-    future = episode.future[episode.at : episode.at + episode.world.window - 1].tolist()
-    return [sum(future)] if episode.made.gather else future
+    return [sum(episode.owed)] if episode.made.gather else episode.owed
 
 
 def draw(picture: RunPicture, narrow: bool) -> Figure:
     """Three panels over the same steps: arms, totals, and the leakage of each stretch."""
     arms = picture.world.arms
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(4.6, 0.17 * arms + 3.9) if narrow else (8.2, 0.19 * arms + 3.2), layout="constrained")
-        upper, middle, lower = figure.subplots(3, 1, sharex=True, height_ratios=[0.2 * arms + 0.3, 1.5, 1.2])
-        draw_arms(upper, picture)
-        draw_totals(middle, picture)
-        draw_edges(lower, picture)
-        lower.set(xlabel="step", xlim=(0, len(picture.totals)))
+    figure = Figure(figsize=(4.6, 0.17 * arms + 3.9) if narrow else (8.2, 0.19 * arms + 3.2), layout="constrained")
+    upper, middle, lower = figure.subplots(3, 1, sharex=True, height_ratios=[0.2 * arms + 0.3, 1.5, 1.2])
+    draw_arms(upper, picture)
+    draw_totals(middle, picture)
+    draw_edges(lower, picture)
+    lower.set(xlabel="step", xlim=(0, len(picture.totals)))
     return figure
 
 

@@ -9,37 +9,40 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from matplotlib.figure import Figure
-
-from afterglow.checks import choice
-from afterglow.errors import BadValue
+from afterglow.checks import choice, whole
 from afterglow.lab.rendering.html import placed, render, swatch
 from afterglow.lab.rendering.pdf import browser, print_figures, print_page
-from afterglow.lab.rendering.style import MADE, handle, save, slug, svg
-from afterglow.lab.report.figures import PANELS, Gallery, legend
+from afterglow.lab.rendering.style import slug, svg
+from afterglow.lab.report.error_figure import error_ranking, not_told_apart
+from afterglow.lab.report.figure_files import labelled, save_gallery
+from afterglow.lab.report.figures import PANELS, Gallery, drawn
 from afterglow.lab.report.groups import Groups, Standing
+from afterglow.lab.report.growth import growth, succession, winners
 from afterglow.lab.report.theorem_bounds import theorem_bounds_of
-from afterglow.lab.statistics import LEVEL
 from afterglow.lab.study.results import Results
 from afterglow.lab.study.toml_text import toml_of
 from afterglow.worlds.spreads import ADVERSARIAL, NAMES
 
 FORMATS = ("html", "pdf", "png")
-LINES = ("log", "linear", "share", "along")  # kinds of figures that have a line for each policy
 
 
-def write_report(results: Results, folder: str | Path | None = None, format: str = "html") -> Path:  # noqa: A002
+def write_report(
+    results: Results,
+    folder: str | Path | None = None,
+    format: str = "html",  # noqa: A002
+    panels: int | str = PANELS,
+) -> Path:
     """Write the report to a folder (default: `report` inside the results) and return the path to open.
 
     `html` is `index.html` with the figures inside, `pdf` that page printed by Chromium or, without it, the figures one
-    per page, and `png` the figures as images.
+    per page, and `png` the figures as images. `panels` is how many figures of a kind a page has at most, or "all".
     """
     choice("format", format, FORMATS)
     place = Path(folder) if folder is not None else results.folder / "report"
-    gallery = drawn(results)
+    gallery = drawn(results, most=None if panels == "all" else whole("panels", panels, 2, 'or "all"'))
     place.mkdir(parents=True, exist_ok=True)
     if format == "png":
-        save(labelled(gallery), place / "figures", ["png"])
+        save_gallery(gallery, place / "figures", ["png"])
         return place / "figures"
     path, page, found = place / "report.pdf", place / "index.html", browser()
     if format == "html" or found is not None:
@@ -49,36 +52,6 @@ def write_report(results: Results, folder: str | Path | None = None, format: str
     if found is None or not print_page(page, path, found):
         print_figures(labelled(gallery), path)
     return path
-
-
-def save_figures(results: Results, folder: str | Path, formats: Sequence[str] = ("svg", "pdf")) -> list[Path]:
-    """Every figure of the report as a file in each of the formats `svg`, `pdf` and `png`."""
-    for one in formats:
-        choice("format", one, list(MADE))
-    return save(labelled(drawn(results)), Path(folder), formats)
-
-
-def labelled(gallery: Gallery) -> dict[str, Figure]:
-    """The figures as separate files: those with lines get a legend, which on the page is above them."""
-    found = {}
-    handles = [handle(look, label) for label, look in legend(gallery)]
-    for name, one in gallery.made.items():
-        if name.endswith("-narrow"):
-            continue
-        if one.kind in LINES and not one.figure.legends:
-            rows = -(-len(handles) // 2)
-            one.figure.set_figheight(3.2 + 0.2 * rows)
-            one.figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False, fontsize=8)
-        found[name] = one.figure
-    return found
-
-
-def drawn(results: Results) -> Gallery:
-    groups = Groups(results)
-    if not groups.all:
-        sentence = f"{results.folder} has no finished run yet; run `afterglow run` for longer"
-        raise BadValue(sentence, kind="no-results", field="results")
-    return Gallery(groups)
 
 
 def page_of(gallery: Gallery) -> str:
@@ -93,6 +66,8 @@ def page_of(gallery: Gallery) -> str:
             kinds.setdefault(one.kind, []).append(name)
     played = [cell["runs"] for group in groups.all for cell in group.cells.values()]
     spreads = groups.values("spread")
+    errors = error_ranking(groups) if results.objective == "best-arm" else []
+    usable = [row for row in errors if not row.reference]
     return render(
         "study.html",
         name=results.study["name"],
@@ -109,23 +84,28 @@ def page_of(gallery: Gallery) -> str:
         runs=(min(played), max(played)),
         unfinished=unfinished(results, groups),
         missing=len(groups.labels) * len(groups.all) - sum(len(group.cells) for group in groups.all),
-        panels=min(PANELS, len(gallery.panels)),
         growth=growth(groups),
+        winners=winners(groups),
+        succession=succession(winners(groups)),
+        objective=results.objective,
+        errors=errors,
+        least_errors=(usable or errors)[:1],
+        errors_tied=not_told_apart(usable or errors),
         theorem_bounds=theorem_bounds_of(groups),
         benign=[spread for spread in spreads if spread not in ADVERSARIAL],
         adversarial=[spread for spread in spreads if spread in ADVERSARIAL],
         asked=asked(groups),
         svg=placed(texts, {name: one.description for name, one in gallery.made.items()}),
-        legend=[(label, slug(label), swatch(look)) for label, look in legend(gallery)],
+        legend=[(label, slug(label), swatch(look)) for label, look in gallery.lines.legend()],
         settings=settings(groups),
-        study_text=toml_of(with_files(results)),
+        study_texts=[toml_of(with_files(results, part)) for part in results.study.get("merged", [results.study])],
         files=files(results),
         own_spreads=own_spreads(groups),
         versions=results.versions,
     )
 
 
-def with_files(results: Results) -> dict[str, Any]:
+def with_files(results: Results, study: dict[str, Any]) -> dict[str, Any]:
     """The study with the file of each policy that was given as an object, which TOML can't name."""
     known = {cell["policy"]: cell["file"] for cell in results.cells}
 
@@ -136,13 +116,13 @@ def with_files(results: Results) -> dict[str, Any]:
             return value | {"policy": named(value["policy"])}
         return known.get(value) or value
 
-    return results.study | {"policies": named(results.study["policies"])}
+    return study | {"policies": named(study["policies"])}
 
 
 def files(results: Results) -> list[str]:
     """The files of users' policies that the study needs."""
     found: list[str] = []
-    for one in with_files(results)["policies"]:
+    for one in with_files(results, results.study)["policies"]:
         given = one["policy"] if isinstance(one, dict) else one
         found += [name for name in (given if isinstance(given, list) else [given]) if name.endswith(".py")]
     return list(dict.fromkeys(found))
@@ -197,27 +177,6 @@ def asked(groups: Groups) -> list[tuple[str, str]]:
     if False in groups.values("told_horizon"):
         found["horizon given"] = "yes and no" if "told_horizon" in groups.varying else "no"
     return list(found.items())
-
-
-def growth(groups: Groups) -> list[dict[str, Any]]:
-    """The exponents of regret in horizon and window, one row per policy: a value, or the range over setups."""
-    found = []
-    for along in ("horizon", "window"):
-        rows: dict[str, list[dict[str, Any]]] = {}
-        try:
-            for row in groups.results.rate(along, LEVEL):
-                if row["exponent"] is not None and row["points"] > 2:
-                    rows.setdefault(row["label"], []).append(row)
-        except BadValue:
-            continue
-        for standing in groups.ranking:
-            own = rows.get(standing.label)
-            if own:
-                values = [row["exponent"] for row in own]
-                only = own[0] if len(own) == 1 else None
-                span = {"least": min(values), "most": max(values)}
-                found.append({"along": along, "label": standing.label, "only": only, "places": len(own)} | span)
-    return found
 
 
 def settings(groups: Groups) -> list[tuple[str, str]]:

@@ -14,6 +14,8 @@ from afterglow.worlds.files import only, read_toml
 from afterglow.worlds.units_world import UnitsWorld
 from afterglow.worlds.world import World
 
+OBJECTIVES = ["regret", "best-arm"]
+
 
 @dataclass(frozen=True)
 class StudyDefinition:
@@ -32,6 +34,7 @@ class StudyDefinition:
     refused: str = "stop"  # at a cell that its policy refuses; or "leave out"
     name: str = "study"
     question: str = ""  # title of the report
+    objective: str = "regret"  # or "best-arm": the probability of recommending a wrong arm, against the budget
     source: str = field(default="", repr=False, compare=False)  # the file, for messages
 
     def __post_init__(self) -> None:
@@ -68,6 +71,7 @@ class StudyDefinition:
             check.one_of("refused", self.refused, ["stop", "leave out"])
             check.folder_name(self.name)
             check.text("question", self.question)
+            check.one_of("objective", self.objective, OBJECTIVES)
             marks = check.checkpoints(self.checkpoints)
             made = grid_of(entries, worlds, axes, marks, self.refused == "leave out")
             if not made.cells:
@@ -90,5 +94,8 @@ class StudyDefinition:
         return self.grid.warned
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields as plain data, stored with the results; a later run must match them."""
-        return {one.name: check.plain(getattr(self, one.name)) for one in fields(self) if one.name != "source"}
+        """The fields as plain data, stored with the results; a later run must match or extend them."""
+        found = {one.name: check.plain(getattr(self, one.name)) for one in fields(self) if one.name != "source"}
+        if found["objective"] == OBJECTIVES[0]:  # as results of before this field
+            del found["objective"]
+        return found

@@ -24,6 +24,8 @@ def identity(study: StudyDefinition) -> dict[str, Any]:
     own = {
         text: marked(one.function, one.draws, one.memory) for text, one in spreads.items() if one.function is not None
     }
+    laws = {law.text: law for cell in study.cells for law in cell.world.rewards}
+    own |= {text: marked(law) for text, law in laws.items() if not type(law).__module__.startswith("afterglow.")}
     played = {key: value for key, value in study.to_dict().items() if key != "question"}
     return {"study": played, "code": code | own, "settings": settings(study), "versions": versions()}
 

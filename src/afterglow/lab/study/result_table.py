@@ -7,6 +7,7 @@ from textwrap import fill
 from typing import Any
 
 from afterglow.errors import MissingExtra
+from afterglow.lab.study.latex import latex
 from afterglow.lab.study.result_table_html import page
 
 PLACE = (
@@ -40,6 +41,14 @@ class ResultTable:
     def to_polars(self) -> Any:
         """As a Polars data frame (extra `tables`)."""
         return library("polars").DataFrame(self.rows, infer_schema_length=None)
+
+    def to_latex(self, caption: str = "", label: str = "") -> str:
+        """As a LaTeX table for the package booktabs; its caption says what the intervals are unless one is given."""
+        columns = self.columns()
+        texts = [[figure(row[name]) for name in columns] for row in self.rows]
+        head = self.head()
+        said = caption or f"{head + '. ' if head else ''}{self.caption[:1].upper()}{self.caption[1:]}."
+        return latex(columns, self.rows, texts, head, said, label)
 
     def hidden(self, name: str) -> bool:
         """Whether a column is redundant."""

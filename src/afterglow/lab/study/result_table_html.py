@@ -77,7 +77,8 @@ def bar(row: dict[str, Any], name: str, low: float, high: float, logarithmic: bo
         else ""
     )
     return (
-        f'<svg width="{WIDTH}" height="{HEIGHT}" role="img" aria-label="{row["low"]:.4g} to {row["high"]:.4g}">{zero}'
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img" '
+        f'aria-label="{row["low"]:.4g} to {row["high"]:.4g}">{zero}'
         f'<line x1="{left:.1f}" x2="{right:.1f}" y1="{middle}" y2="{middle}" stroke="currentColor" '
         f'stroke-width="2" stroke-opacity=".55"/><circle cx="{dot:.1f}" cy="{middle}" r="3" fill="currentColor"/></svg>'
     )

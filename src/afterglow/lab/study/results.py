@@ -13,10 +13,10 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import pairwise
+from importlib import import_module
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -29,7 +29,22 @@ from afterglow.lab.study import summaries
 from afterglow.lab.study.folder import JOURNAL, finished, question_in
 from afterglow.lab.study.journal import described, stretches
 from afterglow.lab.study.result_table import PLACE, ResultTable, library
-from afterglow.lab.study.tables import CURVES, RUNS, TABLES, curves_table, read, runs_table, table_metadata
+from afterglow.lab.study.tables import (
+    CURVES,
+    RUNS,
+    TABLES,
+    curves_table,
+    read,
+    runs_table,
+    slices,
+    stored_sources,
+    table_metadata,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from afterglow.lab.rendering.paper import Size, Style
 
 NOT_PLACE = [
     "cell", "options", "settings", "checkpoints", "laws", "means", "best", "runs", "needs", "privileged", "file",
@@ -53,13 +68,22 @@ class Results:
             sentence = f"nothing of {folder} is run yet; run `afterglow run` for longer"
             raise BadValue(sentence, kind="no-results", field="folder")
         said = table_metadata(self.folder / "runs.parquet") if self.complete else described(journal)
+        if not self.complete and table_metadata(self.folder / "cells.parquet") != said:
+            sentence = f"{folder} was stopped while it was extended; run `afterglow run` again"
+            raise BadValue(sentence, kind="no-results", field="folder")
         self.question = question_in(self.folder)
         self.study: dict[str, Any] = said["study"] | ({"question": self.question} if self.question else {})
         self.versions: dict[str, str] = said["versions"]
         self.seed: Any = self.study["seed"]
+        self.objective: str = self.study.get("objective", "regret")
         self._cells = read(self.folder / "cells.parquet")
         if "file" not in self._cells.column_names:
             raise BadFormat(f"{folder} has results of an earlier Afterglow, which stored less; run the study again")
+
+    @cached_property
+    def sources(self) -> dict[str, str]:
+        """The source of your own policies, spreads and reward laws, by file, as it was when they were run."""
+        return stored_sources(self.folder / "cells.parquet")
 
     @cached_property
     def cells(self) -> list[dict[str, Any]]:
@@ -162,9 +186,49 @@ class Results:
             found.setdefault(tuple(cell[name] for name in PLACE), cell)
         return sorted(found.values(), key=lambda row: int(row["cell"]))
 
-    def summary(self, level: float = 0.95, **place: Any) -> ResultTable:
-        """For each cell: mean regret with its interval, the median, how often the best arm was played and found."""
-        return summaries.summary(self, self.chosen(place), level)
+    def summary(self, level: float = 0.95, interval: str = "student", **place: Any) -> ResultTable:
+        """For each cell: mean regret with its interval, the median, how often the best arm was played and found.
+
+        The interval is Student's, or with "log" that of the logarithm of the mean, as on logarithmic axes.
+        """
+        choice("interval", interval, ("student", "log"))
+        return summaries.summary(self, self.chosen(place), level, interval)
+
+    def error_probability(self, level: float = 0.95, **place: Any) -> ResultTable:
+        """How probably the arm recommended at the end is not the best, and how much worse it is on average."""
+        return summaries.error_probability(self, self.chosen(place), level)
+
+    def answer(self) -> ResultTable:
+        """What the study's objective asks: `summary()`, or `error_probability()` for the best arm."""
+        return self.error_probability() if self.objective == "best-arm" else self.summary()
+
+    def to_latex(self, caption: str = "", label: str = "") -> str:
+        """The answer as a LaTeX table; every other result table has the same method."""
+        return self.answer().to_latex(caption, label)
+
+    def plot(
+        self,
+        kind: str | None = None,
+        along: str | None = None,
+        size: "Size | None" = None,
+        style: "Style | None" = None,
+        **place: Any,
+    ) -> "Figure":
+        """Draw a figure with its legend: `regret`, `linear`, `share`, `growth` along an axis, `final` or `error`.
+
+        Left out, `kind` is what the study asks. `size` is `column`, `page`, `slide` or (width, height) in inches;
+        `style` a Matplotlib style: a name, a file or settings. `place` chooses cells, as in `summary`.
+        """
+        drawing = import_module("afterglow.lab.report.plot")  # when it is used: reports are made of studies
+        figure: Figure = drawing.plot(self, kind, along, size, style, place)
+        return figure
+
+    def merge(self, *others: "Results | str | Path", out: str | Path) -> "Results":
+        """Write the results of several studies to the folder `out` as one; the same cells have their runs once."""
+        from afterglow.lab.study.merge import merge  # noqa: PLC0415
+
+        merge([self, *(one if isinstance(one, Results) else Results(one) for one in others)], Path(out))
+        return Results(out)
 
     def paired(self, a: str, b: str, level: float = 0.95, **place: Any) -> ResultTable:
         """Regret of `a` less that of `b` in the same runs, with the interval of its mean, and who wins how often.
@@ -210,7 +274,12 @@ class Results:
     def runs_done(self) -> tuple[int, int]:
         """How many runs there are, and how many there will be."""
         done = sum(part["run"].size for part in self._columns.values())
-        return int(done), sum(row["runs"] for row in self.cells)
+        return int(done), self.runs_planned
+
+    @property
+    def runs_planned(self) -> int:
+        """How many runs the study has when it is complete."""
+        return sum(row["runs"] for row in self.cells)
 
     def __repr__(self) -> str:
         done, total = self.runs_done()
@@ -222,13 +291,5 @@ class Results:
     def _repr_html_(self) -> str:
         from html import escape  # noqa: PLC0415
 
-        shown = self.summary()._repr_html_() if self.played() else ""
+        shown = self.answer()._repr_html_() if self.played() else ""
         return f"<p>{escape(repr(self)[1:-1])}</p>{shown}"
-
-
-def slices(cells: Any) -> list[tuple[int, slice]]:
-    """Where each cell's rows begin and end, in a column that is in order."""
-    if not len(cells):
-        return []
-    edges = [0, *(np.flatnonzero(np.diff(cells)) + 1).tolist(), len(cells)]
-    return [(int(cells[begin]), slice(begin, end)) for begin, end in pairwise(edges)]

@@ -1,5 +1,6 @@
-"""Run a study into a folder; resumes an earlier run."""
+"""Run a study into a folder; resumes an earlier run, and extends a smaller study."""
 
+import json
 import time
 import warnings
 from collections.abc import Callable
@@ -12,12 +13,13 @@ from afterglow.checks import whole
 from afterglow.engine.work import processors
 from afterglow.errors import AfterglowWarning, BadValue, argument
 from afterglow.lab.study.definition import StudyDefinition
-from afterglow.lab.study.folder import JOURNAL, QUESTION, finished
+from afterglow.lab.study.extend import SAME, kept_cells, write_kept
+from afterglow.lab.study.folder import JOURNAL, QUESTION, finished, locked
 from afterglow.lab.study.identity import identity, refuse_other
 from afterglow.lab.study.journal import Journal, barely_begun, described, header
 from afterglow.lab.study.play import Piece, Played, play
 from afterglow.lab.study.schedule import Progress, Schedule
-from afterglow.lab.study.tables import table_metadata, write_cells, write_runs
+from afterglow.lab.study.tables import cells_table, read, table_metadata, write_cells, write_runs
 
 LOOK_SECONDS = 0.2  # between progress reports
 SYNC_SECONDS = 1.0
@@ -77,38 +79,65 @@ def run(
         threads_, dask_ = argument("threads"), argument("dask")
         raise BadValue(f"give {threads_} or {dask_}, not both; Dask workers have their own threads", field="dask")
     said = identity(study)
-    journal = folder / JOURNAL
-    refuse_other_results(folder, said)
-    write_question(folder, study.question)
-    if finished(folder):
-        total = sum(cell.runs for cell in study.cells)
-        if progress is not None:
-            progress(Progress(total, total, 0.0, 0.0, ""))
-        return
-    with Journal(journal, said) as kept, warnings.catch_warnings():
-        warnings.simplefilter("ignore", AfterglowWarning)  # the study has them all
-        write_cells(folder, study.cells, said)
-        run_tasks(study, kept, workers_of(threads, dask), progress)
-        write_runs(folder, journal, kept.stretches, study.cells, said)
-        journal.unlink()
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder):
+        old = stored_identity(folder, said)
+        more = None if old is None else runs_to_keep(folder, old, study, said)
+        write_question(folder, study.question)
+        if more is not None:
+            write_kept(folder, said, more)
+        if finished(folder):
+            total = sum(cell.runs for cell in study.cells)
+            if progress is not None:
+                progress(Progress(total, total, 0.0, 0.0, ""))
+            return
+        with Journal(folder / JOURNAL, said) as kept, warnings.catch_warnings():
+            warnings.simplefilter("ignore", AfterglowWarning)  # the study has them all
+            write_cells(folder, study.cells, said)
+            run_tasks(study, kept, workers_of(threads, dask), progress)
+            write_runs(folder, folder / JOURNAL, kept.stretches, study.cells, said)
+            (folder / JOURNAL).unlink()
 
 
 def write_question(folder: Path, question: str) -> None:
     """Write the study's question to its folder."""
-    folder.mkdir(parents=True, exist_ok=True)
     if question:
         (folder / QUESTION).write_text(question + "\n", encoding="utf-8")
     else:
         (folder / QUESTION).unlink(missing_ok=True)
 
 
-def refuse_other_results(folder: Path, said: dict[str, Any]) -> None:
-    """Refuse a folder that holds results of another study."""
+def stored_identity(folder: Path, said: dict[str, Any]) -> dict[str, Any] | None:
+    """The identity of the results in a folder; None if it has none."""
     journal = folder / JOURNAL
-    if journal.exists() and not barely_begun(journal, header(said)):
-        refuse_other(folder, described(journal), said)
-    elif finished(folder):
-        refuse_other(folder, table_metadata(folder / "runs.parquet"), said)
+    if journal.exists():
+        return None if barely_begun(journal, header(said)) else described(journal)
+    return table_metadata(folder / "runs.parquet") if finished(folder) else None
+
+
+def runs_to_keep(
+    folder: Path, old: dict[str, Any], study: StudyDefinition, said: dict[str, Any]
+) -> dict[int, dict[int, int]] | None:
+    """Which runs of a folder a study with more cells or runs keeps; None if it is the same study.
+
+    Results of another study, of other code or of other versions are refused.
+    """
+    same = json.loads(json.dumps(said)) == old
+    if not same and old.get("versions") == said["versions"] and cells_fit(folder, old):
+        rows = read(folder / "cells.parquet").to_pylist()
+        found = kept_cells(rows, old["code"], cells_table(study.cells).to_pylist(), said["code"])
+        if found is not None:
+            return found
+    refuse_other(folder, old, said)
+    return None
+
+
+def cells_fit(folder: Path, old: dict[str, Any]) -> bool:
+    """Whether the table of cells is that of the results, and has all that is compared."""
+    path = folder / "cells.parquet"
+    if "settings" not in old or not path.exists() or table_metadata(path) != old:
+        return False
+    return set(SAME) <= set(read(path).column_names)
 
 
 def workers_of(threads: int | None, dask: str | None) -> TaskWorkers:

@@ -23,6 +23,11 @@ class Progress:
     cell: str  # the current cell
 
 
+def line_of(cell: Cell) -> object:
+    """What decides how long a run takes, apart from the world."""
+    return cell.label, cell.horizon
+
+
 class Pace:
     """Seconds per run: of the cell, else of its policy at its horizon, else of all cells."""
 
@@ -30,13 +35,13 @@ class Pace:
         self.sums: dict[object, tuple[int, float]] = {}
 
     def learn(self, cell: Cell, runs: int, seconds: float) -> None:
-        for key in (cell.index, (cell.label, cell.horizon), None):
+        for key in (cell.index, line_of(cell), None):
             before = self.sums.get(key, (0, 0.0))
             self.sums[key] = (before[0] + runs, before[1] + seconds)
 
     def of(self, cell: Cell, guess: bool = False) -> float | None:
         """Seconds per run of this cell; with `guess`, also from others."""
-        keys = (cell.index, (cell.label, cell.horizon), None) if guess else (cell.index, (cell.label, cell.horizon))
+        keys = (cell.index, line_of(cell), None) if guess else (cell.index, line_of(cell))
         for key in keys:
             if key in self.sums:
                 runs, seconds = self.sums[key]
@@ -51,6 +56,7 @@ class Schedule:
         self.cells = {cell.index: cell for cell in cells}
         self.budget, self.pace = budget, Pace()
         self.waiting = deque(missing(cells, stretches))
+        self.trying: set[object] = set()  # policies and horizons that are played for the first time
         self.total = sum(cell.runs for cell in cells)
         self.left = {piece.cell.index: 0 for piece in self.waiting}
         for piece in self.waiting:
@@ -61,15 +67,19 @@ class Schedule:
     def take(self, size: int) -> list[Piece]:
         """The next of `size` simultaneous tasks: about `budget` seconds of work.
 
-        A piece of unknown pace is a task of its own, split so that all workers get a part.
+        A piece of unknown pace is a task of its own. Its policy may have to be compiled, which only one thread can do
+        at a time: until it was played once, the other workers take pieces of known pace, if there are any.
         """
         found: list[Piece] = []
         expected = 0.0
         while self.waiting and expected < self.budget and len(found) < MOST:
-            piece = self.waiting.popleft()
+            piece = self.next_piece(bool(found))
+            if piece is None:
+                break
             pace = self.pace.of(piece.cell)
             if pace is None:
                 count = -(-piece.runs // size)
+                self.trying.add(line_of(piece.cell))
             else:
                 count = min(piece.runs, max(1, int((self.budget - expected) / max(pace, 1e-9))))
             now, rest = replace(piece, pace=pace).cut(count)
@@ -79,6 +89,15 @@ class Schedule:
             expected += self.budget if pace is None else pace * count
         return found
 
+    def next_piece(self, more: bool) -> Piece | None:
+        """The next piece of unknown pace; of known pace while another is tried for the first time, or to add `more`."""
+        known = more or bool(self.trying)
+        for place, piece in enumerate(self.waiting):
+            if (self.pace.of(piece.cell) is not None) == known:
+                del self.waiting[place]
+                return piece
+        return None if more else self.waiting.popleft()
+
     def put_back(self, pieces: Iterable[Piece]) -> None:
         """Put pieces back at the front of the queue."""
         self.waiting.extendleft(reversed(list(pieces)))
@@ -87,6 +106,7 @@ class Schedule:
         """Count the results of a task, and queue what it left."""
         for index, runs, seconds in played.seconds:
             self.pace.learn(self.cells[index], runs, seconds)
+            self.trying.discard(line_of(self.cells[index]))
             self.left[index] -= runs
             self.done += runs
         self.put_back(Piece(self.cells[index], first, last) for index, first, last in played.left)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from afterglow.lab.study.definition import StudyDefinition
+from afterglow.lab.study.notebook import notebook_progress
 from afterglow.lab.study.results import Results
 from afterglow.lab.study.runner import OnProgress, run
 
@@ -21,7 +22,8 @@ class Study(StudyDefinition):
     as a table `options`), and `label` and `runs` if you like. `worlds` are `World` objects, or tables with `rewards`
     (one for each arm), `window`, `spread`, `baseline`, and `arms` where the last reward is that of all further arms.
     `checkpoints` is how many points a curve has, or a list of steps. `told_window` is the window that the policies are
-    given in place of the world's: steps, or a multiple such as "x1/8".
+    given in place of the world's: steps, or a multiple such as "x1/8". With the `objective` "best-arm" the horizons
+    are budgets, and the report leads with the probability of recommending a wrong arm at their end.
 
     >>> study = Study(policies=["trim-ucb", "leak-ucb"], worlds=[{"rewards": [0.9, 0.8], "window": [4, 8]}],
     ...               horizon=1e4, runs=10)
@@ -36,7 +38,16 @@ class Study(StudyDefinition):
         dask: str | None = None,
         progress: OnProgress | None = None,
     ) -> Results:
-        """Run what is missing in the folder `out` (default `results/NAME`), on threads or a Dask cluster."""
+        """Run what is missing in the folder `out` (default `results/NAME`), on threads or a Dask cluster.
+
+        In a notebook progress is shown unless `progress` is given. Interrupted, it keeps all finished runs.
+        """
         folder = Path(out) if out is not None else Path("results") / self.name
-        run(self, folder, threads, dask, progress)
+        shown = notebook_progress() if progress is None else None
+        try:
+            run(self, folder, threads, dask, progress or shown)
+        except KeyboardInterrupt:
+            if shown is not None:
+                shown.interrupted()
+            raise
         return Results(folder)

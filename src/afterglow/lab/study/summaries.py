@@ -8,7 +8,14 @@ import numpy as np
 
 from afterglow.checks import number
 from afterglow.errors import BadValue
-from afterglow.lab.statistics import Interval, mean_interval, power_fit, probability_interval, quantile_interval
+from afterglow.lab.statistics import (
+    Interval,
+    log_interval,
+    mean_interval,
+    power_fit,
+    probability_interval,
+    quantile_interval,
+)
 from afterglow.lab.study.result_table import PLACE, ResultTable
 
 if TYPE_CHECKING:
@@ -37,15 +44,19 @@ def best_arms(cell: Row) -> list[int]:
     return [arm for arm, mean in enumerate(cell["means"]) if mean == max(cell["means"])]
 
 
-def summary(results: "Results", cells: list[Row], level: float) -> ResultTable:
+INTERVALS = {"student": "Student's t", "log": "of its logarithm, by the delta method"}
+
+
+def summary(results: "Results", cells: list[Row], level: float, interval: str = "student") -> ResultTable:
     rows = []
+    interval_of = log_interval if interval == "log" else mean_interval
     for cell in cells:
         runs = results.runs_of(cell["cell"])
         best = best_arms(cell)
         rows.append(
             place_of(cell)
             | {"runs": int(runs["run"].size)}
-            | spelled(mean_interval(runs["regret"], level), "regret")
+            | spelled(interval_of(runs["regret"], level), "regret")
             | {
                 "median": float(np.median(runs["regret"])),
                 "best_arm": float((runs["pulls"][:, best].sum(axis=1) / runs["pulls"].sum(axis=1)).mean()),
@@ -55,8 +66,8 @@ def summary(results: "Results", cells: list[Row], level: float) -> ResultTable:
         )
     return ResultTable(
         rows,
-        f"regret: mean over runs; low, high: {level:.0%} interval of the mean (Student's t, each row by itself); "
-        "best_arm: share of the steps on the best arm; found: share of the runs that recommend it",
+        f"regret: mean over runs; low, high: {level:.0%} interval of the mean ({INTERVALS[interval]}, each row by "
+        "itself); best_arm: share of the steps on the best arm; found: share of the runs that recommend it",
     )
 
 
@@ -160,6 +171,22 @@ def best_found(results: "Results", cells: list[Row], level: float) -> ResultTabl
         rows,
         f"probability: share of the runs whose recommended arm is the best; low, high: exact {level:.0%} interval "
         "(Clopper–Pearson, each row by itself)",
+    )
+
+
+def error_probability(results: "Results", cells: list[Row], level: float) -> ResultTable:
+    rows = []
+    for cell in cells:
+        chosen = results.runs_of(cell["cell"])["recommended"]
+        wrong = int((~np.isin(chosen, best_arms(cell))).sum())
+        found = probability_interval(wrong, chosen.size, level)
+        gaps = max(cell["means"]) - np.array(cell["means"])
+        lost = {"simple_regret": float(gaps[chosen].mean())}
+        rows.append(place_of(cell) | {"runs": int(chosen.size), "wrong": wrong} | spelled(found, "error") | lost)
+    return ResultTable(
+        rows,
+        f"error: share of the runs that recommend an arm that is not the best after so many steps; low, high: exact "
+        f"{level:.0%} interval (Clopper–Pearson, each row by itself); simple_regret: mean gap of the recommended arm",
     )
 
 

@@ -12,6 +12,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from afterglow.lab.study.fields import income_text, rewards_text
 from afterglow.lab.study.grid import Cell
 from afterglow.lab.study.journal import KEY, SCHEMA, Stretch, batches_at
 from afterglow.lab.study.policy_files import file_of
+from afterglow.lab.study.sources import sources_of
 
 ROWS = 100_000  # a row group is closed at the first cell that fills it
 RUNS = pa.schema([column for column in SCHEMA if column.name not in ("curve", "shares")])
@@ -32,6 +34,7 @@ CURVES = pa.schema(
     [("cell", pa.int32()), ("run", pa.int64()), ("t", pa.int64()), ("regret", pa.float64()), ("share", pa.float64())]
 )
 TABLES = ("cells", "runs", "curves")
+SOURCES = b"afterglow sources"  # in the metadata of the cells
 
 
 def batch_of(cell: Cell, outcome: Outcome) -> Any:
@@ -111,8 +114,12 @@ def in_order(journal: Path, stretches: list[Stretch], cells: list[Cell]) -> Iter
 
 
 def write_cells(folder: Path, cells: list[Cell], identity: Any) -> None:
-    """Write the table of cells."""
-    write(folder / "cells.parquet", [cells_table(cells)], {KEY: json.dumps(identity, sort_keys=True)})
+    """Write the table of cells, with the source of users' code in its metadata."""
+    said = {KEY: json.dumps(identity, sort_keys=True)}
+    own = sources_of(cells)
+    if own:
+        said[SOURCES] = json.dumps(own)
+    write(folder / "cells.parquet", [cells_table(cells)], said)
 
 
 def write_runs(folder: Path, journal: Path, stretches: list[Stretch], cells: list[Cell], identity: Any) -> None:
@@ -151,6 +158,14 @@ def grouped(parts: Iterable[Any]) -> Iterator[Any]:
         yield pa.concat_tables(waiting).combine_chunks()
 
 
+def slices(cells: Any) -> list[tuple[int, slice]]:
+    """Where each cell's rows begin and end, in a column that is in order."""
+    if not len(cells):
+        return []
+    edges = [0, *(np.flatnonzero(np.diff(cells)) + 1).tolist(), len(cells)]
+    return [(int(cells[begin]), slice(begin, end)) for begin, end in pairwise(edges)]
+
+
 def read(path: Path) -> Any:
     """A whole table."""
     with naming_damage(path), pq.ParquetFile(path) as file:
@@ -162,6 +177,15 @@ def table_metadata(path: Path) -> dict[str, Any]:
     with naming_damage(path):
         found: dict[str, Any] = json.loads(pq.read_schema(path).metadata[KEY])
         if not {"study", "versions"} <= set(found) or "seed" not in found["study"]:
+            raise ValueError
+        return found
+
+
+def stored_sources(path: Path) -> dict[str, str]:
+    """The source of users' code in the metadata of the table of cells, by file; empty if it has none."""
+    with naming_damage(path):
+        found: Any = json.loads((pq.read_schema(path).metadata or {}).get(SOURCES, b"{}"))
+        if not isinstance(found, dict) or not all(isinstance(text, str) for text in found.values()):
             raise ValueError
         return found
 
