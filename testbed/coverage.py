@@ -18,6 +18,7 @@ from afterglow.estimation import bounds, lingering
 from afterglow.estimation.comparison import compare
 from afterglow.estimation.noise import noise
 from afterglow.estimation.verdict import is_clear, judge
+from afterglow.policies import _thrift_bounds, _trim_bounds
 
 EVERY = 10  # steps between two looks
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -101,7 +102,9 @@ class CoverageWorld:
         return self.swing * np.sin(2 * math.pi * np.arange(self.steps) / self.period)
 
     def agent(self, policy: str, seed: int) -> Agent:
-        given: dict[str, Any] = {}
+        """The agent that plays; a policy may be followed by its aim: "thrift-ucb, knowing"."""
+        policy, _, aim = policy.partition(", ")
+        given: dict[str, Any] = {"aim": aim} if aim else {}
         if self.told == "season":
             given["season"] = self.period
         if self.told == "profile":
@@ -127,19 +130,30 @@ class Result:
     alarm: bool = False
     wrong_alarm: bool = False  # one that doesn't name noise that lingers
     clear_at: int = 0  # first look that was clear, 0 if none
+    clear_before_half: bool = False
     clear: bool = False  # at the end
     proven: bool = False
     oracle: bool = False  # a z-test with known variances at the end
     held: bool | None = None  # the interval at the end, against the runner-up; None if it is missing
     held_control: bool | None = None
     best_found: bool = False
-    half_width: float = math.nan
+    told: bool = False  # whether there is such an interval
     lingers: bool = False
     reason: str = ""
 
 
-def play(world: CoverageWorld, policy: str, seed: int, every: int = EVERY, power: bool = False) -> Result:
-    """One run; `power` looks also where a grade can't be wrong, to tell when it was first clear."""
+def play(
+    world: CoverageWorld,
+    policy: str,
+    seed: int,
+    every: int = EVERY,
+    power: bool = False,
+    watch: Callable[[Agent, list[float]], None] | None = None,
+) -> Result:
+    """One run; `power` looks also where a grade can't be wrong, to tell when it was first clear.
+
+    `watch` is given the agent at the end, and the true means of its arms.
+    """
     random = np.random.default_rng([seed, 20260])
     laws = [world.laws[place] for place in random.permutation(len(world.laws))]
     rewards = np.array([law.draw(random, world.steps) for law in laws])
@@ -154,14 +168,18 @@ def play(world: CoverageWorld, policy: str, seed: int, every: int = EVERY, power
     best = [law.mean == top for law in laws]
     unique = sum(best) == 1
     arms = agent.arms
+    learned, chosen = -1, 0  # holds that were learned: between them nothing else is recommended
     for step in range(world.steps):
         arm = arms.index(agent.select())
         coming[step : step + window] += rewards[arm, step] * weights
         agent.update(max(0.0, world.scale * float(coming[step])))
         if (step + 1) % every == 0 and step + 1 < world.steps:
-            chosen = arms.index(agent.recommend())
+            if learned != agent._runner.opened or learned < 1:
+                learned, chosen = agent._runner.opened, arms.index(agent.recommend())
             look(agent, chosen, found, not (unique and best[chosen]), power and not found.clear_at)
     conclude(world, agent, laws, found, unique)
+    if watch is not None:
+        watch(agent, [law.mean for law in laws])
     return found
 
 
@@ -186,7 +204,7 @@ def look(agent: Agent, chosen: int, found: Result, wrong: bool, power: bool) -> 
 
 
 def ahead(agent: Agent, chosen: int) -> bool:
-    """Whether the arm's washed mean is 1.5 standard errors above every other, without which it is never clear.
+    """Whether the arm's washed mean is two standard errors above every other, without which it is never clear.
 
     That saves most of the time where arms are equal. It isn't so where arms take turns often and noise lingers: then
     what they share cancels out.
@@ -198,7 +216,7 @@ def ahead(agent: Agent, chosen: int) -> bool:
     for arm, washed in enumerate(arms):
         gap = best.total / best.steps - washed.total / washed.steps
         error = math.sqrt(noises[arm].value / washed.steps + noises[chosen].value / best.steps)
-        if arm != chosen and gap < 1.5 * error:
+        if arm != chosen and gap < 2 * error:
             return False
     return True
 
@@ -217,8 +235,11 @@ def conclude(world: CoverageWorld, agent: Agent, laws: list[Law], found: Result,
     found.alarm |= verdict.alarm is not None
     found.wrong_alarm |= verdict.alarm is not None and verdict.lingers is None
     found.proven = verdict.grade == "proven"
-    found.clear = verdict.alarm is None and (found.proven or is_clear(compared, chosen, arms, agent.confidence))
+    found.clear = verdict.alarm is None and (
+        found.proven or is_clear(compared, chosen, arms, agent.confidence, fixed_end=True)
+    )
     found.clear_at = found.clear_at or (world.steps if found.clear else 0)
+    found.clear_before_half = 0 < found.clear_at <= world.steps // 2
     found.wrong_clear |= wrong and found.clear
     found.wrong_proven |= wrong and found.proven
     found.lingers = verdict.lingers is not None
@@ -228,7 +249,7 @@ def conclude(world: CoverageWorld, agent: Agent, laws: list[Law], found: Result,
     else:
         other = place.index(row.other)
         found.held = row.low <= means[chosen] - means[other] <= row.high
-        found.half_width = 0.5 * (row.high - row.low)
+        found.told = True
         steps = [washed.steps for washed in agent._bounds.batches.arms]
         error = math.sqrt(sum(laws[one].variance / steps[one] for one in (chosen, other))) * world.scale
         found.oracle = row.mean > 1.959964 * error
@@ -242,7 +263,10 @@ def compile_kernels() -> None:
     from afterglow.engine.compiling import jitted
 
     for name in ("klup", "kldown"):
-        setattr(bounds, name, jitted(getattr(bounds, name), {}))
+        compiled = jitted(getattr(bounds, name), {})
+        for module in (bounds, _trim_bounds, _thrift_bounds):
+            if hasattr(module, name):
+                setattr(module, name, compiled)
     fit = jitted(lingering.fit_all, {})
 
     def fit_all(blocks: Any, arms: Any, *rest: Any) -> list[float]:

@@ -82,6 +82,15 @@ def growing(world: CoverageWorld, random: np.random.Generator, income: Floats) -
     return income + np.linspace(0.04, 0.16, world.steps) * random.normal(size=world.steps)
 
 
+def bursts(world: CoverageWorld, random: np.random.Generator, income: Floats) -> Floats:
+    """Calm at first: noise with a correlation of .97 and a deviation of .15 begins after two thirds of the steps."""
+    value = 0.0
+    for step in range(2 * world.steps // 3, world.steps):
+        value = 0.97 * value + math.sqrt(1 - 0.97**2) * random.normal()
+        income[step] += 0.15 * value
+    return income
+
+
 def scaled(world: CoverageWorld, random: np.random.Generator) -> Floats:
     """Demand that multiplies rewards: a daily cycle and noise that lingers."""
     noise = np.empty(world.steps)
@@ -92,6 +101,24 @@ def scaled(world: CoverageWorld, random: np.random.Generator) -> Floats:
     return np.maximum(0.0, 1 + 0.3 * np.sin(2 * math.pi * np.arange(world.steps) / 24) + 0.15 * noise)
 
 
+def drifting(world: CoverageWorld, random: np.random.Generator) -> Floats:
+    """Each arm's effect drifts on its own: correlation .99 from step to step, a deviation of 10 %."""
+    noise = np.empty((len(world.laws), world.steps))
+    value = random.normal(size=len(world.laws))
+    for step in range(world.steps):
+        value = 0.99 * value + math.sqrt(1 - 0.99**2) * random.normal(size=len(world.laws))
+        noise[:, step] = value
+    return np.maximum(0.0, 1 + 0.1 * noise)
+
+
+def swapped(world: CoverageWorld, random: np.random.Generator) -> Floats:
+    """One arm is 10 % better until half time and another one from then on; on average all are equal."""
+    factor = np.ones((len(world.laws), world.steps))
+    factor[0] += np.where(np.arange(world.steps) < world.steps // 2, 0.1, -0.1)
+    factor[1] += np.where(np.arange(world.steps) < world.steps // 2, -0.1, 0.1)
+    return factor
+
+
 def outside() -> list[CoverageWorld]:
     base = CoverageWorld("", EQUAL, steps=2_000, level=0.3)
     told = CoverageWorld("window told as 6, effects over 24", CLOSE, 24, 2_000, "last", believed=6)
@@ -100,6 +127,9 @@ def outside() -> list[CoverageWorld]:
         replace(base, name="heavy tails (t with 2.5 df)", change=heavy),
         replace(base, name="noise that grows fourfold", change=growing),
         replace(base, name="demand multiplies effects", factor=scaled),
+        replace(base, name="each arm's effect drifts on its own", factor=drifting),
+        replace(base, name="the best arm changes at half time", factor=swapped),
+        replace(base, name="noise lingers in a third of the time", change=bursts),
         CoverageWorld("20 equal arms", normal(0.15, *[0.4] * 20), steps=2_000),
         CoverageWorld("20 arms, one better by 10 %", normal(0.15, *[0.4] * 19, 0.44), steps=2_000),
         told,

@@ -117,11 +117,16 @@ def command(*arguments: str, check: bool = True, **environment: str) -> subproce
 
 
 @contextmanager
-def in_thread(db: str | Path, clock: Callable[[], float] | None = None, **settings: Any) -> Iterator[httpx.Client]:
+def in_thread(
+    db: str | Path,
+    clock: Callable[[], float] | None = None,
+    monotonic: Callable[[], float] | None = None,
+    **settings: Any,
+) -> Iterator[httpx.Client]:
     """A real server on loopback in this process, without tokens unless asked for; a client of it."""
     chosen = ServiceSettings(**{"db": str(db), "port": 0, "auth": False, **settings})
     listener, ready = listen(chosen), Event()
-    with opened(chosen, clock) as service:
+    with opened(chosen, clock, monotonic) as service:
         server = Server(service, ready.set)
         thread = Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()

@@ -3,7 +3,7 @@
 It keeps every version of its data, so that it can be rewound as a restored backup or a promoted standby is.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from random import Random
@@ -12,7 +12,11 @@ from typing import Any
 from afterglow.errors import Conflict, Unavailable, UnknownName
 from afterglow.live.domain.log import BEGINNING, Place, Record
 from afterglow.live.domain.step_rows import StepRow
-from afterglow.live.store.contract import Raced, Snapshot, Span
+from afterglow.live.store.access import HookRow
+from afterglow.live.store.contract import KeptReward, Raced, Snapshot, Span
+from afterglow.live.store.steady_time import ClockReading
+
+BEGAN = 1_000_000.0  # seconds since 1970
 
 
 class Crash(BaseException):
@@ -27,8 +31,8 @@ class Tables:
         self.rows: dict[int, tuple[StepRow, int]] = {}  # and the last step that it stands for
         self.kept: list[Snapshot] = []
         self.salts: list[Span] = []
-        self.digests: dict[tuple[int, bytes], tuple[int, int]] = {}  # step and amount
-        self.sums: dict[int, tuple[int, int]] = {}
+        self.digests: dict[tuple[int, bytes], tuple[int, int, int]] = {}  # step, amount, series
+        self.sums: dict[int, dict[int, tuple[int, int]]] = {}  # by step and series
 
     def copied(self) -> "Tables":
         made = copy(self)
@@ -63,21 +67,20 @@ class Tables:
     def snapshots(self) -> Iterator[Snapshot]:
         return iter(self.kept)
 
-    def reported(self, step: int) -> tuple[int, int]:
-        return self.sums.get(step, (0, 0))
+    def reported(self, step: int) -> dict[int, tuple[int, int]]:
+        return self.sums.get(step, {})
 
-    def recounted(self) -> dict[int, tuple[int, int]]:
-        found = dict[int, tuple[int, int]]()
-        for step, amount in self.digests.values():
-            count, total = found.get(step, (0, 0))
-            found[step] = (count + 1, total + amount)
+    def recounted(self) -> dict[int, dict[int, tuple[int, int]]]:
+        found = dict[int, dict[int, tuple[int, int]]]()
+        for step, amount, series in self.digests.values():
+            add(found, step, series, amount)
         return found
 
     def spans(self) -> list[Span]:
         return self.salts[:]
 
-    def amounts(self, span: int, digests: Collection[bytes]) -> dict[bytes, int]:
-        return {one: self.digests[span, one][1] for one in digests if (span, one) in self.digests}
+    def amounts(self, span: int, digests: Collection[bytes]) -> dict[bytes, tuple[int, int]]:
+        return {one: self.digests[span, one][1:] for one in digests if (span, one) in self.digests}
 
     # Writing
 
@@ -94,9 +97,14 @@ class Tables:
         assert row.step not in self.rows, "a second row of a step"
         self.rows[row.step] = (row, row.step + count - 1)
 
-    def end_step(self, step: int, total: int, role: str, void: int) -> None:
+    def end_step(self, step: int, total: int, role: str, void: int, series: str | None = None) -> None:
         row, last = self.rows[step]
-        self.rows[step] = (row._replace(total=total, role=role, void=int(void)), last)
+        self.rows[step] = (row._replace(total=total, role=role, void=int(void), series=series), last)
+
+    def put_series(self, series: Iterable[tuple[int, str]]) -> None:
+        for step, text in series:
+            row, last = self.rows[step]
+            self.rows[step] = (row._replace(series=text), last)
 
     def void_steps(self, first: int, last: int) -> None:
         for step in range(first, last + 1):
@@ -111,13 +119,13 @@ class Tables:
         if all(one.number != span.number for one in self.salts):
             self.salts.append(span)
 
-    def put_rewards(self, span: int, step: int, rewards: Sequence[tuple[bytes, int]]) -> None:
-        for digest, amount in rewards:
+    def put_rewards(self, span: int, step: int, rewards: Sequence[KeptReward]) -> None:
+        for digest, amount, series in rewards:
             if (span, digest) in self.digests:
                 raise Raced("a digest was there already")
-            self.digests[span, digest] = (step, amount)
-            count, total = self.sums.get(step, (0, 0))
-            self.sums[step] = (count + 1, total + amount)
+            self.digests[span, digest] = (step, amount, series)
+            self.sums[step] = self.sums.get(step, {}).copy()  # an earlier version has the old one
+            add(self.sums, step, series, amount)
 
     def forget(self, before: int) -> bool:
         old = len(self.salts)
@@ -129,6 +137,12 @@ class Tables:
         self.sums = {step: value for step, value in self.sums.items() if step >= before}
 
 
+def add(sums: dict[int, dict[int, tuple[int, int]]], step: int, series: int, amount: int) -> None:
+    of_step = sums.setdefault(step, {})
+    count, total = of_step.get(series, (0, 0))
+    of_step[series] = (count + 1, total + amount)
+
+
 class Database:
     """What all processes share: every version of the data, and a clock."""
 
@@ -136,24 +150,28 @@ class Database:
         self.random = random
         self.faults = faults  # probability that something goes wrong in a transaction
         self.versions: list[dict[str, Tables]] = [{}]
+        self.places: list[dict[tuple[str, str], Place]] = [{}]  # of webhooks, in each version
+        self.hooks: list[HookRow] = []
         self.ids = [0]  # of the versions; never used again after a rewind
         self.last_id = 0
-        self.time = 1_000_000.0
+        self.time = BEGAN
         self.elapsed = 0.0  # the monotonic clock
 
     @property
     def data(self) -> dict[str, Tables]:
         return self.versions[-1]
 
-    def commit(self, data: dict[str, Tables]) -> int:
+    def commit(self, data: dict[str, Tables], places: dict[tuple[str, str], Place] | None = None) -> int:
         self.last_id += 1
         self.versions.append(data)
+        self.places.append(self.places[-1] if places is None else places)
         self.ids.append(self.last_id)
         return self.last_id
 
     def rewind(self, place: int) -> None:
         """Lose all versions after one of them."""
         del self.versions[place + 1 :]
+        del self.places[place + 1 :]
         del self.ids[place + 1 :]
 
 
@@ -170,11 +188,26 @@ class SimulatedStore:
     def now(self) -> float:
         return self.base.time
 
+    def read_clock(self) -> ClockReading:
+        return ClockReading(self.base.time, self.base.elapsed, self.base.elapsed)
+
     def names(self) -> list[str]:
         return list(self.base.data)
 
     def heads(self) -> dict[str, Place]:
         return {name: tables.head() for name, tables in self.base.data.items()}
+
+    def hook_places(self) -> dict[tuple[str, str], Place]:
+        self.go_wrong(0)
+        return dict(self.base.places[-1])
+
+    def put_hook_places(self, places: Mapping[tuple[str, str], Place]) -> None:
+        self.go_wrong(0)
+        self.committed = self.base.commit(self.base.data, {**self.base.places[-1], **places})
+        self.go_wrong(2)
+
+    def hooks(self) -> list[HookRow]:
+        return self.base.hooks
 
     def forget_numbers(self) -> None: ...
 

@@ -1,6 +1,7 @@
 """What an earlier release stored is read by this one, shows the same and goes on with the same decisions.
 
-`tests/assets/formats-1` was stored by release 0.1.0; `make_formats.py` beside it says how. The files are never made
+`tests/assets/formats-1` was stored by release 0.1.0, `formats-2` has databases of schema revision 2; `make_formats.py`
+and `make_formats_2.py` beside them say how. The files are never made
 again: a change that they don't survive needs a new version of the format and a way from the old one to it. Only what
 was stored is compared, so views may have new keys. A policy whose version grows leaves this suite: its experiments
 and agents are refused by design.
@@ -22,6 +23,7 @@ from afterglow import Agent, Results, Study
 from afterglow.cli import run
 from afterglow.errors import BadValue
 from afterglow.lab.study.identity import identity
+from afterglow.live.store.migrations import VERSIONS
 from support.service.live_fixtures import Clock
 from support.service.stored_views import (
     agent_view,
@@ -80,13 +82,13 @@ def test_an_agent_is_stored_of_every_policy_that_there_was() -> None:
 # Databases
 
 
-def restore(address: str) -> None:
+def restore(address: str, folder: Path = STORED) -> None:
     """The stored database at an address, brought to the layout of this release."""
     if address.startswith("postgresql"):
         with psycopg.connect(address, autocommit=True) as base:
-            base.execute((STORED / "experiments.postgresql.sql").read_bytes())
+            base.execute((folder / "experiments.postgresql.sql").read_bytes())
     else:
-        copy(STORED / "experiments.sqlite", address)
+        copy(folder / "experiments.sqlite", address)
         Path(address).chmod(0o600)
     assert run(["migrate", address]) == 0
 
@@ -112,7 +114,16 @@ def other(address: str) -> Iterator[str]:
         server().drop(made)
 
 
-def test_a_stored_database_shows_what_it_showed_and_goes_on_alike(address: str, clock: Clock, stored: Any) -> None:
+def test_a_database_is_stored_of_every_layout_that_there_was() -> None:
+    kept = {path.parent.name.removeprefix("formats-") for path in STORED.parent.glob("formats-*/experiments.sqlite")}
+    assert kept >= set(VERSIONS[:-1])
+
+
+@pytest.mark.parametrize("folder", ["formats-1", "formats-2"])
+def test_a_stored_database_shows_what_it_showed_and_goes_on_alike(address: str, clock: Clock, folder: str) -> None:
+    stored = read(f"../{folder}/experiments.json")
+    clock.now = stored["now"]
+    restore(address, STORED.parent / folder)
     with afterglow.live.open(address, clock=clock) as experiments:
         assert_as_stored(stored["before"], database_view(experiments))
         decisions = go_on(experiments, clock.hours, stored["totals"])
@@ -130,6 +141,17 @@ def test_stored_rewards_are_recognised_when_they_are_sent_again(address: str, cl
         assert clocked.reward(3.5, "open c") == (50, 0, 1)
         pinned.close_step()
         assert pinned.steps(59, 1)[0].total == 5.0
+
+
+def test_rewards_of_revision_2_are_recognised_when_they_are_sent_again(address: str, clock: Clock) -> None:
+    clock.now = read("../formats-2/experiments.json")["now"]
+    restore(address, STORED.parent / "formats-2")
+    with afterglow.live.open(address, clock=clock) as experiments:
+        pinned = experiments["pinned"]
+        assert pinned.rewards([("open a", 1.5), ("open b", 2.25), ("open c", 1.0)]) == (46, 1, 2)
+        pinned.close_step()
+        assert pinned.steps(46, 1)[0].total == 4.75
+        assert pinned.verify().ok
 
 
 def test_a_stored_database_is_copied_to_the_other_kind(address: str, clock: Clock, stored: Any, other: str) -> None:

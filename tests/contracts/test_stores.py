@@ -87,7 +87,7 @@ def spoil(log: Writing) -> None:
     log.append(chain(3))
     log.put_steps([StepRow(0, 1, 1, "plan")])
     log.put_span(SPAN)
-    log.put_rewards(0, 0, [(b"digest", 5)])
+    log.put_rewards(0, 0, [(b"digest", 5, 0)])
     raise ZeroDivisionError
 
 
@@ -100,7 +100,7 @@ def test_what_fails_leaves_nothing_behind(store: Store) -> None:
     with pytest.raises(ZeroDivisionError), store.writing("one") as log:
         spoil(log)
     with store.reading("one") as log:
-        assert (log.head().seq, list(log.steps()), log.spans(), log.reported(0)) == (-1, [], [], (0, 0))
+        assert (log.head().seq, list(log.steps()), log.spans(), log.reported(0)) == (-1, [], [], {})
 
 
 def test_what_was_written_is_there_for_the_next_process(opener: Opener) -> None:
@@ -158,29 +158,40 @@ def test_the_last_snapshot_before_a_step_is_found(store: Store) -> None:
 
 def test_rewards_add_up_and_are_found_by_their_digest(store: Store) -> None:
     with store.creating("one") as log:
-        log.put_rewards(3, 6, [(bytes([j]), j * 10**12) for j in range(50)])
-        log.put_rewards(3, 7, [(bytes([j]), j * 10**12) for j in range(50, 100)])
-        log.put_rewards(3, 7, [(b"more", 5)])
-        log.put_rewards(4, 8, [(bytes([7]), 1)])
+        log.put_rewards(3, 6, [(bytes([j]), j * 10**12, 0) for j in range(50)])
+        log.put_rewards(3, 7, [(bytes([j]), j * 10**12, j % 2) for j in range(50, 100)])
+        log.put_rewards(3, 7, [(b"more", 5, 0)])
+        log.put_rewards(4, 8, [(bytes([7]), 1, 300)])
     with store.reading("one") as log:
-        sums = {6: (50, 1225 * 10**12), 7: (51, 3725 * 10**12 + 5), 8: (1, 1)}
+        both = {0: (26, 1850 * 10**12 + 5), 1: (25, 1875 * 10**12)}
+        sums = {6: {0: (50, 1225 * 10**12)}, 7: both, 8: {300: (1, 1)}}
         assert {step: log.reported(step) for step in (6, 7, 8)} == log.recounted() == sums
-        wanted = [bytes([7]), bytes([88]), b"another"]
-        assert log.amounts(3, wanted) == {wanted[0]: 7 * 10**12, wanted[1]: 88 * 10**12}
-        assert log.amounts(4, wanted) == {wanted[0]: 1}
+        wanted = [bytes([7]), bytes([89]), b"another"]
+        assert log.amounts(3, wanted) == {wanted[0]: (7 * 10**12, 0), wanted[1]: (89 * 10**12, 1)}
+        assert log.amounts(4, wanted) == {wanted[0]: (1, 300)}
         assert log.amounts(5, wanted) == {}
     with store.writing("one") as log:
         log.drop_sums(8)
-        assert [log.reported(step)[0] for step in (6, 7, 8)] == [0, 0, 1]
+        assert [len(log.reported(step)) for step in (6, 7, 8)] == [0, 0, 1]
+
+
+def test_a_row_has_what_each_series_was_served_and_came_to(store: Store) -> None:
+    with store.creating("one") as log:
+        log.put_steps([StepRow(step, 0, 0, "plan", series=f"[{step}]") for step in range(3)])
+        log.repeat_step(StepRow(3, 0, 0, "missed", 0, 1, "[null]"), 4)
+        log.end_step(0, 7, "plan", 0, "[7]")
+        log.end_step(1, 8, "plan", 0)
+        log.put_series([(2, "[2, 2]"), (0, "[0, 7]")])
+        assert [row.series for row in log.steps()] == ["[0, 7]", None, "[2, 2]", *["[null]"] * 4]
 
 
 def test_sums_beyond_64_bits_are_exact(store: Store) -> None:
     with store.creating("x"):
         pass
     with store.reporting("x") as log:
-        log.put_rewards(0, 0, [(bytes([number]), 10**18 + number) for number in range(20)])
+        log.put_rewards(0, 0, [(bytes([number]), 10**18 + number, number % 2) for number in range(40)])
     with store.reading("x") as log:
-        assert log.reported(0) == (20, 20 * 10**18 + 190)
+        assert log.reported(0) == {0: (20, 20 * 10**18 + 380), 1: (20, 20 * 10**18 + 400)}
 
 
 def test_a_span_keeps_its_first_salt(store: Store) -> None:
@@ -194,18 +205,18 @@ def test_a_span_keeps_its_first_salt(store: Store) -> None:
 
 def test_a_digest_counts_once_in_a_span(store: Store) -> None:
     with store.creating("one") as log:
-        log.put_rewards(0, 0, [(b"x", 1)])
+        log.put_rewards(0, 0, [(b"x", 1, 0)])
     with pytest.raises(Raced), store.reporting("one") as log:
-        log.put_rewards(0, 2, [(b"w", 1), (b"x", 1), (b"y", 1)])
+        log.put_rewards(0, 2, [(b"w", 1, 0), (b"x", 1, 1), (b"y", 1, 0)])
     with store.reading("one") as log:
-        assert (log.reported(0), log.reported(2)) == ((1, 1), (0, 0))
+        assert (log.reported(0), log.reported(2)) == ({0: (1, 1)}, {})
 
 
 def test_forgetting_erases_all_before_a_span_and_nothing_after(store: Store) -> None:
     with store.creating("one") as log:
         for number in range(4):
             log.put_span(SPAN._replace(number=number))
-            log.put_rewards(number, 10 * number, [(b"x", number)])
+            log.put_rewards(number, 10 * number, [(b"x", number, 0)])
         assert log.forget(2)
         assert not log.forget(2)
     store.tidy()
@@ -219,9 +230,9 @@ def test_experiments_of_one_database_don_t_see_each_other(store: Store) -> None:
         with store.creating(name) as log:
             log.append(chain(count))
             log.put_span(SPAN)
-            log.put_rewards(0, 0, [(b"x", count)])
+            log.put_rewards(0, 0, [(b"x", count, 0)])
     with store.writing("one") as log:
         assert len(list(log.records())) == 2
         log.forget(1)
     with store.reading("two") as log:
-        assert (len(list(log.records())), log.reported(0)) == (3, (1, 3))
+        assert (len(list(log.records())), log.reported(0)) == (3, {0: (1, 3)})

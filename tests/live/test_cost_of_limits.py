@@ -13,7 +13,7 @@ import pytest
 
 import afterglow
 from afterglow.errors import AfterglowError
-from afterglow.live import Experiments
+from afterglow.live import Experiment, Experiments
 from afterglow.live.domain import limits
 from afterglow.live.domain.log import NOTHING, chained
 from afterglow.live.domain.spec import specify
@@ -102,11 +102,63 @@ def a_week_away(experiments: Experiments, clock: Clock) -> Callable[[], Any]:
     return away
 
 
+def every_call(heavy: Experiment) -> Callable[[], Any]:
+    """All that reads an experiment, and the commands that play its log again."""
+
+    def call() -> None:
+        heavy.status()
+        heavy.estimates()
+        heavy.lifts()
+        heavy.summary()
+        heavy.verdicts(10)
+        heavy.explain(5)
+        heavy.steps()
+        heavy.events()
+        heavy.cost_of_void(1, 3)
+        assert heavy.verify().ok
+
+    return call
+
+
+def readers_of_many_variants(experiments: Experiments, clock: Clock) -> Callable[[], Any]:
+    heavy = experiments.create("heavy", **ASKED | {"variants": MANY, "window": 1})
+    for _ in range(20):
+        heavy.close_step(1.0)
+    return every_call(heavy)
+
+
+def readers_of_many_steps(experiments: Experiments, clock: Clock) -> Callable[[], Any]:
+    heavy = experiments.create("heavy", **ASKED | {"horizon": limits.HORIZON})
+    for number in range(3000):
+        heavy.close_step(1.0 + number % 3)
+    return every_call(heavy)
+
+
+def commands(experiments: Experiments, clock: Clock) -> Callable[[], Any]:
+    heavy = experiments.create("heavy", **ASKED | {"variants": MANY[:50], "window": 24})
+    for number in range(1500):
+        heavy.close_step(1.0 + number % 3)
+    voided = iter(range(0, 1400, 10))
+
+    def give() -> None:
+        heavy.pin(MANY[3], "at a limit")
+        heavy.unpin("at a limit")
+        heavy.disable(MANY[5], "at a limit")
+        heavy.enable(MANY[5], "at a limit")
+        first = next(voided)
+        heavy.void(first, "at a limit", last=first + 5)
+
+    return give
+
+
 CALLS: dict[str, Callable[[Experiments, Clock], Callable[[], Any]]] = {
     "a thousand rewards, keys kept for a year": rewards,
     "a thousand variants": variants,
     "a window of a million steps": window,
     "a week away at steps of a second": a_week_away,
+    "everything that reads a thousand variants": readers_of_many_variants,
+    "everything that reads three thousand steps": readers_of_many_steps,
+    "commands, and a late void that plays the log again": commands,
 }
 
 

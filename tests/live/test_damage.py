@@ -28,7 +28,7 @@ def rewrite(experiments: Experiments, statement: str) -> None:
         ("UPDATE steps SET served = 0 WHERE step = 7", "step 7: the table has"),
         ("DELETE FROM steps WHERE step = 5", "step 5: the table has"),
         (
-            "INSERT INTO steps VALUES (1, 99, 0, 0, 'plan', 0, 0, NULL)",
+            "INSERT INTO steps VALUES (1, 99, 0, 0, 'plan', 0, 0, NULL, NULL)",
             "step 99: the table has a row that is not in the log",
         ),
         ("UPDATE snapshots SET state = replace(state, '1', '2')", "snapshot 10: it is not the state"),

@@ -19,6 +19,13 @@ ASKED: dict[str, Any] = {"name": "new", "variants": ["A", "B"], "window": 2}
 WRONG: dict[str, list[tuple[Any, str]]] = {  # values of each setting, with the kind of error
     "name": [("two words", "bad-value"), ("", "bad-value"), (None, "bad-value")],
     "variants": [(["A"], "bad-value"), (["A", "A"], "bad-value"), (["A", ""], "bad-value"), ("AB", "bad-value")],
+    "units": [
+        (["x"], "bad-value"),
+        (["x", "x"], "bad-value"),
+        ("xy", "bad-value"),
+        ([f"u{n}" for n in range(201)], "bad-value"),
+    ],
+    "levels": [({"x": 1.0}, "bad-value"), ([1.0], "bad-value")],
     "step_seconds": [(0, "bad-value"), ("1 h", "bad-value"), (1e12, "bad-value")],
     "window": [(0, "bad-value"), (1.5, "bad-value"), (10**9, "bad-value"), (None, "bad-value")],
     "horizon": [(0, "bad-value"), ("many", "bad-value"), (10**14, "bad-value")],
@@ -34,7 +41,7 @@ WRONG: dict[str, list[tuple[Any, str]]] = {  # values of each setting, with the 
         ({"window": 3}, "bad-value"),
         ({"self": 1}, "unknown"),
         ({"release": 1}, "unknown"),
-        ({"units": ["north", "south"]}, "needs-units"),
+        ({"units": ["north", "south"]}, "bad-value"),
     ],
     "control": [("C", "unknown-variant"), (7, "bad-value")],
     "season": [(0, "bad-value"), (10**7, "bad-value")],
@@ -50,17 +57,20 @@ WRONG: dict[str, list[tuple[Any, str]]] = {  # values of each setting, with the 
     "profile_from": [(-1, "bad-value"), ("soon", "bad-value")],
     "typical": [("usual", "bad-value")],
     "trust": [(-1, "bad-value"), (2, "bad-value")],
+    "guards": [(["complaints"], "bad-value"), ({"complaints": {}}, "bad-value"), ({"": {"at_most": 1}}, "bad-value")],
 }
 GIVEN: dict[str, dict[str, Any]] = {  # arguments that each command accepts
     "start": {}, "go_live": {}, "pin": {"variant": "B"}, "unpin": {}, "pause": {}, "resume": {},
     "void": {"step": 0}, "disable": {"variant": "B"}, "enable": {"variant": "B"}, "stop": {},
-    "emergency": {"variant": "B"},
+    "emergency": {"variant": "B"}, "accept_clock": {}, "extend": {"horizon": 100}, "archive": {}, "unarchive": {},
 }  # fmt: skip
 ARGUMENTS: list[tuple[str, str, Any, str]] = [  # command, argument, value, kind
     *((one.name, "reason", " ", "bad-value") for one in COMMANDS if one.name != "start"),
     *((name, "variant", "C", "unknown-variant") for name in ("pin", "disable", "enable", "emergency")),
+    *((name, "unit", "north", "bad-value") for name in ("pin", "unpin", "void")),
     ("stop", "keep", "C", "unknown-variant"), ("void", "step", -1, "bad-value"), ("void", "step", "x", "bad-value"),
     ("void", "last", -1, "bad-value"), ("void", "last", 2**60, "bad-value"),
+    ("extend", "horizon", 0, "bad-value"), ("extend", "horizon", "more", "bad-value"),
 ]  # fmt: skip
 
 

@@ -20,7 +20,7 @@ def test_an_experiment_serves_one_variant_until_its_step_is_closed(experiment: E
     assert [experiment.current() for _ in range(3)] == ["49"] * 3
     experiment.close_step(3.0)
     assert experiment.current() == "59"
-    assert experiment.decision() == (1, "59", "59", "plan", None)
+    assert experiment.decision() == (1, "59", "59", "plan", None, None)
 
 
 def test_amounts_of_a_step_add_up_exactly_in_any_order(experiments: Experiments) -> None:
@@ -137,6 +137,15 @@ def test_an_explanation_has_the_numbers_at_the_time_of_the_decision(experiment: 
         assert (now.step, now.variant, now.figures) == (step, variant, before.figures)
         assert str(now.estimates) == str(before.estimates)
         assert sum(now.figures["pulls"].values()) == step
+        assert (now.because, now.index) == (before.because, before.index)
+        if step >= 3:
+            assert now.index[variant] == max(now.index.values())  # ucb1 chooses anew in every step
+            assert f"{variant} had the highest index, " in now.because
+        else:
+            assert now.because == f"{variant} was not tried yet"
+    assert (now.index_name, now.index_unit) == ("index", "amount")
+    means = {one.arm: one.mean for one in now.estimates}
+    assert all(means[name] < value < means[name] + 10 * 10.0 for name, value in now.index.items())  # of reward_max 10
     assert "ucb1 (version 1)" in now.policy
     with pytest.raises(OutOfTurn, match="step 31 of 'shipping' has no decision yet; it is at step 30"):
         experiment.explain(31)
@@ -176,7 +185,7 @@ def test_an_upgrade_that_decides_otherwise_does_not_touch_a_running_experiment(
     experiments.create("old", **ASKED, policy="ucb1").close_step(1.0)
     experiments.close()
     newer = replace(registry.named("ucb1"), version=2)
-    monkeypatch.setattr("afterglow.live.domain.spec.named", lambda name: newer)
+    monkeypatch.setattr("afterglow.live.domain.spec.version_of", lambda name, version: newer)
     with (
         afterglow.live.open(address) as again,
         pytest.raises(BadFormat, match="runs version 1 of ucb1"),

@@ -31,6 +31,9 @@ EXPECTED: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
+GUARDS = {"complaints": {"at_most": 10**6}}  # which nothing exceeds: the model doesn't know what guards stop
+
+
 class Machine(RuleBasedStateMachine):
     @initialize(
         policy=st.sampled_from(sorted(POLICIES)),
@@ -41,10 +44,11 @@ class Machine(RuleBasedStateMachine):
         heartbeat=st.booleans(),
         clocked=st.booleans(),
         expected=st.sampled_from(["none", "profile", "typical"]),
+        guarded=st.booleans(),
     )
     def create(
         self, policy: str, window: int, horizon: int | None, control: int, shadow: bool, heartbeat: bool, clocked: bool,
-        expected: str,
+        expected: str, guarded: bool,
     ) -> None:  # fmt: skip
         self.make_room()
         horizon = horizon or (40 if "horizon" in named(policy).needs() else None)
@@ -55,7 +59,7 @@ class Machine(RuleBasedStateMachine):
             "tested", NAMES, window, horizon, reward_max=2.0, policy=policy, seed=3, control=NAMES[control],
             shadow=shadow, heartbeat=heartbeat, step_seconds=60 if clocked else None, **POLICIES[policy], **taken_out,
             profile_from=250.0 if clocked and "profile" in taken_out else None,
-            remember=limits.REMEMBER,
+            remember=limits.REMEMBER, guards=GUARDS if guarded else {},
         )  # fmt: skip
         self.model = Reference(
             3, window, horizon, 2.0, policy, POLICIES[policy], 3, control, shadow, heartbeat, **taken_out,
@@ -64,7 +68,12 @@ class Machine(RuleBasedStateMachine):
         self.clocked = clocked
         self.reported = dict[str, int]()  # of the step in hand
         self.before = dict[str, int]()  # of all steps before, whose keys are kept
+        self.guarded = guarded
+        self.complaints = list[int]()  # totals of the steps before
+        self.complained = dict[str, int]()  # in the step in hand
+        self.known_complaints = dict[str, int]()  # of all steps before
         self.heard = False  # whether anything was ever reported
+        self.quiet = 0  # steps since the last report
         self.ordered = set[int]()  # steps that were made void by an order
 
     def make_room(self) -> None:
@@ -94,7 +103,7 @@ class Machine(RuleBasedStateMachine):
                 self.experiment.close_step(total / 1e6)
             return
         self.experiment.close_step(total / 1e6)
-        self.ended(total, False)
+        self.ended(total, False, told=True)
         self.experiment.close_step(total / 1e6, step=step)
         with pytest.raises(Conflict):
             self.experiment.close_step((total + 1) / 1e6 if total < 2_000_000 else 0, step=step)
@@ -118,19 +127,41 @@ class Machine(RuleBasedStateMachine):
                 self.ended(sum(self.reported.values()), self.unheard())
                 if min(steps, left) > 1:
                     self.model.miss(min(steps, left) - 1)
+                    self.quiet += min(steps, left) - 1
+                    self.complaints += [0] * (min(steps, left) - 1)
                 self.experiment.current()
                 self.now -= early
                 self.experiment.current()
                 self.now += early
 
     def unheard(self) -> bool:
-        """Whether the step is void because nothing was reported in it, or in any step before."""
-        return not self.reported and (self.model.heartbeat or not self.heard)
+        """Whether the step is void: nothing was reported in it, or ever, or it may have reports of silent ones."""
+        if not self.reported and not self.complained:
+            return self.model.heartbeat or not self.heard
+        return self.model.heartbeat and self.heard and self.quiet > 0
 
-    def ended(self, total: int, void: bool) -> None:
+    def ended(self, total: int, void: bool, told: bool = False) -> None:
         self.model.close(total, void)
         self.heard |= not void
+        silent = not self.reported and not self.complained and not told
+        self.quiet = self.quiet + 1 if silent else 0
         self.before, self.reported = self.before | self.reported, {}
+        self.complaints.append(sum(self.complained.values()))
+        self.known_complaints, self.complained = self.known_complaints | self.complained, {}
+
+    @precondition(lambda self: self.running() and self.guarded)
+    @rule(key=st.sampled_from("abcde"), amount=st.integers(0, 100_000))
+    def complain(self, key: str, amount: int) -> None:
+        """Keys of a metric are apart from those of rewards."""
+        known = self.complained.get(key, self.known_complaints.get(key))
+        if known is not None and known != amount:
+            with pytest.raises(Conflict):
+                self.experiment.reward(amount / 1e6, key, metric="complaints")
+            return
+        receipt = self.experiment.reward(amount / 1e6, key, metric="complaints")
+        assert receipt == (len(self.model.closed), int(known is None), int(known is not None))
+        if known is None:
+            self.complained[key] = amount
 
     @precondition(running)
     @rule(key=st.sampled_from("abcde"), amount=st.integers(0, 100_000))
@@ -271,15 +302,35 @@ class Machine(RuleBasedStateMachine):
                 step,
                 NAMES[one.served],
                 NAMES[one.planned],
-                one.role,
+                "aside" if one.role in ("plan", "shadow") and not one.void and not one.counts else one.role,
                 one.total / 1e6,
                 one.void,
                 REASON if step in self.ordered else None,
                 None if (told := self.model.told(step)) is None else told / 1e6,
+                {"complaints": self.complaints[step] / 1e6} if self.guarded else None,
             )
             for step, one in enumerate(self.model.closed)
         ]
-        assert shown == wanted
+        assert [one[:9] for one in shown] == wanted
+
+    @invariant()
+    def guards_count_washed_steps_of_the_plan(self) -> None:
+        """The same rule in plain words: step `window` of a run or later, in the plan, not void."""
+        record = self.experiment._cache.copy.state.bounds.guarded
+        if record is None:
+            return
+        wanted, current, age = [[0, 0] for _ in NAMES], -1, 0
+        for step, one in enumerate(self.model.closed):
+            if one.role in ("outside", "emergency", "missed", "last"):
+                current = -1
+                continue
+            age = age + 1 if one.served == current else 1
+            current = one.served
+            if age >= self.model.window and one.role == "plan" and not one.void:
+                wanted[one.served][0] += 1
+                wanted[one.served][1] += self.complaints[step]
+        batches, _ = record.counted(1, self.experiment._cache.copy.state.bounds.current)
+        assert [[washed.steps, round(washed.total)] for washed in batches.arms] == wanted
 
     @invariant()
     def the_status_counts_and_names_what_the_model_does(self) -> None:

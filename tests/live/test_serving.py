@@ -107,7 +107,7 @@ def test_a_key_is_looked_up_twice_however_long_keys_are_kept(clocked: Experiment
 
 def test_a_glance_is_the_decision_or_nothing(clocked: Experiments, clock: Clock) -> None:
     experiment = clocked.create("hourly", **HOURLY)
-    assert experiment.glance() == experiment.decision() == (0, "49", "49", "plan", 1_003_600.0)
+    assert experiment.glance() == experiment.decision() == (0, "49", "49", "plan", 1_003_600.0, None)
     clock.hours(0.999)
     assert experiment.glance() == experiment.decision()
     clock.hours(0.001)
@@ -115,7 +115,7 @@ def test_a_glance_is_the_decision_or_nothing(clocked: Experiments, clock: Clock)
     assert experiment.decision().step == 1
     assert experiment.glance() == experiment.decision()
     experiment.stop("enough")
-    assert experiment.glance() == experiment.decision() == (1, "49", "49", "over", None)
+    assert experiment.glance() == experiment.decision() == (1, "49", "49", "over", None, None)
 
 
 def test_a_glance_does_not_wait_for_somebody_who_writes(clocked: Experiments) -> None:
@@ -193,7 +193,7 @@ def test_an_experiment_that_can_t_go_on_does_not_stop_the_others(
     from afterglow.policies import registry
 
     newer = {"trim-ucb": replace(registry.named("trim-ucb"), version=99), "ucb1": registry.named("ucb1")}
-    monkeypatch.setattr("afterglow.live.domain.spec.named", newer.__getitem__)
+    monkeypatch.setattr("afterglow.live.domain.spec.version_of", lambda name, version: newer[name])
     clock.hours(1)
     with afterglow.live.open(address, clock=clock) as experiments:
         wrong = experiments.tick()

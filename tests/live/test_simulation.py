@@ -4,22 +4,49 @@ import logging
 
 import pytest
 
+from afterglow.estimation.guards import Excess, GuardCase
 from afterglow.live import reward_keys
 from afterglow.live.follower import Follower
 from afterglow.live.reward_keys import Batch, Named
 from afterglow.live.store.contract import Reading, Span
 from testbed.simulation import FAILED, Life, failures
 
-SEEDS = 2000  # `make bench` runs 200,000
+SEEDS, WITH_UNITS = 1500, 500  # `make bench` runs 200,000 of the first
 
 
 @pytest.fixture(autouse=True)
 def quiet() -> None:
-    logging.getLogger("afterglow.live").setLevel(logging.CRITICAL)  # records are lost on purpose
+    logging.getLogger("afterglow").setLevel(logging.CRITICAL)  # records are lost on purpose
 
 
 def test_every_promise_holds_in_every_life() -> None:
     assert failures([*range(SEEDS), *FAILED]) == {}
+
+
+def test_every_promise_holds_in_every_life_of_an_experiment_with_units() -> None:
+    assert failures(range(WITH_UNITS), units=True) == {}
+
+
+def beyond_at_once(case: GuardCase, arm: int) -> bool:
+    """Stops that follow from the totals alone, as real ones do, and come early."""
+    return case.batches.arms[arm].steps > 0
+
+
+def some_excess(case: GuardCase, arm: int) -> Excess:
+    level, limit = case.plain(arm)
+    return Excess(2e6, 1e6, 3e6, level, limit)
+
+
+def test_guards_stop_a_variant_once_whatever_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(GuardCase, "is_beyond", beyond_at_once)
+    monkeypatch.setattr(GuardCase, "excess", some_excess)
+    monkeypatch.setattr(GuardCase, "unseen", lambda case, arm: None)
+    monkeypatch.setattr(GuardCase, "plain", lambda case, arm: (case.batches.arms[arm].total, 0.0))
+    lives = [Life(seed) for seed in range(300)]
+    for life in lives:
+        life.run()
+    stops = [sum(one.kind == "guarded" for one in life.base.data["e"].log) for life in lives]
+    assert sum(stops) > 100
 
 
 def test_a_seed_decides_everything() -> None:

@@ -32,10 +32,16 @@ __all__ = ["Actor", "Decision", "Experiment", "Experiments", "Receipt", "open"]
 
 
 def open(  # noqa: A001
-    address: str | Path, *, read_only: bool = False, clock: Callable[[], float] | None = None
+    address: str | Path,
+    *,
+    read_only: bool = False,
+    clock: Callable[[], float] | None = None,
+    monotonic: Callable[[], float] | None = None,
 ) -> Experiments:
     """The experiments in a SQLite file, which is created if it doesn't exist, or in a `postgresql://…` database.
 
-    One process at a time may write to a file, several to PostgreSQL, whose time decides unless `clock` is given.
+    One process at a time may write to a file, several to PostgreSQL, whose time decides unless `clock` is given. A
+    clock that jumps is noticed by the monotonic one of the machine; a given clock is believed, unless `monotonic` is
+    given too.
     """
-    return Experiments(open_store(address, read_only), clock)
+    return Experiments(open_store(address, read_only), clock, monotonic)

@@ -7,22 +7,25 @@ a log that this process does not know.
 """
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from math import inf
 from threading import Condition, RLock
 from time import monotonic
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from afterglow.errors import BadDatabase, Unavailable
-from afterglow.live.domain import commands
+from afterglow.live.clock_watch import ClockWatch
+from afterglow.live.domain import clock, commands
+from afterglow.live.domain.clock import Times
 from afterglow.live.domain.commands import Event, Reported
-from afterglow.live.domain.decision import Decision, decided
+from afterglow.live.domain.decision import Decision, end_of
+from afterglow.live.domain.guards import events_after, washed_steps
 from afterglow.live.domain.log import Place
 from afterglow.live.domain.notices import following
+from afterglow.live.domain.rules import rules_of
 from afterglow.live.domain.spec import Spec
-from afterglow.live.domain.state import ExperimentState
-from afterglow.live.follower import Diverged, Follower
+from afterglow.live.follower import ACCEPT, Diverged, Follower
 from afterglow.live.store.contract import Reading, Store, Writing
 
 LOG = logging.getLogger("afterglow.live")
@@ -41,6 +44,7 @@ class ChangeSignal:
         self.count = 0
         self.changed = Condition()
         self.ends = dict[str, float]()  # when current steps end on their schedule, by experiment
+        self.held = dict[str, None]()  # experiments whose step is held, because the clock has jumped
         self.rewound: list[Callable[[str], None]] = []  # called when a log has lost records, with its experiment
 
     def notify(self) -> None:
@@ -55,9 +59,9 @@ class ChangeSignal:
 
 
 class Shown(NamedTuple):
-    """A decision that can be returned without the database."""
+    """Decisions that can be returned without the database."""
 
-    decision: Decision
+    decisions: Mapping[str | None, Decision]  # by unit; one of None, where there are no units
     ends: float  # of the schedule, in milliseconds
     stale: float  # when others may have changed it, by the monotonic clock
 
@@ -65,16 +69,19 @@ class Shown(NamedTuple):
 class CachedState:
     """The state of one experiment, kept up with its log and the clock; `Experiment` reads and writes through it."""
 
-    def __init__(self, store: Store, name: str, clock: Callable[[], float], signal: ChangeSignal) -> None:
+    def __init__(self, store: Store, name: str, watch: ClockWatch, signal: ChangeSignal) -> None:
         self.name = name
         self.store = store
-        self.clock = clock
+        self.watch = watch
+        self.clock = watch.clock
         self.signal = signal
         self.lock = RLock()
         self.copy = Follower(name)
         self.untidy = False
         self.since = 0.0  # when the last transaction began
         self.shown: Shown | None = None
+        self.last: Mapping[str | None, Decision] = {}  # the last that were shown, which may be out of date
+        self.known_at = 0.0  # when it was right for the last time, by the monotonic clock
         self.ends: float | None = None  # when the current step ends on its schedule, if known
         with self.reading():
             pass
@@ -88,15 +95,19 @@ class CachedState:
         """Seq and hash of the last record that the state has."""
         return self.copy.seq, self.copy.hash
 
-    def glance(self) -> Decision | None:
+    def glance(self, unit: str | None = None) -> Decision | None:
         """The decision from memory, without the database and without waiting; None if it is not known."""
         shown = self.shown
         if shown is None or self.clock_ms() >= shown.ends or (shown.stale < inf and monotonic() >= shown.stale):
             return None
-        return shown.decision
+        return shown.decisions.get(unit)
+
+    def age(self) -> float:
+        """For how many seconds other processes may have changed the decision in memory."""
+        return 0.0 if self.store.alone else max(0.0, monotonic() - self.known_at)
 
     @contextmanager
-    def current(self) -> Iterator[ExperimentState]:
+    def current(self) -> Iterator[Any]:
         """The current state."""
         with self.lock:
             if self.copy.seq < 0 or not self.store.alone:
@@ -112,17 +123,23 @@ class CachedState:
         if self.copy.seq < 0:
             raise BadDatabase(f"the log of {self.name} has no records, not even its creation; go back to a backup")
         spec, state = self.copy.spec, self.copy.state
-        decision = decided(spec, state)
-        self.ends = decision.valid_until
+        decisions = rules_of(spec).decisions(spec, state)
+        self.last, self.known_at = decisions, since
+        self.ends = end_of(spec, state)
         if self.ends is None:
             self.signal.ends.pop(self.name, None)
         else:
             self.signal.ends[self.name] = self.ends
         ends = inf if self.ends is None else round(1000 * self.ends)
+        if state.held is None:
+            self.signal.held.pop(self.name, None)
+        elif self.signal.held.setdefault(self.name) is None:
+            self.shown = Shown(decisions, inf, since + REREAD)  # the clock may be right again
+            return
         if self.store.alone:
-            self.shown = Shown(decision, ends, inf)
+            self.shown = Shown(decisions, ends, inf)
         elif state.phase == "over" or (spec.step_ms and state.phase != "draft"):
-            self.shown = Shown(decision, ends, since + REREAD)
+            self.shown = Shown(decisions, ends, since + REREAD)
         else:
             self.shown = None
 
@@ -135,33 +152,80 @@ class CachedState:
             return True
         try:
             same = self.mark == (head.seq, head.hash)
+            if same:
+                self.known_at = max(self.known_at, since)
             if same and self.shown is not None and self.shown.stale < inf:
                 self.shown = self.shown._replace(stale=max(self.shown.stale, since + REREAD))
             return same
         finally:
             self.lock.release()
 
+    def released(self) -> bool:
+        """Whether a step that is held can go on by itself; without waiting."""
+        if not self.lock.acquire(blocking=False):
+            return False
+        try:
+            return self.due()
+        finally:
+            self.lock.release()
+
     def clock_ms(self) -> int:
         return round(1000 * self.clock())
 
+    def times(self) -> Times:
+        """What is known of the time; the clock is believed again if a record has its time."""
+        times = self.watch.times()
+        if clock.confirmed(self.copy.latest, times):
+            self.watch.believe()
+            times = self.watch.times()
+        return times
+
     def now(self) -> int:
-        """Milliseconds since 1970, never fewer than before."""
-        return max(self.clock_ms(), self.copy.latest)
+        """Milliseconds since 1970, never fewer than before: the time of the next record."""
+        return clock.record_time(self.copy.state, self.copy.latest, self.times())
 
     def due(self) -> bool:
+        """Whether a step has ended, or is to be held or released because of the clock."""
         copy = self.copy
-        return copy.seq >= 0 and commands.due(copy.spec, copy.state, self.now())
+        if copy.seq < 0 or not copy.spec.step_ms:
+            return False
+        spec, state, times = copy.spec, copy.state, self.times()
+        if state.held is not None:
+            return clock.right_again(state, times)
+        expected = clock.contradicted(spec, state, copy.latest, times)
+        return expected is not None or commands.due(spec, state, times.now)
 
     def catch_up(self, log: Writing) -> None:
-        """Start a scheduled experiment, close the steps that have ended on their schedule."""
-        if self.due():
-            spec, state = self.spec, self.copy.state
-            self.append(log, commands.passed(spec, state, self.now(), Reported(*log.reported(state.step))))
+        """Start a scheduled experiment, close the steps that have ended on their schedule; hold one or let it go on."""
+        if not self.due():
+            return
+        spec, state, times = self.spec, self.copy.state, self.times()
+        if state.held is not None:
+            self.append(log, [commands.release(spec, state, times.clock)], times.clock)
+            times = self.times()
+        elif (expected := clock.contradicted(spec, state, self.copy.latest, times)) is not None:
+            LOG.error(
+                "the clock of %r has jumped by %.3f seconds: its step %d is held until the clock is right again, or "
+                "until accept_clock",
+                self.name, (times.clock - expected) / 1000, state.step,
+            )  # fmt: skip
+            self.append(log, [commands.hold(state, times.clock, expected)], expected)
+        if commands.due(spec, state, times.now):
+            reported, close = Reported.of(log.reported(state.step)), rules_of(spec).close
+            self.append(log, commands.passed(spec, state, times.now, reported, close))
 
-    def append(self, log: Writing, events: list[Event]) -> None:
-        """Append events, and the notices that follow from them."""
-        phase = self.copy.state.phase
-        self.untidy |= self.copy.happen(log, self.now(), events)
+    def append(self, log: Writing, events: list[Event], at: int | None = None) -> None:
+        """Append events, what guards make of them, and notices that follow; `at` is their time, if it is not now."""
+        phase, before = self.copy.state.phase, washed_steps(self.copy.spec, self.copy.state)
+        if events and events[0].kind == ACCEPT:
+            at = events[0].body["clock"]  # even if it is earlier than the last record
+            self.watch.believe()
+        else:
+            at = self.now() if at is None else max(at, self.copy.latest)
+        self.untidy |= self.copy.happen(log, at, events)
+        if self.copy.spec.guards and events:
+            for event in events_after(self.copy.spec, self.copy.state, before, events):
+                self.untidy |= self.copy.happen(log, self.now(), [event])
         if events and (told := following(self.copy.spec, self.copy.state, phase)):
             self.untidy |= self.copy.happen(log, self.now(), told)
 
@@ -180,11 +244,14 @@ class CachedState:
             with ExitStack() as attempt:
                 log = attempt.enter_context(begin(self.name))
                 self.since = monotonic()  # others wait from now on
+                known = self.copy.seq
                 try:
                     self.copy.follow(log)
                 except Diverged as diverged:
                     self.start_again(diverged)
                     continue
+                if 0 <= known < self.copy.accepted:
+                    self.watch.believe()
                 stack.enter_context(attempt.pop_all())
                 return log
         raise Unavailable(f"the log of {self.name!r} is being replaced; try again")
@@ -198,7 +265,7 @@ class CachedState:
             "then are lost. The experiment goes on from what the database has",
             self.name, known.seq, head.seq,
         )  # fmt: skip
-        self.shown = self.ends = None
+        self.shown, self.ends, self.last = None, None, {}
         self.copy.forget()
         self.store.forget_numbers()
         for tell in self.signal.rewound:

@@ -22,13 +22,13 @@ class CommandMethods(ABC):
         """Leave shadow mode: serve what is planned."""
         self.command("go_live", reason=reason)
 
-    def pin(self, variant: str, reason: str) -> None:
+    def pin(self, variant: str, reason: str, unit: str | None = None) -> None:
         """Serve one variant, regardless of the plan, until `unpin`."""
-        self.command("pin", variant=variant, reason=reason)
+        self.command("pin", variant=variant, reason=reason, unit=unit)
 
-    def unpin(self, reason: str) -> None:
+    def unpin(self, reason: str, unit: str | None = None) -> None:
         """End a pin: serve what is planned."""
-        self.command("unpin", reason=reason)
+        self.command("unpin", reason=reason, unit=unit)
 
     def pause(self, reason: str) -> None:
         """Serve the control and learn nothing until `resume`."""
@@ -38,13 +38,13 @@ class CommandMethods(ABC):
         """End a pause."""
         self.command("resume", reason=reason)
 
-    def void(self, step: int, reason: str, last: int | None = None) -> None:
+    def void(self, step: int, reason: str, last: int | None = None, unit: str | None = None) -> None:
         """Exclude a step, or all steps up to `last`, even if it was learned long ago.
 
         A step of the current hold makes the hold longer. Otherwise the policy is recomputed without these
         steps.
         """
-        self.command("void", step=step, reason=reason, last=last)
+        self.command("void", step=step, reason=reason, last=last, unit=unit)
 
     def disable(self, variant: str, reason: str) -> None:
         """Stop serving a variant; the policy starts again with the others."""
@@ -62,6 +62,31 @@ class CommandMethods(ABC):
     def enable(self, variant: str, reason: str) -> None:
         """Re-enable a variant; the policy starts again with it."""
         self.command("enable", variant=variant, reason=reason)
+
+    def accept_clock(self, reason: str) -> None:
+        """Go on after a jump of the clock, which holds the current step, if what the clock shows now is right.
+
+        The held step is void. Steps that the clock has passed are missed; if it went back, the schedule goes
+        back with it by whole steps. A clock that is set right again needs no command.
+        """
+        self.command("accept_clock", reason=reason)
+
+    def extend(self, horizon: int, reason: str) -> None:
+        """Lengthen the horizon of a running experiment.
+
+        Policies whose schedule was made for the horizon refuse: `switchback`, `phased-ucb`, those that
+        eliminate in phases, `composite-exp3`, `auto-wash`. Intervals and verdicts hold as before; regret bounds
+        that are proved for a horizon fixed in advance don't.
+        """
+        self.command("extend", horizon=horizon, reason=reason)
+
+    def archive(self, reason: str) -> None:
+        """Hide an experiment that is over from the overview. It keeps serving its variant, and nothing is deleted."""
+        self.command("archive", reason=reason)
+
+    def unarchive(self, reason: str) -> None:
+        """Show an archived experiment in the overview again."""
+        self.command("unarchive", reason=reason)
 
     def stop(self, reason: str, keep: str | None = None) -> None:
         """End the experiment now, or cancel it before its start, and serve `keep` permanently."""

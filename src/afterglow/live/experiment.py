@@ -1,28 +1,33 @@
 """One experiment: get the current variant, report rewards, close steps, give commands, read results."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from uuid import uuid4
 
 from afterglow.checks import whole
-from afterglow.errors import AfterglowError, Conflict, OutOfTurn, Unavailable
+from afterglow.errors import AfterglowError, BadValue, Conflict, OutOfTurn, Unavailable, argument
 from afterglow.estimation.estimates import Estimates
+from afterglow.estimation.panel import PanelEstimates, UnitsTest
 from afterglow.estimation.verdict import Verdict, Versus
 from afterglow.live.cached_state import CachedState, ChangeSignal
+from afterglow.live.clock_watch import ClockWatch
 from afterglow.live.command_context import CommandContext, ReplayNeeded
 from afterglow.live.command_methods import CommandMethods
 from afterglow.live.domain import commands
 from afterglow.live.domain.actor import Actor
-from afterglow.live.domain.amounts import Amount, micros, units
+from afterglow.live.domain.amounts import Amount, units
+from afterglow.live.domain.arguments import known_unit, refuse_unnamed
 from afterglow.live.domain.command_table import Command, command_named
-from afterglow.live.domain.commands import Reported
-from afterglow.live.domain.decision import Decision, Receipt, decided
+from afterglow.live.domain.commands import Reported, Voided
+from afterglow.live.domain.decision import Decision, Receipt
+from afterglow.live.domain.guards import GuardStatus
 from afterglow.live.domain.log import Place
+from afterglow.live.domain.metric_totals import refuse_other_totals
 from afterglow.live.domain.notices import judged, noticed
+from afterglow.live.domain.rules import Rules, rules_of
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import WAITING
-from afterglow.live.domain.status import Explanation, Status, status
-from afterglow.live.domain.transitions import recommended
-from afterglow.live.domain.verdict import case_of, estimates
+from afterglow.live.domain.status import Explanation, Status
+from afterglow.live.domain.step_rows import totals_in
 from afterglow.live.follower import LogEntry, Step, log_entries
 from afterglow.live.late_void import LateVoid, VoidCost
 from afterglow.live.reward_keys import readable, settle
@@ -32,15 +37,22 @@ from afterglow.live.verdict_cache import VerdictCache
 from afterglow.live.verdict_history import POINTS, VerdictPoint, history
 from afterglow.live.verify import Verification, verify
 
-SentReward = tuple[str, Amount] | tuple[str, Amount, int | None]  # key, amount, the step to which it was sent before
+# key, amount, the step to which it was sent before, the metric, the unit
+SentReward = (
+    tuple[str, Amount]
+    | tuple[str, Amount, int | None]
+    | tuple[str, Amount, int | None, str | None]
+    | tuple[str, Amount, int | None, str | None, str | None]
+)
+Totals = Amount | Mapping[str, Amount | None]  # the second with units
 
 
 class Experiment(CommandMethods):
     """Made by `Experiments.create` and `Experiments.get`."""
 
-    def __init__(self, store: Store, name: str, clock: Callable[[], float], signal: ChangeSignal) -> None:
+    def __init__(self, store: Store, name: str, watch: ClockWatch, signal: ChangeSignal) -> None:
         self.name = name
-        self._cache = CachedState(store, name, clock, signal)
+        self._cache = CachedState(store, name, watch, signal)
         self._verdicts = VerdictCache()
 
     @property
@@ -48,32 +60,55 @@ class Experiment(CommandMethods):
         return self._cache.spec
 
     @property
+    def _rules(self) -> Rules:
+        return rules_of(self.spec)
+
+    @property
     def variants(self) -> tuple[str, ...]:
         return self.spec.variants
 
     # Serve and report
 
-    def current(self) -> str:
-        """The current variant, the same for all visitors until the step ends."""
-        return self.decision().variant
+    def current(self, unit: str | None = None) -> str:
+        """The current variant, the same for all visitors (of a unit, if there are units) until the step ends."""
+        return self.decision(unit).variant
 
-    def decision(self) -> Decision:
-        """The current variant, with its step and role."""
-        known = self._cache.glance()
+    def decision(self, unit: str | None = None) -> Decision:
+        """The current variant, with its step and role; of a unit, in an experiment with units."""
+        refuse_unnamed("unit", unit)
+        known = self._cache.glance(unit)
         if known is not None:
             return known
+        if unit is not None or self.spec.units:
+            known_unit("unit", unit, self.spec.units)
+        return self.decisions()[unit]
+
+    def decisions(self) -> Mapping[str | None, Decision]:
+        """The decisions of all units; under None where there are no units."""
         try:
             with self._cache.current() as state:
-                return decided(self.spec, state)
+                return self._rules.decisions(self.spec, state)
         except Unavailable:
             shown = self._cache.shown
-            if shown is None or shown.decision.role != "over":
+            if shown is None or any(one.role != "over" for one in shown.decisions.values()):
                 raise
-            return shown.decision  # only a late void changes it
+            return shown.decisions  # only a late void changes them
 
-    def glance(self) -> Decision | None:
+    def first_decision(self) -> Decision:
+        """The decision, of the first unit if there are units: for its step, role and end."""
+        return self.decision(self.spec.units[0] if self.spec.units else None)
+
+    def glance(self, unit: str | None = None) -> Decision | None:
         """The decision from memory, without the database and without waiting; None if it is not known."""
-        return self._cache.glance()
+        return self._cache.glance(unit)
+
+    def remembered(self, unit: str | None = None) -> Decision | None:
+        """The last decision in memory, even if its step has ended since, or others have changed it; without waiting."""
+        return self._cache.last.get(unit)
+
+    def age(self) -> float:
+        """For how many seconds other processes may have changed what is remembered."""
+        return self._cache.age()
 
     def renew(self) -> None:
         """Bring memory up to date with the log and the schedule."""
@@ -84,16 +119,24 @@ class Experiment(CommandMethods):
         """Whether memory ends with this record, which the database had `since`, by the monotonic clock."""
         return self._cache.confirm(head, since)
 
+    def released(self) -> bool:
+        """Whether the current step, which is held because the clock had jumped, can go on; without waiting."""
+        return self._cache.released()
+
     def boundary(self) -> float | None:
         """When the current step ends on its schedule, from memory; None if it is not known."""
         return self._cache.ends
 
-    def reward(self, amount: Amount, key: str | None = None, step: int | None = None) -> Receipt:
-        """Add an amount to the total of this step. Sent again with its key, it counts once.
+    def reward(
+        self, amount: Amount, key: str | None = None, step: int | None = None, metric: str | None = None,
+        *, unit: str | None = None,
+    ) -> Receipt:  # fmt: skip
+        """Add an amount to the total of this step, of a unit if there are any. Sent again with its key, it counts once.
 
         `step` is the step to which it was sent before; if the keys of that step are erased, it is refused (`sealed`).
+        `metric` is the name of a secondary total that a guard watches; its keys are apart from those of rewards.
         """
-        return self.rewards([(key or uuid4().hex, amount, step)])
+        return self.rewards([(key or uuid4().hex, amount, step, metric, unit)])
 
     def rewards(self, rewards: Iterable[SentReward]) -> Receipt:
         """Add amounts, each with a key of its own: all of them or, if one is refused, none."""
@@ -132,20 +175,28 @@ class Experiment(CommandMethods):
             for one, batch in zip(taken, batches, strict=True)
         ]
 
-    def close_step(self, total: Amount | None = None, step: int | None = None) -> None:
+    def close_step(
+        self, total: Totals | None = None, step: int | None = None, metrics: Mapping[str, Amount] | None = None
+    ) -> None:
         """End the current step with its total; None takes the sum of its rewards.
 
-        With `step`, a repeated call changes nothing; one with another total is refused.
+        With units it is a mapping from units to totals; a unit that is left out is not known in this step, unless it
+        has rewards. `metrics` has the totals that guards watch, by name; those that are left out are the sums of their
+        reports. With `step`, a repeated call changes nothing; one with another total is refused.
         """
+        step = None if step is None else whole("step", step, 0)
+        if metrics is not None and not isinstance(metrics, Mapping):
+            raise BadValue(f"{argument('metrics')} must be a mapping from metrics to totals, got {metrics!r}")
         with self._cache.writing() as log:
             spec, state = self.spec, self._cache.copy.state
             if spec.step_ms:
                 raise OutOfTurn(f"steps of {spec.name!r} end on a schedule; report rewards with reward()")
             if step is not None and step != state.step:
-                self._closed_before(log, step, total)
+                self._closed_before(log, step, total, metrics or {})
                 return
             commands.started(spec, state)
-            self._cache.append(log, [commands.close(spec, state, total, Reported(*log.reported(state.step)))])
+            reported = Reported.of(log.reported(state.step))
+            self._cache.append(log, [self._rules.close(spec, state, total, reported, metrics)])
 
     def expect(self, first: int, values: Iterable[float | None]) -> None:
         """Tell the totals that are expected of step `first` and those after it; None takes back what was told.
@@ -157,14 +208,15 @@ class Experiment(CommandMethods):
             self._cache.catch_up(log)
             self._cache.append(log, [commands.expect(self.spec, self._cache.copy.state, first, values)])
 
-    def _closed_before(self, log: Writing, step: int, total: Amount | None) -> None:
+    def _closed_before(self, log: Writing, step: int, total: Totals | None, metrics: Mapping[str, Amount]) -> None:
         spec, now = self.spec, self._cache.copy.state.step
         row = next(log.steps(step, 1), None) if 0 <= step < now else None
         if row is None:
             raise OutOfTurn(f"step {step:,} can't be closed; the current step is {now:,}", field="step")
-        if total is not None and micros("total", total, spec.most) != row.total:
-            closed = f"step {step:,} was closed with {units(row.total or 0):,g}"
+        if total is not None and not self._rules.same_totals(spec, row, total):
+            closed = f"step {step:,} was closed with {units(row.total or 0):,g}{' in all' * bool(spec.units)}"
             raise Conflict(f"{closed}, got {total!r}; the first total stays", kind="step-closed", field="total")
+        refuse_other_totals(spec, step, totals_in(row), metrics)
 
     # Commands of operators: their methods are made from the declaration
 
@@ -174,32 +226,36 @@ class Experiment(CommandMethods):
         `by` is stored in its events.
         """
         declared, late = command_named(name), None
-        while (steps := self._attempt(declared, arguments, late, by)) is not None:
-            late = LateVoid(self.spec, steps)
+        while (gone := self._attempt(declared, arguments, late, by)) is not None:
+            late = LateVoid(self.spec, gone)
             late.prepare(self._cache.store)
 
-    def cost_of_void(self, step: int, last: int | None = None) -> VoidCost:
-        """How many of the learned steps `void` would lose: those steps, and all that followed another plan."""
+    def cost_of_void(self, step: int, last: int | None = None, unit: str | None = None) -> VoidCost:
+        """How many of the learned steps `void` would lose: those steps, and all that followed another plan.
+
+        In an experiment with units, unit-steps are counted.
+        """
+        units = () if unit is None else (self.spec.unit_number(unit),)
         with self._cache.current() as state:
-            steps, learned = commands.span(self.spec, state, step, last), state.learned
-            if commands.in_current_hold(state, steps):
+            gone, learned = Voided(commands.span(self.spec, state, step, last), units), state.learned
+            if self._rules.unlearned(state, gone):
                 return VoidCost(learned, 1)
-        late = LateVoid(self.spec, steps)
+        late = LateVoid(self.spec, gone)
         late.prepare(self._cache.store)
         return VoidCost(learned, max(0, learned - late.replay.learned))
 
     def _attempt(
         self, declared: Command, arguments: Mapping[str, object], late: LateVoid | None, by: Actor | None
-    ) -> range | None:
+    ) -> Voided | None:
         """Append the events of a command; the steps to replay without, if that has to be done first."""
         with self._cache.writing() as log:
             self._cache.catch_up(log)
             state = self._cache.copy.state
-            context = CommandContext(log, self._cache.now(), state.step, late)
+            context = CommandContext(log, self._cache.now(), self._cache.clock_ms(), state.step, late)
             try:
                 events = declared.events_of(self.spec, state, context, arguments)
             except ReplayNeeded as needed:
-                return needed.steps
+                return needed.gone
             self._cache.append(log, [event.given_by(by) for event in events])
             return None
 
@@ -208,7 +264,7 @@ class Experiment(CommandMethods):
     def status(self, recent: float = 0.0) -> Status:
         """How the experiment stands, with its verdict, which may be `recent` seconds old."""
         with self._cache.current() as state:
-            return status(self.spec, state, self._verdicts.judge(self._cache.mark, recent))
+            return self._rules.status(self.spec, state, self._verdicts.judge(self._cache.mark, recent))
 
     def verdict(self) -> Verdict:
         """The graded answer so far: which variant to keep, by how much it is better, how sure that is, what it assumes.
@@ -223,7 +279,7 @@ class Experiment(CommandMethods):
             mark = self._cache.mark
             if mark[0] != seq or (only_known and not self._verdicts.has(mark)):
                 return None
-            now = status(self.spec, state, self._verdicts.judge(mark))
+            now = self._rules.status(self.spec, state, self._verdicts.judge(mark))
         return now.verdict
 
     def silence(self) -> tuple[bool, int]:
@@ -234,7 +290,12 @@ class Experiment(CommandMethods):
     def alarmed(self) -> bool:
         """Whether the last notice of an alarm said that one was raised."""
         with self._cache.current() as state:
-            return state.told.alarm
+            return bool(state.told.alarm)
+
+    def stopped_by_guards(self) -> int:
+        """How many variants guards have disabled."""
+        with self._cache.current() as state:
+            return len(state.stops)
 
     def announce(self) -> bool:
         """Append notices of an alarm, a leader or a verdict that was not told yet; whether there were any.
@@ -245,7 +306,7 @@ class Experiment(CommandMethods):
             mark = self._cache.mark
             if state.phase in WAITING:
                 return False
-            now = status(self.spec, state, self._verdicts.judge(mark))
+            now = self._rules.status(self.spec, state, self._verdicts.judge(mark))
         found = noticed(now.verdict)
         with self._cache.lock:
             if self._cache.mark != mark or not judged(self.spec, self._cache.copy.state, found):
@@ -258,9 +319,14 @@ class Experiment(CommandMethods):
     def summary(self) -> str:
         """The verdict for somebody who has to decide: a paragraph with numbers, units and dates."""
         with self._cache.current() as state:
-            now = status(self.spec, state, self._verdicts.judge(self._cache.mark))
+            now = self._rules.status(self.spec, state, self._verdicts.judge(self._cache.mark))
             reached = progress(self.spec, state, self._cache.copy.latest)
         return summary(self.spec, now.verdict, reached)
+
+    def guards(self) -> tuple[GuardStatus, ...]:
+        """What every guard knows of every variant: its excess over the limit with an interval, and whether it stopped
+        the variant. The intervals hold together and at any time, so they may be watched."""
+        return self.status().guards
 
     def progress(self) -> Reached:
         """Phase, step and dates, as `summary` tells them."""
@@ -270,7 +336,7 @@ class Experiment(CommandMethods):
     def lifts(self) -> tuple[Versus, ...]:
         """The difference of every variant to the control per step; the intervals hold together."""
         with self._cache.current() as state:
-            mark, case = self._cache.mark, case_of(self.spec, state)
+            mark, case = self._cache.mark, self._rules.case_of(self.spec, state)
         return self._verdicts.lifts(mark, case)
 
     def verdicts(self, count: int = POINTS) -> list[VerdictPoint]:
@@ -278,22 +344,55 @@ class Experiment(CommandMethods):
         return history(self._cache.store, self.name, self.status().step, whole("count", count, 2))
 
     def estimates(self) -> Estimates:
-        """Mean and interval of every variant: valid together, at any step, whatever was voided or pinned."""
+        """Mean and interval of every variant: valid together, at any step, whatever was voided or pinned.
+
+        An experiment with units has differences only: see `differences`.
+        """
+        if self.spec.units:
+            raise OutOfTurn(f"experiment {self.name!r} has units, which have no means in common; use differences()")
         with self._cache.current() as state:
-            return estimates(self.spec, state)
+            found: Estimates = self._rules.estimates(self.spec, state)
+            return found
+
+    def differences(self) -> PanelEstimates:
+        """The difference of every variant to the best, as a share of a unit's level, in an experiment with units.
+
+        Intervals are ordinary ones, each alone, for one look.
+        """
+        if not self.spec.units:
+            raise OutOfTurn(f"experiment {self.name!r} has no units; use estimates() and lifts()")
+        with self._cache.current() as state:
+            found: PanelEstimates = self._rules.estimates(self.spec, state)
+            return found
+
+    def test(self) -> UnitsTest:
+        """The exact test of an experiment with units, of "no variant changes any total": one look, at its end."""
+        if not self.spec.units:
+            raise OutOfTurn(f"experiment {self.name!r} has no units; status().test has the test of a schedule")
+        now = self.status()
+        found = now.units_test
+        if found is None:
+            left = (now.horizon or 0) - now.step
+            why = f"{left:,} of {now.horizon:,} steps are left" if left else "there is nothing to compare"
+            raise OutOfTurn(f"test() is one look at the end that was fixed before; {why}")
+        return found
 
     def recommend(self) -> str:
         """The variant to keep, by what is known now."""
         with self._cache.current() as state:
-            return self.spec.variants[state.served if state.phase == "over" else recommended(state)]
+            return self.spec.variants[state.served if state.phase == "over" else self._rules.recommended(state)]
 
-    def explain(self, step: int) -> Explanation:
-        """The figures from which the variant of a step was chosen."""
+    def explain(self, step: int, unit: str | None = None) -> Explanation:
+        """The figures from which the variant of a step was chosen; of a unit, in an experiment with units."""
+        if unit is not None or self.spec.units:
+            known_unit("unit", unit, self.spec.units)
+        step = whole("step", step, 0)
         with self._cache.current(), self._cache.reading() as log:
-            return self._cache.copy.explain(log, step)
+            return self._cache.copy.explain(log, step, unit)
 
     def steps(self, first: int = 0, count: int | None = None) -> list[Step]:
-        """Variant, role and total of each step, from `first` on."""
+        """Variant, role and total of each step, from `first` on; with units, one row for each unit of each step."""
+        first, count = whole("first", first, 0), None if count is None else whole("count", count, 0)
         with self._cache.current(), self._cache.reading() as log:
             return self._cache.copy.steps(log, first, count)
 

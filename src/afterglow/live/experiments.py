@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from afterglow.errors import BadDatabase, UnknownName
 from afterglow.live.cached_state import REREAD, ChangeSignal
+from afterglow.live.clock_watch import ClockWatch
 from afterglow.live.domain import commands
 from afterglow.live.domain.actor import Actor
 from afterglow.live.domain.log import NOTHING, Place, Record, chained
@@ -21,6 +22,7 @@ from afterglow.live.follower import Follower, LogEntry, log_entries
 from afterglow.live.schedule import TickSchedule
 from afterglow.live.store.backup import back_up
 from afterglow.live.store.contract import Store
+from afterglow.live.store.steady_time import ClockReading
 from afterglow.live.verify import Verification, verify
 from afterglow.release import __version__
 
@@ -35,12 +37,28 @@ class Located(NamedTuple):
     hash: bytes = b""  # of the record behind which it goes on, if it is lost
 
 
+def readings(
+    store: Store, clock: Callable[[], float] | None, steady: Callable[[], float] | None
+) -> Callable[[], ClockReading] | None:
+    """How the clock is compared with a monotonic one; None if it is not: one that is given alone is believed."""
+    if clock is None:
+        return store.read_clock
+    return None if steady is None else lambda: ClockReading(clock(), steady(), steady())
+
+
 class Experiments:
     """Creates and opens experiments; `with` closes the database at the end."""
 
-    def __init__(self, store: Store, clock: Callable[[], float] | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        clock: Callable[[], float] | None = None,
+        monotonic: Callable[[], float] | None = None,
+    ) -> None:
         self._store = store
         self._clock = clock or store.now
+        self._watch = ClockWatch(readings(store, clock, monotonic), self._clock)
+        self._watch.times()  # followed from now on
         self._turn = RLock()
         self._open = dict[str, Experiment]()
         self._signal = ChangeSignal()
@@ -66,7 +84,7 @@ class Experiments:
         the past makes steps of an hour begin on the hour, a time in the future schedules the experiment, and the
         control is served until then. `by` is stored in the log.
         """
-        now = self._clock()
+        now = self._watch.times().now / 1000
         given = {"name": name, "variants": variants, "window": window, "horizon": horizon, "start": start}
         begins = now if starts is None else starts
         spec = spec_of({**settings, **given, "starts": begins, "options": options or {}}, __version__)
@@ -91,7 +109,7 @@ class Experiments:
             return known
         with self._turn:
             if name not in self._open:
-                self._open[name] = Experiment(self._store, name, self._clock, self._signal)
+                self._open[name] = Experiment(self._store, name, self._watch, self._signal)
             return self._open[name]
 
     __getitem__ = get
@@ -151,7 +169,8 @@ class Experiments:
         With a `budget` of seconds, experiments that are new here are opened only as long as it lasts. One that fails is
         tried again after pauses that grow to a minute.
         """
-        return dict(self._schedule.tick(self.get, self._clock(), budget))
+        times = self._watch.times()
+        return dict(self._schedule.tick(self.get, max(times.clock, times.now) / 1000, budget))
 
     def next_boundary(self) -> float | None:
         """When the next step of an opened experiment ends on its schedule, in seconds since 1970."""

@@ -1,6 +1,7 @@
 """A copy of an experiment's state that follows its log; steps, explanations and log entries for readers."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -10,19 +11,33 @@ from afterglow.live.domain.amounts import units
 from afterglow.live.domain.commands import Event
 from afterglow.live.domain.expected import GivenTotals, expected_total
 from afterglow.live.domain.log import NOTHING, Place, Record, body_of, chained, read_body
-from afterglow.live.domain.replay import REVISING, range_of
+from afterglow.live.domain.rules import Rules, rules_of
 from afterglow.live.domain.spec import Spec, read_spec
-from afterglow.live.domain.state import VERSION, WAITING, ExperimentState, Role, initial, restored, version_of
-from afterglow.live.domain.status import Explanation, explanation
-from afterglow.live.domain.step_rows import CloseRow, MissedRows, OpenRow, SpoiledRow, VoidRows, changes
-from afterglow.live.domain.transitions import apply
+from afterglow.live.domain.state import WAITING, Role
+from afterglow.live.domain.status import Explanation
+from afterglow.live.domain.step_rows import (
+    Change,
+    MissedRows,
+    OpenRow,
+    SeriesRow,
+    SpoiledRow,
+    StepRow,
+    VoidRows,
+    VoidUnits,
+    totals_in,
+    void_for,
+)
+from afterglow.live.domain.transitions import lengthened, spec_after
+from afterglow.live.domain.units.rows import voided_row
+from afterglow.live.domain.versions import computed_now
 from afterglow.live.reward_keys import rotate
 from afterglow.live.store.contract import Reading, Snapshot, Writing
+from afterglow.live.voided_steps import SET_ASIDE, VoidedSteps
 
 EVERY = 1000  # records between snapshots, more where they are large
 ALL_SPANS = 1 << 62  # a number that no span has
 BYTES = 50  # of snapshots for each record
-VOIDING = (*REVISING, "emergency")  # events by which commands make steps void
+ACCEPT = "accept_clock"  # the event from which on records may have earlier times than before
 
 NO_RECORD = Record(-1, 0, "", "", b"")
 
@@ -36,6 +51,8 @@ class Step(NamedTuple):
     void: bool
     reason: str | None = None  # of the command that made it void
     expected: float | None = None  # total that was expected before it began
+    metrics: dict[str, float] | None = None  # totals that guards watch; None while it is open, and without guards
+    unit: str | None = None  # of an experiment with units
 
 
 class LogEntry(NamedTuple):
@@ -69,7 +86,8 @@ class Follower:
     """The state after record `seq`. `follow` reads on, `happen` adds records."""
 
     spec: Spec
-    state: ExperimentState
+    rules: Rules
+    state: Any  # as the rules make it
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -80,8 +98,8 @@ class Follower:
         self.seq, self.hash, self.latest = -1, NOTHING, 0
         self.kept_seq = self.kept_size = 0  # of the last snapshot
         self.dirty = False
-        self.voided: list[tuple[range, str]] = []  # steps that commands made void, with their reasons
-        self.looked = -1  # the last record that was searched for them
+        self.accepted = -1  # the last record that accepted the clock
+        self.voided = VoidedSteps()
         self.told, self.told_until = (
             GivenTotals(),
             -1,
@@ -124,21 +142,27 @@ class Follower:
         if first is None or first.kind != "create":
             raise BadDatabase(f"the log of {self.name!r} doesn't begin with its creation; go back to a backup")
         self.spec = read_spec(first.body)
+        self.rules = rules_of(self.spec)
         if self.spec.name != self.name:
             raise BadDatabase(f"the log of {self.name!r} is that of {self.spec.name!r}; go back to a backup")
         snapshot = log.snapshot(step)
         if snapshot is None:
-            self.state = initial(self.spec)
+            self.state = self.rules.initial(self.spec)
             return
         record = next(log.records(snapshot.seq - 1, 1), None)
         if record is None or snapshot.check != check(record.hash, snapshot.state):
             raise BadDatabase(f"snapshot {snapshot.seq:,} of {self.name!r} was changed; go back to a backup")
-        if version_of(snapshot.state) != VERSION:
-            self.state = initial(self.spec)
+        if not computed_now(snapshot.state):
+            self.state = self.rules.initial(self.spec)
             return
-        self.state = restored(self.spec, snapshot.state)
+        self.restore(snapshot.state)
         self.seq, self.hash, self.latest = record.seq, record.hash, record.at
         self.kept_seq, self.kept_size = snapshot.seq, len(snapshot.state)
+
+    def restore(self, text: str) -> None:
+        """Go on from a snapshot."""
+        self.state = self.rules.restored(self.spec, text)
+        self.spec = lengthened(self.spec, self.state.lengthened)
 
     def take(self, record: Record) -> None:
         """Apply one record, if it continues the chain."""
@@ -148,7 +172,9 @@ class Follower:
                 f"record {seq:,} of {self.name!r} doesn't follow from the one before; go back to a backup"
             )
         try:
-            apply(self.spec, self.state, kind, read_body(body))
+            values = read_body(body)
+            self.rules.apply(self.spec, self.state, kind, values)
+            self.spec = spec_after(self.spec, kind, values)
         except (LookupError, TypeError, ValueError) as error:
             if isinstance(error, BadFormat):
                 raise
@@ -156,6 +182,8 @@ class Follower:
                 f"record {seq:,} of {self.name!r} can't be read: {error!r}; go back to a backup"
             ) from error
         self.seq, self.hash, self.latest = seq, mark, max(at, self.latest)
+        if kind == ACCEPT:
+            self.accepted, self.latest = seq, at
 
     def happen(self, log: Writing, at: int, events: list[Event]) -> bool:
         """Add events to the log and the state; whether keys were erased on the way."""
@@ -166,11 +194,11 @@ class Follower:
             mark = chained(self.hash, self.seq + 1, at, kind, body)
             log.append([Record(self.seq + 1, at, kind, body, mark)])
             before = self.state.step
-            made = list(changes(self.spec, self.state, kind, values))
-            apply(self.spec, self.state, kind, values)
+            made = list(self.rules.changes(self.spec, self.state, kind, values))
+            self.rules.apply(self.spec, self.state, kind, values)
+            self.spec = spec_after(self.spec, kind, values)
             if self.state.phase != "over" and (kind == "start" or self.state.step > before):
-                state = self.state
-                made.append(OpenRow(state.step, state.served, state.planned, str(state.role)))
+                made.append(self.rules.opened(self.spec, self.state))
             write(log, made)
             self.seq, self.hash, self.latest = self.seq + 1, mark, at
         if not events:
@@ -192,7 +220,7 @@ class Follower:
             log.put_snapshot(Snapshot(self.seq, self.state.step, text, check(self.hash, text)))
             self.kept_seq, self.kept_size = self.seq, len(text)
 
-    def explain(self, log: Reading, step: int) -> Explanation:
+    def explain(self, log: Reading, step: int, unit: str | None = None) -> Explanation:
         """Why a step has its variant: the log is replayed up to it."""
         now = self.state
         if now.phase in WAITING or not 0 <= step <= now.step or (now.phase == "over" and step == now.step):
@@ -206,20 +234,25 @@ class Follower:
             past.take(record)
             if past.state.step == step and past.state.phase not in WAITING:
                 break
-        explained = explanation(past.spec, past.state)
-        if not row.void:
-            return explained
-        return replace(explained, why=f"{explained.why}; void: {self.reason(log, step) or 'nothing was reported'}")
+        explained = past.rules.explanation(past.spec, past.state, unit)
+        voided = self.voided.read(log, self.seq)
+        number = 0 if unit is None else self.spec.units.index(unit)
+        if row.void or (unit is not None and void_for(row, [number])):
+            known = "it may have reports of the silent steps before it" if row.total else "nothing was reported"
+            return replace(explained, why=f"{explained.why}; void: {voided.reason(step, number) or known}")
+        if voided.role(row) == Role.ASIDE:
+            return replace(explained, role=str(Role.ASIDE), why=f"{explained.why} then; {SET_ASIDE}")
+        return explained
 
-    def reason(self, log: Reading, step: int) -> str | None:
-        """The reason of the command that made a step void, if there was one."""
-        if self.looked < self.seq:
-            new = [one for kind in VOIDING for one in log.records(self.looked, kind=kind)]
-            new.sort(key=lambda one: one.seq)
-            read = [(range_of(one), read_body(one.body)) for one in new]
-            self.voided += [(steps, str(body["reason"])) for steps, body in read if body.get("void", True)]
-            self.looked = self.seq
-        return next((why for steps, why in self.voided if step in steps), None)
+    def by_unit(self, log: Reading, row: StepRow) -> Iterator[Step]:
+        """A step of each unit."""
+        names, kept, voided = self.spec.variants, json.loads(row.series or "{}"), self.voided.read(log, self.seq)
+        columns = (kept["served"], kept["planned"], kept["roles"], kept["totals"], kept["voids"])
+        for number, (served, planned, role, total, void) in enumerate(zip(*columns, strict=True)):
+            why = voided.reason(row.step, number) if void else None
+            amount = None if total is None else units(total)
+            unit = self.spec.units[number]
+            yield Step(row.step, names[served], names[planned], role, amount, bool(void), why, unit=unit)
 
     def expected_from(self, log: Reading, first: int, count: int | None) -> Callable[[int], float | None]:
         """The expected total of each step from `first` on."""
@@ -238,20 +271,30 @@ class Follower:
 
         return found
 
+    def metrics(self, row: StepRow) -> dict[str, float] | None:
+        """The totals of a row beside the reward, by name."""
+        if len(self.spec.metrics) == 1 or row.total is None:
+            return None
+        others = totals_in(row)[1:] or [0] * (len(self.spec.metrics) - 1)
+        return {name: units(total) for name, total in zip(self.spec.metrics[1:], others, strict=True)}
+
     def steps(self, log: Reading, first: int, count: int | None) -> list[Step]:
         """Variant, role and total of each step."""
+        if self.spec.units:
+            return [step for row in log.steps(first, count) for step in self.by_unit(log, row)]
         names, expected = self.spec.variants, self.expected_from(log, first, count)
+        voided = self.voided.read(log, self.seq)
         return [
             Step(
-                row.step, names[row.served], names[row.planned], row.role,
+                row.step, names[row.served], names[row.planned], voided.role(row),
                 None if row.total is None else units(row.total), bool(row.void),
-                self.reason(log, row.step) if row.void else None, expected(row.step),
+                voided.reason(row.step) if row.void else None, expected(row.step), self.metrics(row),
             )
             for row in log.steps(first, count)
         ]  # fmt: skip
 
 
-def write(log: Writing, made: list[OpenRow | CloseRow | MissedRows | SpoiledRow | VoidRows]) -> None:
+def write(log: Writing, made: list[Change]) -> None:
     """Change the rows of steps."""
     for one in made:
         if isinstance(one, OpenRow):
@@ -260,10 +303,24 @@ def write(log: Writing, made: list[OpenRow | CloseRow | MissedRows | SpoiledRow 
             log.repeat_step(*one)
         elif isinstance(one, VoidRows):
             log.void_steps(*one)
+        elif isinstance(one, SeriesRow):
+            log.put_series([one])
+        elif isinstance(one, VoidUnits):
+            void_units(log, one)
         elif isinstance(one, SpoiledRow):
             log.spoil_step(*one, str(Role.EMERGENCY))
         else:
             log.end_step(*one)
+
+
+def void_units(log: Writing, change: VoidUnits) -> None:
+    """Mark steps as void for some units, and as a whole where they are for all."""
+    rows = [row for row in log.steps(change.first, change.last - change.first + 1) if not row.void]
+    made = [voided_row(row, change.units) for row in rows]
+    log.put_series([(row.step, row.series or "") for row in made])
+    for row in made:
+        if row.void:
+            log.void_steps(row.step, row.step)
 
 
 def check(mark: bytes, state: str) -> bytes:

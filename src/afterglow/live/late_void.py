@@ -8,18 +8,20 @@ replay begins again.
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from afterglow.live.domain.commands import Voided
 from afterglow.live.domain.log import Record, read_body
-from afterglow.live.domain.replay import REVISING, Replay, StepSet, range_of
-from afterglow.live.domain.spec import Spec
+from afterglow.live.domain.replay import REVISING
+from afterglow.live.domain.rules import rules_of
+from afterglow.live.domain.spec import Spec, read_spec
 from afterglow.live.store.contract import Reading, Store
 
 BATCH = 1000  # records read at once
 
 
-def voided_steps(log: Reading) -> Iterator[range]:
-    """All steps that commands have voided."""
+def voiding(log: Reading) -> Iterator[Record]:
+    """All records of commands that have voided steps."""
     for kind in REVISING:
-        yield from map(range_of, log.records(kind=kind))
+        yield from log.records(kind=kind)
 
 
 class VoidCost(NamedTuple):
@@ -32,15 +34,15 @@ class VoidCost(NamedTuple):
 class LateVoid:
     """`prepare` outside any transaction, then `follows` inside the one that needs it."""
 
-    def __init__(self, spec: Spec, steps: range) -> None:
+    def __init__(self, spec: Spec, gone: Voided) -> None:
         self.spec = spec
-        self.steps = steps
+        self.gone = gone
 
     def prepare(self, store: Store) -> None:
         with store.reading(self.spec.name) as log:
             self.known = log.head().seq
-            early = StepSet(map(range_of, log.records(kind="void")))
-            self.replay = Replay(self.spec, StepSet([*voided_steps(log), self.steps]), early)
+            created = read_spec(next(iter(log.records(count=1))).body)
+            self.replay = rules_of(created).replay(created, voiding(log), [self.gone])
         self.seq = -1
         while True:
             with store.reading(self.spec.name) as log:

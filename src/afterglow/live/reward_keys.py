@@ -15,14 +15,17 @@ from typing import NamedTuple
 
 from afterglow.checks import whole
 from afterglow.errors import AfterglowError, BadValue, Conflict, argument
-from afterglow.live.domain.amounts import micros, units
+from afterglow.live.domain.amounts import units
+from afterglow.live.domain.guard_settings import metric_micros
 from afterglow.live.domain.spec import Spec
 from afterglow.live.store.contract import Span, Writing
 
 LONGEST = 200
 NEVER_SENT = 1 << 62  # later than any step
+BESIDE = b"\xff"  # never in UTF-8: a key may report the reward and each metric once
 
-Batch = Sequence[tuple[bytes, int]]  # keys and amounts
+Value = tuple[int, int]  # amount and series
+Batch = Sequence[tuple[bytes, Value]]  # keys with them
 
 
 class Named(NamedTuple):
@@ -43,12 +46,12 @@ def settle(
     *earlier, present = spans
     given = [one if isinstance(one, AfterglowError) else still_known(one, spans[0]) for one in batches]
     keys = {key: None for batch in given if not isinstance(batch, AfterglowError) for key, _ in batch}
-    known = dict[bytes, int]()
+    known = dict[bytes, Value]()
     for span in spans if suspect else earlier:
         digests = {digest_of(key, span.salt): key for key in keys}
-        known.update((digests[digest], amount) for digest, amount in log.amounts(span.number, digests).items())
+        known.update((digests[digest], value) for digest, value in log.amounts(span.number, digests).items())
     taken = list[int | AfterglowError]()
-    new = dict[bytes, int]()
+    new = dict[bytes, Value]()
     for batch in given:
         if isinstance(batch, AfterglowError):
             taken.append(batch)
@@ -61,7 +64,7 @@ def settle(
         known.update(fresh)
         new.update(fresh)
         taken.append(len(fresh))
-    rows = sorted((digest_of(key, present.salt), amount) for key, amount in new.items())
+    rows = sorted((digest_of(key, present.salt), amount, series) for key, (amount, series) in new.items())
     log.put_rewards(present.number, step, rows)
     return taken
 
@@ -106,17 +109,21 @@ def old_enough(spec: Spec, span: Span, step: int, now: int) -> bool:
     return step - span.first >= spec.remember and now - span.began >= spec.remember_ms
 
 
-def unknown(batch: Batch, known: dict[bytes, int]) -> dict[bytes, int]:
-    """The rewards of a batch that are new; one whose key came with another amount is refused."""
-    fresh = dict[bytes, int]()
-    for key, amount in batch:
+def unknown(batch: Batch, known: dict[bytes, Value]) -> dict[bytes, Value]:
+    """The rewards of a batch that are new; one whose key came with another amount or series is refused."""
+    fresh = dict[bytes, Value]()
+    for key, value in batch:
         before = known.get(key)
         if before is None:
-            before = fresh.setdefault(key, amount)
-        if before != amount:
+            before = fresh.setdefault(key, value)
+        if before != value:
+            was, now = f"amount {units(before[0]):,g}", f"{units(value[0]):,g}"
+            if before[0] == value[0]:
+                was, now = "this amount for another total", "for this one"
+            name = key.partition(BESIDE)[0].decode()
             raise Conflict(
-                f"{argument('key')} {key.decode()!r} came with amount {units(before):,g} before, now with "
-                f"{units(amount):,g}; a new reward needs a key of its own",
+                f"{argument('key')} {name!r} came with {was} before, now with {now}; a new reward needs a key of its "
+                "own",
                 kind="key-reused",
                 field="key",
             )
@@ -124,14 +131,22 @@ def unknown(batch: Batch, known: dict[bytes, int]) -> dict[bytes, int]:
 
 
 def readable(spec: Spec, rewards: Sequence[tuple[object, ...]]) -> Named | AfterglowError:
-    """Keys and amounts in micro-units, or why the whole batch is refused; a reward may have its first step too."""
-    most, first = spec.most, NEVER_SENT
+    """Keys and amounts in micro-units, or why the whole batch is refused.
+
+    A reward may have its first step, its metric and its unit too.
+    """
+    first = NEVER_SENT
     try:
-        batch = list[tuple[bytes, int]]()
-        for key, amount, *step in rewards:
-            batch.append((checked(key), micros("amount", amount, most)))
-            if step and step[0] is not None:
-                first = min(first, whole("step", step[0], 0))
+        batch = list[tuple[bytes, Value]]()
+        for key, amount, *more in rewards:
+            step, metric, unit = (*more, None, None, None)[:3]
+            series = 0 if metric is None else spec.metric(metric)
+            if series:
+                batch.append((checked(key) + BESIDE + str(series).encode(), (metric_micros("amount", amount), series)))
+            else:
+                batch.append((checked(key), (spec.micros("amount", amount), spec.unit_number(unit))))
+            if step is not None:
+                first = min(first, whole("step", step, 0))
         return Named(batch, first)
     except BadValue as refused:
         return refused

@@ -89,7 +89,9 @@ class TickSchedule:
         self.looked = monotonic()
 
     def due(self, now: float) -> list[str]:
-        return [name for name, end in list(self.signal.ends.items()) if end <= now]
+        """Experiments whose step has ended, and those that were held and can go on."""
+        held = [name for name in list(self.signal.held) if name in self.opened and self.opened[name].released()]
+        return [name for name, end in list(self.signal.ends.items()) if end <= now] + held
 
     def boundary(self) -> float | None:
         """When the next step ends, of those that do not fail."""

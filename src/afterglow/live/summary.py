@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from afterglow.estimation.verdict import Gained, Verdict, Versus
 from afterglow.live.domain.spec import Spec
-from afterglow.live.domain.state import WAITING, ExperimentState, Phase
+from afterglow.live.domain.state import WAITING, AnyState, Phase
 
 PERIODS = {60_000: "a minute", 3_600_000: "an hour", 86_400_000: "a day", 604_800_000: "a week"}  # by milliseconds
 ENDS = ("clear", "tested", "proven")  # grades that decide
@@ -22,7 +22,7 @@ class Reached(NamedTuple):
     latest: int  # end of the last step
 
 
-def progress(spec: Spec, state: ExperimentState, latest: int) -> Reached:
+def progress(spec: Spec, state: AnyState, latest: int) -> Reached:
     """`latest` is the time of the last record, which counts where there is no schedule."""
     ended = state.starts + state.step * spec.step_ms if spec.step_ms else max(latest, state.starts)
     return Reached(state.phase, state.step, state.starts, ended)
@@ -82,7 +82,7 @@ def advice(verdict: Verdict, now: Reached) -> str:
     """What to do."""
     best = verdict.recommended
     if best is None:
-        return "" if now.phase in WAITING else "Let it run."
+        return "" if now.phase in (*WAITING, Phase.OVER) else "Let it run."
     if verdict.alarm is not None:
         return "Find the cause of the alarm before you decide."
     if now.phase is Phase.OVER:

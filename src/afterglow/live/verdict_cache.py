@@ -6,7 +6,7 @@ from time import monotonic
 from typing import NamedTuple
 
 from afterglow.estimation.verdict import Verdict, Versus
-from afterglow.live.domain.verdict import LiveCase, decided_by, lifts
+from afterglow.live.domain.rules import AnyCase
 
 Mark = tuple[int, bytes]  # seq and hash of the last record
 
@@ -25,7 +25,7 @@ class VerdictCache:
         self.turn = Lock()
         self.known: Known | None = None
 
-    def verdict(self, mark: Mark, case: LiveCase) -> Verdict:
+    def verdict(self, mark: Mark, case: AnyCase) -> Verdict:
         """The verdict on the state after a record."""
         known = self.known
         if known is not None and known.mark == mark:
@@ -33,14 +33,14 @@ class VerdictCache:
         with self.turn:
             known = self.known
             if known is None or known.mark != mark:
-                known = Known(mark, decided_by(case), monotonic())
+                known = Known(mark, case.verdict(), monotonic())
                 self.known = known
             return known.verdict
 
-    def judge(self, mark: Mark, recent: float = 0.0) -> Callable[[LiveCase], Verdict]:
+    def judge(self, mark: Mark, recent: float = 0.0) -> Callable[[AnyCase], Verdict]:
         """A function that makes the verdict on the state after a record; one of the last `recent` seconds may do."""
 
-        def made(case: LiveCase) -> Verdict:
+        def made(case: AnyCase) -> Verdict:
             known = self.known
             if known is not None and known.verdict.over == case.over and monotonic() - known.at < recent:
                 return known.verdict
@@ -53,13 +53,13 @@ class VerdictCache:
         known = self.known
         return known is not None and known.mark == mark
 
-    def lifts(self, mark: Mark, case: LiveCase) -> tuple[Versus, ...]:
+    def lifts(self, mark: Mark, case: AnyCase) -> tuple[Versus, ...]:
         """The difference of every variant to the control."""
         known = self.known
         if known is not None and known.mark == mark and known.lifts is not None:
             return known.lifts
         found = self.verdict(mark, case)
         with self.turn:
-            made = lifts(case)
+            made = case.lifts()
             self.known = Known(mark, found, monotonic(), made)
             return made

@@ -8,9 +8,11 @@ million steps takes about a second: its points are the steps of snapshots.
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from afterglow.estimation.verdict import Verdict
 from afterglow.live.domain.log import Record
-from afterglow.live.domain.state import VERSION, WAITING, restored, version_of
-from afterglow.live.domain.verdict import verdict
+from afterglow.live.domain.rules import rules_of
+from afterglow.live.domain.state import WAITING
+from afterglow.live.domain.versions import computed_now
 from afterglow.live.follower import Follower
 from afterglow.live.store.contract import Reading, Store
 
@@ -50,7 +52,7 @@ def history(store: Store, name: str, now: int, count: int = POINTS) -> list[Verd
 
 
 def point(past: Follower) -> VerdictPoint:
-    found = verdict(past.spec, past.state)
+    found: Verdict = rules_of(past.spec).case_of(past.spec, past.state).verdict()
     best = None if found.recommended is None else str(found.recommended)
     return VerdictPoint(past.state.step, found.grade, best, {str(arm): one for arm, one in found.chances.items()})
 
@@ -58,11 +60,11 @@ def point(past: Follower) -> VerdictPoint:
 def jump(past: Follower, log: Reading, step: int) -> None:
     """Go on with the last snapshot of at most a step, if that is further and of this version."""
     snapshot = log.snapshot(step)
-    if snapshot is None or snapshot.seq <= past.seq or version_of(snapshot.state) != VERSION:
+    if snapshot is None or snapshot.seq <= past.seq or not computed_now(snapshot.state):
         return
     record = next(log.records(snapshot.seq - 1, 1), None)
     if record is not None:
-        past.state = restored(past.spec, snapshot.state)
+        past.restore(snapshot.state)
         past.seq, past.hash, past.latest = record.seq, record.hash, record.at
 
 

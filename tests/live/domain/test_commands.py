@@ -130,7 +130,7 @@ def test_stopping_keeps_the_control_unless_another_is_named(experiments: Experim
         experiment.reward(2.5)
         experiment.stop("enough", keep)
         assert experiment.current() == experiment.recommend() == kept
-        assert experiment.steps(5) == [(5, "69", "69", "last", 2.5, False, None, None)]
+        assert experiment.steps(5) == [(5, "69", "69", "last", 2.5, False, None, None, None, None)]
         with pytest.raises(OutOfTurn, match="was stopped at step 5; create a new one"):
             experiment.reward(1.0)
         assert experiment.verify().ok

@@ -12,6 +12,7 @@ import pytest
 import afterglow
 from afterglow import Agent
 from afterglow.errors import BadValue
+from afterglow.estimation.comparison import MOST
 from afterglow.estimation.verdict import Verdict
 from afterglow.live.domain import commands
 from afterglow.live.domain.commands import Event as Logged
@@ -20,7 +21,7 @@ from afterglow.live.domain.spec import Spec, read_spec, specify
 from afterglow.live.domain.state import ExperimentState, Phase, initial
 from afterglow.live.domain.status import status
 from afterglow.live.domain.transitions import apply
-from afterglow.live.domain.verdict import MOST, case_of, decided_by, lifts, to_keep, verdict
+from afterglow.live.domain.verdict import case_of, decided_by, lifts, to_keep, verdict
 from afterglow.live.summary import progress, summary
 from afterglow.live.verdict_cache import VerdictCache
 
@@ -182,7 +183,7 @@ def test_a_verdict_is_computed_once_for_each_record_and_only_if_asked_for(monkey
         asked.append(1)
         return decided
 
-    monkeypatch.setattr("afterglow.live.verdict_cache.decided_by", count)
+    monkeypatch.setattr("afterglow.live.domain.verdict.decided_by", count)
     cache = VerdictCache()
     now = [status(spec, state, cache.judge((seq, b""))) for seq in (7, 7, 8)]
     assert asked == []
@@ -203,7 +204,7 @@ def test_rewards_and_the_current_variant_do_not_wait_for_a_verdict(
             assert may_end.wait(60)
             return decided_by(case)
 
-        monkeypatch.setattr("afterglow.live.verdict_cache.decided_by", slow)
+        monkeypatch.setattr("afterglow.live.domain.verdict.decided_by", slow)
         asked = pool.submit(experiment.verdict)
         assert computing.wait(60)
         experiment.reward(0.5)

@@ -159,8 +159,8 @@ def test_a_decision_is_as_old_as_what_was_read_not_as_its_arrival(
     experiment = replicas[0].create("hourly", **HOURLY)
     take_time = replicas[0]._store.take_time  # type: ignore[attr-defined]
 
-    def held_up(opened: object) -> None:
-        take_time(opened)
+    def held_up(opened: object, after: float) -> None:
+        take_time(opened, after)
         now[0] += REREAD
 
     experiment.status()
@@ -199,7 +199,9 @@ def test_the_time_of_the_database_decides(address: str) -> None:
         (there,) = base.execute("SELECT extract(epoch FROM clock_timestamp())::float8").fetchone() or (0.0,)
         assert abs(experiments.now() - there) < 60
         assert abs((experiment.decision().valid_until or 0.0) - 3600 - there) < 60
-        experiments._store.offset += 7200.0  # type: ignore[attr-defined]  # this machine's clock is two hours early
+        known = experiments._store.reading_of_clock  # type: ignore[attr-defined]
+        early = known._replace(time=known.time + 7200.0)  # this machine's clock is two hours early
+        experiments._store.reading_of_clock = early  # type: ignore[attr-defined]
         assert experiment.reward(1.0).step == 0
         assert abs(experiments.now() - time()) < 60
 

@@ -28,7 +28,10 @@ def scatter(kinds: list[Batches]) -> tuple[float, int]:
 class Text:
     """Tell it each total; `arm` is the arm to play next, `evidence` the kind that the last decision rests on."""
 
-    def __init__(self, arms: int, window: int, horizon: int | None, noise: float = 0.0, proof: bool = True) -> None:
+    def __init__(
+        self, arms: int, window: int, horizon: int | None, noise: float = 0.0, proof: bool = True, knowing: bool = False
+    ) -> None:
+        self.knowing = knowing
         self.K, self.d, self.w, self.T, self.sd, self.proof = arms, window, window - 1, horizon, noise, proof
         self.m1 = max(math.ceil(window / 2), 8)
         self.b = max(math.ceil(window / 2), min(window, 8))
@@ -137,8 +140,9 @@ class Text:
         elif self.bounds(0.07, self.v()):
             self.evidence = "estimated"
         else:
-            self.evidence = "ordinary"
-            self.means()
+            self.evidence = "compared" if self.knowing and self.doubt() else "ordinary"
+            if self.evidence == "ordinary":
+                self.means()
         return None
 
     def alarm(self) -> bool:
@@ -191,6 +195,26 @@ class Text:
                 self.begin(r, steps)
                 return True
         self.hold(self.age // 20)
+        return True
+
+    def doubt(self) -> bool:
+        """Play the best arm and the one that is hardest to tell from it in turn, within 30 % of random play."""
+        if len(self.tried()) < self.K:
+            return False
+        v, best = self.v(), max(range(self.K), key=lambda i: (self.washed(i), -i))
+        squares = {
+            i: (self.washed(best) - self.washed(i)) ** 2
+            / (v * (1 / self.steps(best) + 1 / self.steps(i)))
+            / (1 + 8 * self.d / self.steps(i))
+            for i in range(self.K)
+            if i != best
+        }
+        close = min(squares, key=lambda i: (squares[i], i))
+        left = self.spare(0.3, close) - self.washout
+        if squares[close] >= 10 or left < self.m1:
+            return False
+        steps = min(self.d * max(2, math.ceil(self.steps(close) / 2 / self.d)), int(left))
+        self.begin(close if self.arm == best else best, steps)
         return True
 
     def means(self) -> None:

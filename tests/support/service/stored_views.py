@@ -11,8 +11,9 @@ from afterglow.live import Experiment, Experiments
 from afterglow.live.domain.status import Status
 from afterglow.live.domain.transitions import NOTICES
 
-WORDED = {"alarm", "missing"}  # sentences: whether there is one is compared, not its words
+WORDED = {"alarm", "missing", "sentence"}  # sentences: whether there is one is compared, not its words
 RENAMED = ("/status/status", "/status/leader", "/status/lead")  # the verdict has what they said, with other grades
+REPLACED = ("mean", "low", "high", "missing")  # of differences: their intervals are now those of verdicts
 PROVEN = ("decided", "finished")  # what `proven` was called
 Turn = Callable[[float], None]  # sets the clock forward by so many hours
 
@@ -32,6 +33,8 @@ def differences(stored: Any, found: Any, place: str = "") -> Iterator[str]:
         for key, value in stored.items():
             if f"{place}/{key}".endswith(RENAMED):
                 yield from other_grade(found, place) if key == "status" and value in PROVEN else ()
+            elif "/differences/" in place and key in REPLACED:
+                continue
             elif key not in found:
                 yield f"{place}/{key}: missing"
             elif key not in WORDED or value is None or found[key] is None:
@@ -53,7 +56,7 @@ def other_grade(found: Mapping[str, Any], place: str) -> Iterator[str]:
 
 
 def status_view(status: Status) -> Any:
-    shown = {one.name: getattr(status, one.name) for one in fields(status) if one.name != "judge"}
+    shown = {one.name: getattr(status, one.name) for one in fields(status) if one.name not in ("judge", "examine")}
     return shown | {"grade": status.status, "sentence": status.verdict.sentence}
 
 

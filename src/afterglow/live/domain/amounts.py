@@ -4,6 +4,7 @@ from decimal import Decimal
 from numbers import Real
 from typing import Any
 
+from afterglow.checks import is_number
 from afterglow.errors import BadValue, argument
 
 Amount = float | Decimal
@@ -33,6 +34,16 @@ def micros(name: str, amount: object, most: int) -> int:
             "if it is right, reward_max or the window is too small"
         )
     return min(most, value * MICRO if isinstance(value, int) else round(float(value) * MICRO))
+
+
+def signed_micros(name: str, amount: object) -> int:
+    """An amount in micro-units, which may be negative: units need no `reward_max`."""
+    if type(amount) is int and abs(amount) <= MOST:
+        return amount * MICRO
+    given = float(amount) if isinstance(amount, Decimal) and not amount.is_nan() else amount
+    if not is_number(given) or abs(given) > MOST:
+        raise BadValue(f"{argument(name)} must be a number between -{MOST:,} and {MOST:,}, got {amount!r}")
+    return round(float(given) * MICRO)
 
 
 def units(amount: int) -> float:

@@ -17,6 +17,7 @@ from typing import Any
 from afterglow.checks import arm_names, between, is_number, number, whole
 from afterglow.errors import BadValue, UnknownName, argument
 from afterglow.live.domain import limits
+from afterglow.live.domain.guard_settings import Guard, read_guards
 
 LONGEST_NAME, LONGEST_TEXT = 100, 1000  # characters
 
@@ -27,6 +28,9 @@ class Kind(StrEnum):
     NAME = "name"  # of an experiment
     VARIANTS = "variants"
     VARIANT = "variant"
+    UNITS = "units"
+    UNIT = "unit"
+    LEVELS = "levels"  # a number for each unit
     WHOLE = "whole number"
     NUMBER = "number"
     NUMBERS = "numbers"
@@ -35,6 +39,7 @@ class Kind(StrEnum):
     TIME = "time"  # seconds since 1970
     POLICY = "policy"
     OPTIONS = "options"  # of a policy, by name
+    GUARDS = "guards"  # limits of secondary totals, by name
 
 
 class Required:
@@ -73,19 +78,25 @@ class Argument:
     def required(self) -> bool:
         return self.default is REQUIRED
 
-    def read(self, value: object, variants: Sequence[str] | None = None) -> Any:
-        """The value in its type, or an error that names the argument; a variant must be one of `variants`."""
+    def read(self, value: object, variants: Sequence[str] | None = None, units: Sequence[str] | None = None) -> Any:
+        """The value in its type, or an error that names the argument; a variant must be one of `variants`, a unit one
+        of `units`."""
         if value is REQUIRED:
             raise BadValue(f"{argument(self.name)} is missing; give {self.kind.value!r}")
         if value is None and self.default is None:
             return None
         if self.kind is Kind.VARIANT and variants is not None:
             return known_variant(self.name, value, variants)
+        if self.kind is Kind.UNIT and units is not None:
+            return known_unit(self.name, value, units)
         return READERS[self.kind](self, value)
 
 
 def read_all(
-    arguments: Sequence[Argument], given: Mapping[str, object], variants: Sequence[str] | None = None
+    arguments: Sequence[Argument],
+    given: Mapping[str, object],
+    variants: Sequence[str] | None = None,
+    units: Sequence[str] | None = None,
 ) -> dict[str, Any]:
     """All values by name, checked; an unknown name is refused."""
     known = [one.name for one in arguments]
@@ -93,7 +104,7 @@ def read_all(
         if name not in known:
             takes = f"it takes {', '.join(known)}" if known else "it takes none"
             raise UnknownName("argument", name, known, takes, field=name)
-    return {one.name: one.read(given.get(one.name, one.default), variants) for one in arguments}
+    return {one.name: one.read(given.get(one.name, one.default), variants, units) for one in arguments}
 
 
 def known_variant(field: str, name: object, variants: Sequence[str]) -> str:
@@ -101,6 +112,30 @@ def known_variant(field: str, name: object, variants: Sequence[str]) -> str:
     if name not in variants:
         raise UnknownName("variant", str(name), variants, f"available: {', '.join(variants)}", field=field)
     return str(name)
+
+
+def refuse_unnamed(field: str, name: object) -> None:
+    """Refuse what can't be the name of a unit."""
+    if name is not None and not isinstance(name, str):
+        raise BadValue(f"{argument(field)} must be the name of a unit, got {name!r}")
+
+
+def known_unit(field: str, name: object, units: Sequence[str]) -> str:
+    """The name of a unit of the experiment."""
+    if not units:
+        raise BadValue(
+            f"{argument(field)} must be left out, got {name!r}: the experiment has one total a step and no units"
+        )
+    if name is None:
+        raise BadValue(f"{argument(field)} is missing: the experiment has the units {shortened(units)}; name one")
+    if name not in units:
+        raise UnknownName("unit", str(name), units, f"the units are {shortened(units)}", field=field)
+    return str(name)
+
+
+def shortened(names: Sequence[str], most: int = 12) -> str:
+    """A list of names that is not too long for a sentence."""
+    return f"{', '.join(names[:most])}{', …' * (len(names) > most)}"
 
 
 def read_whole(one: Argument, value: object) -> int:
@@ -179,6 +214,20 @@ def read_variants(one: Argument, value: object) -> tuple[str, ...]:
     return found
 
 
+def read_units(one: Argument, value: object) -> tuple[str, ...]:
+    """At least two different names of units."""
+    found = tuple(read_variant(one, name) for name in arm_names(value, one.name))
+    limits.at_most(one.name, len(found), limits.UNITS)
+    return found
+
+
+def read_levels(one: Argument, value: object) -> dict[str, float]:
+    """A number for each unit; whether they are the experiment's units is checked with them."""
+    if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
+        raise BadValue(f"{argument(one.name)} must be a mapping from units to mean totals, got {value!r}")
+    return dict(value)
+
+
 def read_policy(one: Argument, value: object) -> str:
     if not isinstance(value, str):
         raise BadValue(f"{argument(one.name)} must be the name of one of Afterglow's policies, got {value!r}")
@@ -191,10 +240,17 @@ def read_options(one: Argument, value: object) -> dict[str, Any]:
     return dict(value)
 
 
+def guards_of(one: Argument, value: object) -> tuple[Guard, ...]:
+    return read_guards(one.name, value)
+
+
 READERS: Mapping[Kind, Callable[[Argument, object], Any]] = {
     Kind.NAME: read_name,
     Kind.VARIANTS: read_variants,
     Kind.VARIANT: read_variant,
+    Kind.UNITS: read_units,
+    Kind.UNIT: read_variant,
+    Kind.LEVELS: read_levels,
     Kind.WHOLE: read_whole,
     Kind.NUMBER: read_number,
     Kind.NUMBERS: read_numbers,
@@ -203,4 +259,5 @@ READERS: Mapping[Kind, Callable[[Argument, object], Any]] = {
     Kind.TIME: read_number,
     Kind.POLICY: read_policy,
     Kind.OPTIONS: read_options,
+    Kind.GUARDS: guards_of,
 }

@@ -15,23 +15,30 @@ from afterglow import records
 from afterglow.estimation.batch_means import Batches
 from afterglow.estimation.bounds import FIRST_LOOK, LATER_LOOKS, Tally
 from afterglow.estimation.bounds_with_gaps import NEVER, BoundsWithGaps
-from afterglow.estimation.differences import Evidence, evidence
+from afterglow.live.domain.guard_record import GuardRecord
 
 
 class ExperimentBounds(BoundsWithGaps):
     """Bounds with gaps, whose last steps can be voided."""
 
-    def __init__(self, arms: int, window: int, confidence: float, season: int = 1) -> None:
+    def __init__(
+        self, arms: int, window: int, confidence: float, season: int = 1, guarded: GuardRecord | None = None
+    ) -> None:
         super().__init__(arms, window, confidence, season)
+        self.guarded = guarded  # totals of metrics that guards watch
         self.look = NEVER
         self.due = 0  # age at which a settled run is looked at next
         self.fresh = list[float | None]()  # washed totals of the current run that can still be voided, None if void
 
     def wash(self, arm: int, total: float) -> None:
         self.fresh.append(total)
+        if self.guarded is not None:
+            self.guarded.wash()
 
     def leave_out(self) -> None:
         self.fresh.append(None)
+        if self.guarded is not None:
+            self.guarded.leave_out()
 
     def counted(self) -> Batches:
         """Batches of all washed totals, those included that can still be voided."""
@@ -41,12 +48,11 @@ class ExperimentBounds(BoundsWithGaps):
         batches.add_all(self.current, self.fresh)
         return batches
 
-    def evidence(self) -> Evidence:
-        return evidence(self.counted())
-
     def begin(self, arm: int, tally: Tally) -> None:
         self.finish()
         super().begin(arm, tally)
+        if self.guarded is not None:
+            self.guarded.end()
         self.look = NEVER
         self.due = self.late + FIRST_LOOK
 
@@ -64,17 +70,23 @@ class ExperimentBounds(BoundsWithGaps):
             tally.washed -= total
             tally.washed_steps -= 1
             self.fresh[-back] = None
+            if self.guarded is not None:
+                self.guarded.retract(back)
         self.lost[arm] += self.late + 1.0
 
     def interrupt(self) -> None:
         self.finish()
         super().interrupt()
+        if self.guarded is not None:
+            self.guarded.end()
 
     def finish(self) -> None:
         """Move fresh totals to the batches: they can't be voided any more."""
         if self.fresh:
             self.batches.add_all(self.current, self.fresh)
             self.fresh = []
+            if self.guarded is not None:
+                self.guarded.finish(self.current)
 
     def settle(self) -> None:
         """Look at the current run: all its steps are final."""
@@ -98,6 +110,7 @@ class ExperimentBounds(BoundsWithGaps):
             "lost_at": self.lost_at,
             "batches": self.batches.values(),
             "fresh": self.fresh[:],
+            **({} if self.guarded is None else {"guards": self.guarded.values()}),
         }
 
     def restore(self, values: dict[str, Any]) -> None:
@@ -109,3 +122,5 @@ class ExperimentBounds(BoundsWithGaps):
         self.batches = Batches(len(tallies), self.late + 1, self.batches.season)
         self.batches.restore(values["batches"], values["current"])
         self.fresh = list(values["fresh"])
+        if self.guarded is not None:
+            self.guarded.restore(values["guards"], values["current"])

@@ -6,18 +6,17 @@ To add a command, add a `Command` here, its effect in `commands` and, for a new 
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from afterglow.errors import OutOfTurn, UnknownName
 from afterglow.live.domain import command_texts as texts
 from afterglow.live.domain import commands, limits
 from afterglow.live.domain.arguments import Argument, Kind, read_all
 from afterglow.live.domain.commands import Context, Event
+from afterglow.live.domain.rules import Effect, rules_of
 from afterglow.live.domain.spec import Spec
-from afterglow.live.domain.state import WAITING, ExperimentState, Phase
+from afterglow.live.domain.state import WAITING, AnyState, Phase
 from afterglow.live.domain.status import Status
 
-Effect = Callable[[Spec, ExperimentState, Context, Mapping[str, Any]], list[Event]]
 STARTED = (Phase.RUNNING, Phase.PAUSED)
 
 
@@ -48,14 +47,13 @@ class Command:
         """Its name in addresses."""
         return self.name.replace("_", "-")
 
-    def events_of(
-        self, spec: Spec, state: ExperimentState, context: Context, given: Mapping[str, object]
-    ) -> list[Event]:
+    def events_of(self, spec: Spec, state: AnyState, context: Context, given: Mapping[str, object]) -> list[Event]:
         """The events that follow; a refusal if the phase, an argument or the state doesn't allow it."""
         if state.phase not in self.phases:
             commands.started(spec, state)
             raise OutOfTurn(f"experiment {spec.name!r} is started already; it is {state.phase}")
-        return self.effect(spec, state, context, read_all(self.arguments, given, spec.variants))
+        effect = rules_of(spec).effects.get(self.name, self.effect)
+        return effect(spec, state, context, read_all(self.arguments, given, spec.variants, spec.units))
 
 
 def effect_of(function: Callable[..., list[Event]]) -> Effect:
@@ -77,7 +75,12 @@ def enabled_and_free(spec: Spec, status: Status) -> list[str]:
 
 def can_be_taken_off(spec: Spec, status: Status) -> list[str]:
     """Variants that are enabled, and the one that is live in any case."""
-    return [name for name in spec.variants if name == status.variant or name not in status.disabled]
+    live = {status.variant, *(one.variant for one in status.units)}
+    return [name for name in spec.variants if name in live or name not in status.disabled]
+
+
+def any_pinned(status: Status) -> bool:
+    return status.pinned is not None or any(one.pinned is not None for one in status.units)
 
 
 def best_to_keep(spec: Spec, status: Status) -> str:
@@ -89,6 +92,12 @@ REASON = Argument(
     label="Reason", hint="Kept in the activity log for everyone with read access. Don't include personal data.",
 )  # fmt: skip
 VARIANT = Argument("variant", Kind.VARIANT, "Variant.", example="59", label="Variant", choices=enabled)
+
+
+UNIT = Argument(
+    "unit", Kind.UNIT, "Unit, in an experiment with units. Without it, all units.", None, example=None,
+    label="Unit", hint="", choices=lambda spec, status: ["", *spec.units],
+)  # fmt: skip
 
 
 COMMANDS: list[Command] = [
@@ -111,15 +120,15 @@ COMMANDS: list[Command] = [
     Command(
         name="pin", summary="Serve one variant, regardless of the plan",
         help="Serve one variant, regardless of the plan, until `unpin`.",
-        arguments=(VARIANT, REASON), phases=STARTED, events=("pin",), effect=effect_of(commands.pin),
+        arguments=(VARIANT, REASON, UNIT), phases=STARTED, events=("pin",), effect=effect_of(commands.pin),
         label="Pin", title="Pin a variant", button="Pin", confirmation=texts.pin, offered=running,
     ),
     Command(
         name="unpin", summary="Serve what is planned again",
         help="End a pin: serve what is planned.",
-        arguments=(REASON,), phases=STARTED, events=("unpin",), effect=effect_of(commands.unpin),
+        arguments=(REASON, UNIT), phases=STARTED, events=("unpin",), effect=effect_of(commands.unpin),
         label="Unpin", title="Unpin the variant", button="Unpin", confirmation=texts.unpin,
-        offered=lambda spec, status: running(spec, status) and status.pinned is not None,
+        offered=lambda spec, status: running(spec, status) and any_pinned(status),
     ),
     Command(
         name="pause", summary="Serve the control and learn nothing",
@@ -149,6 +158,7 @@ COMMANDS: list[Command] = [
                 "last", Kind.WHOLE, "Last step to exclude. Without it, `step` alone.", None, least=0, most=limits.EXACT,
                 example=411, label="Last step", hint="Empty for the first step alone.",
             ),
+            UNIT,
         ),
         phases=(Phase.RUNNING, Phase.PAUSED, Phase.OVER), events=("void", "revise"),
         effect=lambda spec, state, context, given: commands.void_steps(spec, state, context, **given),
@@ -174,7 +184,7 @@ COMMANDS: list[Command] = [
         arguments=(
             Argument(
                 "variant", Kind.VARIANT, "Variant to take off.", example="59", label="Variant to take off",
-                choices=can_be_taken_off, suggested=lambda spec, status: status.variant,
+                choices=can_be_taken_off, suggested=lambda spec, status: status.variant or spec.variants[0],
             ),
             REASON,
         ),
@@ -196,6 +206,48 @@ COMMANDS: list[Command] = [
         phases=STARTED, events=("enable",), effect=effect_of(commands.enable),
         label="Enable", title="Re-enable a variant", button="Enable", confirmation=texts.enable,
         offered=lambda spec, status: running(spec, status) and bool(status.disabled),
+    ),
+    Command(
+        name="accept_clock", summary="Go on by a clock that has jumped",
+        help="Go on after a jump of the clock, which holds the current step, if what the clock shows now is right. The "
+        "held step is void. Steps that the clock has passed are missed; if it went back, the schedule goes back with "
+        "it by whole steps. A clock that is set right again needs no command.",
+        arguments=(REASON,), phases=(Phase.SCHEDULED, *STARTED), events=("accept_clock",),
+        effect=lambda spec, state, context, given: commands.accept_clock(spec, state, context.clock, **given),
+        label="Accept the clock", title="Go on by the clock as it is now", button="Accept the clock",
+        confirmation=texts.accept_clock, offered=lambda spec, status: status.held, at_once=True,
+        grave=True,
+    ),
+    Command(
+        name="extend", summary="Lengthen the horizon",
+        help="Lengthen the horizon of a running experiment. Policies whose schedule was made for the horizon refuse: "
+        "`switchback`, `phased-ucb`, those that eliminate in phases, `composite-exp3`, `auto-wash`. Intervals and "
+        "verdicts hold as before; regret bounds that are proved for a horizon fixed in advance don't.",
+        arguments=(
+            Argument(
+                "horizon", Kind.WHOLE, "New number of steps in all.", least=1, most=limits.HORIZON, example=4000,
+                label="New horizon, in steps", suggested=lambda spec, status: str(spec.horizon or ""),
+            ),
+            REASON,
+        ),
+        phases=STARTED, events=("extend",), effect=effect_of(commands.extend),
+        label="Extend", title="Lengthen the experiment", button="Extend", confirmation=texts.extend,
+        offered=lambda spec, status: running(spec, status) and spec.horizon is not None and commands.extendable(spec),
+        at_once=True,
+    ),
+    Command(
+        name="archive", summary="Hide an ended experiment from lists",
+        help="Hide an experiment that is over from the overview. It keeps serving its variant, and nothing is deleted.",
+        arguments=(REASON,), phases=tuple(Phase), events=("archive",), effect=effect_of(commands.archive),
+        label="Archive", title="Archive the experiment", button="Archive", confirmation=texts.archive,
+        offered=lambda spec, status: status.phase == Phase.OVER and not status.archived, at_once=True,
+    ),
+    Command(
+        name="unarchive", summary="Show an archived experiment in lists again",
+        help="Show an archived experiment in the overview again.",
+        arguments=(REASON,), phases=tuple(Phase), events=("unarchive",), effect=effect_of(commands.unarchive),
+        label="Unarchive", title="Bring the experiment back", button="Bring it back", confirmation=texts.unarchive,
+        offered=lambda spec, status: status.archived, at_once=True,
     ),
     Command(
         name="stop", summary="End the experiment now",

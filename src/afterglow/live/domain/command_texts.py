@@ -25,14 +25,16 @@ def start(spec: Spec, status: Status) -> str:
 
 def pin(spec: Spec, status: Status) -> str:
     return (
-        "{when} everyone gets the variant that you choose, whatever the plan says, until it is unpinned. "
+        f"{{when}} everyone{' in the unit, or in all units,' * bool(spec.units)} gets the variant that you choose, "
+        "whatever the plan says, until it is unpinned. "
         f"{washout(spec)} Pinning the planned variant costs nothing."
     )
 
 
 def unpin(spec: Spec, status: Status) -> str:
     served = "what is planned" if status.phase != "paused" else "the control, {control}, because it is paused,"
-    return f"{{when}} everyone gets {served} instead of {{pinned}}. {washout(spec)}"
+    pinned = "{pinned}" if status.pinned is not None else "the pinned variant"
+    return f"{{when}} everyone gets {served} instead of {pinned}. {washout(spec)}"
 
 
 def pause(spec: Spec, status: Status) -> str:
@@ -86,6 +88,35 @@ def void(spec: Spec, status: Status) -> str:
         "without them; later steps count if it would have served the same variant. The totals stay visible, and the "
         "intervals get wider. This can't be undone."
     )
+
+
+def accept_clock(spec: Spec, status: Status) -> str:
+    return (
+        "Do this if the clock of the service, or of its database, is right as it is now. Step {step}, which was held, "
+        "is void. Steps that the clock has passed are missed; if it went back, the schedule goes back by whole steps. "
+        "If it has passed the last step, the experiment ends for good. "
+        "If the clock is wrong, set it right instead: the experiment then goes on by itself."
+    )
+
+
+def extend(spec: Spec, status: Status) -> str:
+    return (
+        "Takes effect immediately: the experiment has as many steps as you enter, instead of {steps}. It can’t be made "
+        "shorter again, only stopped. Intervals and verdicts hold as before. Bounds on what the policy loses are "
+        "proved for a horizon that is fixed in advance, so they say nothing about an experiment that was made longer "
+        "because of its results."
+    )
+
+
+def archive(spec: Spec, status: Status) -> str:
+    return (
+        "The experiment is hidden from the list of experiments. It keeps serving its variant, its page and its log "
+        "stay, and it can be brought back at any time."
+    )
+
+
+def unarchive(spec: Spec, status: Status) -> str:
+    return "The experiment is listed among the others again. Nothing else changes."
 
 
 def stop(spec: Spec, status: Status) -> str:

@@ -3,16 +3,18 @@
 `command_table` declares the commands of operators; it checks their arguments and the phase of the experiment first.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from afterglow.checks import whole
-from afterglow.errors import Conflict, HorizonReached, OutOfTurn, argument
+from afterglow.errors import BadValue, Conflict, HorizonReached, OutOfTurn, argument
+from afterglow.live.domain import versions
 from afterglow.live.domain.actor import Actor
 from afterglow.live.domain.amounts import FULL, micros, units
 from afterglow.live.domain.expected import phase_at, told
-from afterglow.live.domain.spec import Spec
-from afterglow.live.domain.state import WAITING, ExperimentState, Phase, Role
+from afterglow.live.domain.metric_totals import metric_totals
+from afterglow.live.domain.spec import Spec, policy_of
+from afterglow.live.domain.state import WAITING, AnyState, ExperimentState, Phase, Role
 from afterglow.live.domain.transitions import safe
 
 
@@ -30,10 +32,23 @@ class Reported(NamedTuple):
 
     reports: int
     total: int  # micro-units
+    others: Mapping[int, tuple[int, int]] = {}  # reports and totals of the series after the first
+
+    @classmethod
+    def of(cls, sums: Mapping[int, tuple[int, int]]) -> "Reported":
+        """By series, as stores add them up."""
+        return cls(*sums.get(0, (0, 0)), {series: sum_ for series, sum_ in sums.items() if series})
 
     def kept(self) -> int:
         """The sum as a total is stored."""
         return min(self.total, FULL)
+
+
+class Voided(NamedTuple):
+    """Steps to void: of some units, or whole."""
+
+    steps: range
+    units: tuple[int, ...] = ()  # all, if none is named
 
 
 class Context(Protocol):
@@ -43,17 +58,21 @@ class Context(Protocol):
     def now(self) -> int:
         """Milliseconds since 1970."""
 
+    @property
+    def clock(self) -> int:
+        """What the clock shows, even if it can't be believed."""
+
     def reported(self) -> Reported:
         """What was reported in the current step."""
 
-    def all_void(self, steps: range) -> bool:
+    def all_void(self, steps: Voided) -> bool:
         """Whether all of these steps are void already."""
 
-    def without(self, steps: range) -> dict[str, Any]:
+    def without(self, steps: Voided) -> dict[str, Any]:
         """The state that follows if these steps are void, as a `revise` event has it."""
 
 
-def started(spec: Spec, state: ExperimentState) -> None:
+def started(spec: Spec, state: AnyState) -> None:
     """Refuse what needs a current step."""
     if state.phase in WAITING:
         way_out = "call start()"
@@ -68,7 +87,7 @@ def started(spec: Spec, state: ExperimentState) -> None:
         raise OutOfTurn(f"experiment {spec.name!r} was stopped at step {state.step:,}; create a new one")
 
 
-def start(spec: Spec, state: ExperimentState, now: int) -> list[Event]:
+def start(spec: Spec, state: AnyState, now: int) -> list[Event]:
     """Start: step 0 is the current slot of the schedule. Before its start time the experiment is scheduled."""
     gone = now - spec.starts_ms
     if spec.step_ms and gone < 0:
@@ -79,9 +98,9 @@ def start(spec: Spec, state: ExperimentState, now: int) -> list[Event]:
     return [Event("start", {"starts": starts} | phase)]
 
 
-def due(spec: Spec, state: ExperimentState, now: int) -> bool:
+def due(spec: Spec, state: AnyState, now: int) -> bool:
     """Whether a scheduled start or the end of the current step has come."""
-    if not spec.step_ms or state.phase in (Phase.DRAFT, Phase.OVER):
+    if not spec.step_ms or state.phase in (Phase.DRAFT, Phase.OVER) or state.held is not None:
         return False
     if state.phase is Phase.SCHEDULED:
         return now >= state.starts
@@ -95,8 +114,14 @@ def expect(spec: Spec, state: ExperimentState, first: object, values: Iterable[o
     return Event("expect", told(spec, state, first, values))
 
 
-def close(spec: Spec, state: ExperimentState, given: object, reported: Reported) -> Event:
-    """End the current step with a given total, or with the sum of its rewards."""
+def close(
+    spec: Spec,
+    state: ExperimentState,
+    given: object,
+    reported: Reported,
+    metrics: Mapping[str, object] | None = None,
+) -> Event:
+    """End the current step with a given total, or with the sum of its rewards; the same for totals of metrics."""
     started(spec, state)
     total = reported.kept() if given is None else micros("total", given, spec.most)
     if reported.reports and total != reported.kept():
@@ -105,13 +130,32 @@ def close(spec: Spec, state: ExperimentState, given: object, reported: Reported)
             f"{argument('total')} {given!r}; leave the total out, or report everything one way",
             kind="step-closed", field="total",
         )  # fmt: skip
-    silent = given is None and not reported.reports
-    void = (silent and (spec.heartbeat or not state.told.reported)) or state.role is Role.EMERGENCY
-    body = {"step": state.step, "served": state.served, "total": total, "void": void}
+    silent = given is None and not metrics and not reported.reports and not reported.others
+    spoiled = state.role is Role.EMERGENCY or state.spoiled
+    late = given is None and not silent and has_late_reports(spec, state)
+    void = (silent and (spec.heartbeat or not state.told.reported)) or spoiled or late
+    body: dict[str, Any] = {"step": state.step, "served": state.served, "total": total, "void": void}
+    if len(spec.metrics) > 1:
+        body["metrics"] = metric_totals(spec, reported.others, metrics or {})
+    elif metrics:
+        spec.metric(next(iter(metrics)))
+    body |= {"late": True} if late else {}
     return Event("close", body | {"silent": silent} if silent != void else body)
 
 
-def passed(spec: Spec, state: ExperimentState, now: int, reported: Reported) -> list[Event]:
+def has_late_reports(spec: Spec, state: ExperimentState) -> bool:
+    """Whether what is reported now may belong to silent steps before: with `heartbeat` silence is a fault, such as a
+    batch that is late, and what it kept back arrives in the next step. Experiments of earlier releases go on as they
+    began, without this rule."""
+    earlier = spec.computed["state"] == versions.FIRST["state"]
+    return spec.heartbeat and state.told.reported and state.told.silent > 0 and not earlier
+
+
+# A function that ends the current step, like `close`
+Closing = Callable[[Spec, Any, object, Reported, Mapping[str, object] | None], Event]
+
+
+def passed(spec: Spec, state: AnyState, now: int, reported: Reported, close: Closing = close) -> list[Event]:
     """Events of the schedule: a scheduled start; or the end of the current step, and steps missed since then."""
     if not due(spec, state, now):
         return []
@@ -120,19 +164,19 @@ def passed(spec: Spec, state: ExperimentState, now: int, reported: Reported) -> 
     last = step_at(spec, state, now)
     if spec.horizon is not None:
         last = min(last, spec.horizon)
-    events = [close(spec, state, None, reported)]
+    events = [close(spec, state, None, reported, None)]
     gone = last - state.step - 1
     if gone:
         events.append(Event("missed", {"first": state.step + 1, "count": gone}))
     return events
 
 
-def step_at(spec: Spec, state: ExperimentState, now: int) -> int:
+def step_at(spec: Spec, state: AnyState, now: int) -> int:
     """The number of the step at a time of the schedule: computed, never counted."""
     return (now - state.starts) // spec.step_ms
 
 
-def span(spec: Spec, state: ExperimentState, step: object, last: object) -> range:
+def span(spec: Spec, state: AnyState, step: object, last: object) -> range:
     """The steps to void: from `step` to `last`, or `step` alone. All must have ended."""
     first = whole("step", step, 0)
     final = first if last is None else whole("last", last, first, "step")
@@ -149,14 +193,22 @@ def in_current_hold(state: ExperimentState, steps: range) -> bool:
     return len(steps) == 1 and hold is not None and 0 <= hold.fresh <= steps[0]
 
 
+def total_in_hold(state: ExperimentState, step: int) -> int | None:
+    """The total of a step of the current hold."""
+    hold = state.plan.hold
+    return None if hold is None else hold.totals[hold.place(step)]
+
+
 def void_steps(
-    spec: Spec, state: ExperimentState, context: Context, step: object, reason: str, last: object = None
-) -> list[Event]:
+    spec: Spec, state: ExperimentState, context: Context, step: object, reason: str, last: object = None,
+    unit: None = None,
+) -> list[Event]:  # fmt: skip
     """Void a step, or all up to `last`; nothing if that is done already."""
     steps = span(spec, state, step, last)
     if in_current_hold(state, steps):
         return void(spec, state, steps[0], reason)
-    return [] if context.all_void(steps) else [revise(steps, reason, context.without(steps))]
+    gone = Voided(steps)
+    return [] if context.all_void(gone) else [revise(steps, reason, context.without(gone))]
 
 
 def void(spec: Spec, state: ExperimentState, step: int, reason: str) -> list[Event]:
@@ -172,22 +224,22 @@ def revise(steps: range, reason: str, follows: dict[str, Any]) -> Event:
     return Event("revise", {"first": steps[0], "last": steps[-1], "reason": reason, "follows": follows})
 
 
-def pin(spec: Spec, state: ExperimentState, variant: str, reason: str) -> list[Event]:
+def pin(spec: Spec, state: ExperimentState, variant: str, reason: str, unit: None = None) -> list[Event]:
     arm = spec.variant(variant)
     if arm in state.disabled:
         raise OutOfTurn(f"variant {variant!r} is disabled; enable() it first", field="variant")
     return [Event("pin", {"variant": arm, "reason": reason})] if arm != state.pinned else []
 
 
-def unpin(spec: Spec, state: ExperimentState, reason: str) -> list[Event]:
+def unpin(spec: Spec, state: ExperimentState, reason: str, unit: None = None) -> list[Event]:
     return [Event("unpin", {"reason": reason})] if state.pinned >= 0 else []
 
 
-def pause(spec: Spec, state: ExperimentState, reason: str) -> list[Event]:
+def pause(spec: Spec, state: AnyState, reason: str) -> list[Event]:
     return [Event("pause", {"reason": reason})] if state.phase is Phase.RUNNING else []
 
 
-def resume(spec: Spec, state: ExperimentState, reason: str) -> list[Event]:
+def resume(spec: Spec, state: AnyState, reason: str) -> list[Event]:
     return [Event("resume", {"reason": reason})] if state.phase is Phase.PAUSED else []
 
 
@@ -218,13 +270,69 @@ def emergency(spec: Spec, state: ExperimentState, variant: str, reason: str) -> 
     return [Event("emergency", body | {"void": live and state.phase is not Phase.OVER})]
 
 
-def enable(spec: Spec, state: ExperimentState, variant: str, reason: str) -> list[Event]:
+def enable(spec: Spec, state: AnyState, variant: str, reason: str) -> list[Event]:
     arm = spec.variant(variant)
     return [Event("enable", {"variant": arm, "reason": reason})] if arm in state.disabled else []
 
 
-def go_live(spec: Spec, state: ExperimentState, reason: str) -> list[Event]:
+def go_live(spec: Spec, state: AnyState, reason: str) -> list[Event]:
     return [Event("go_live", {"reason": reason})] if state.shadow else []
+
+
+def hold(state: AnyState, clock: int, expected: int) -> Event:
+    """Hold the current step: the clock can't be believed."""
+    return Event("clock_jump", {"step": state.step, "clock": clock, "expected": expected})
+
+
+def release(spec: Spec, state: AnyState, now: int) -> Event:
+    """The clock is right again. A step that has lasted longer than its time is void: its total is of several steps."""
+    late = state.phase is not Phase.SCHEDULED and step_at(spec, state, now) > state.step
+    return Event("clock_agrees", {"step": state.step, "void": late})
+
+
+def accept_clock(spec: Spec, state: AnyState, clock: int, reason: str) -> list[Event]:
+    """Believe the clock. If it shows an earlier step, the schedule is moved by whole steps, so that it is this one."""
+    if state.held is None:
+        return []
+    waits = state.phase is Phase.SCHEDULED
+    body = {"step": state.step, "clock": clock, "expected": state.held.expected, "void": not waits, "reason": reason}
+    back = 0 if waits else state.step - step_at(spec, state, clock)
+    if back > 0:
+        starts = state.starts - back * spec.step_ms
+        body |= {"starts": starts} | ({"phase": phase_at(spec, starts)} if spec.profile else {})
+    return [Event("accept_clock", body)]
+
+
+def extend(spec: Spec, state: AnyState, horizon: int, reason: str) -> list[Event]:
+    """Lengthen the horizon, if the policy's schedule doesn't depend on it; nothing if it is as long already."""
+    if spec.horizon is None:
+        raise OutOfTurn(f"experiment {spec.name!r} has no horizon: it runs until stop()", field="horizon")
+    if horizon < spec.horizon:
+        rule = f"{argument('horizon')} must be more than the {spec.horizon:,} steps there are"
+        raise BadValue(f"{rule}, got {horizon:,}; stop() ends the experiment sooner")
+    if not extendable(spec):
+        raise OutOfTurn(
+            f"{spec.policy} has made its schedule for {spec.horizon:,} steps, so {spec.name!r} can't be lengthened; "
+            "create another one after it, or use a policy such as thrift-ucb, whose choices follow a longer horizon",
+            field="horizon",
+        )
+    more = horizon - spec.horizon
+    return [Event("extend", {"horizon": horizon, "more": more, "reason": reason})] if more else []
+
+
+def extendable(spec: Spec) -> bool:
+    """Whether the policy's schedule doesn't depend on the horizon."""
+    return not spec.units and policy_of(spec).extendable
+
+
+def archive(spec: Spec, state: AnyState, reason: str) -> list[Event]:
+    if state.phase is not Phase.OVER:
+        raise OutOfTurn(f"experiment {spec.name!r} is {state.phase}; stop() it before it is archived")
+    return [] if state.archived else [Event("archive", {"reason": reason})]
+
+
+def unarchive(spec: Spec, state: AnyState, reason: str) -> list[Event]:
+    return [Event("unarchive", {"reason": reason})] if state.archived else []
 
 
 def stop(spec: Spec, state: ExperimentState, reported: Reported, reason: str, keep: str | None = None) -> list[Event]:
@@ -235,5 +343,8 @@ def stop(spec: Spec, state: ExperimentState, reported: Reported, reason: str, ke
         arm = spec.variant(keep)
     if arm in state.disabled:
         raise OutOfTurn(f"variant {keep!r} is disabled; keep another, or enable() it first", field="keep")
-    body = {"step": state.step, "served": state.served, "total": reported.kept(), "keep": arm, "reason": reason}
+    body: dict[str, Any] = {"step": state.step, "served": state.served, "total": reported.kept(), "keep": arm}
+    body["reason"] = reason
+    if len(spec.metrics) > 1:
+        body["metrics"] = metric_totals(spec, reported.others, {})
     return [Event("stop", body)]

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from afterglow.live.domain.spec import Spec
-from afterglow.live.domain.state import ExperimentState, Phase
+from afterglow.live.domain.state import AnyState, ExperimentState, Phase
 
 
 class Decision(NamedTuple):
@@ -15,6 +15,7 @@ class Decision(NamedTuple):
     planned: str
     role: str
     valid_until: float | None
+    unit: str | None = None  # of an experiment with units
 
 
 class Receipt(NamedTuple):
@@ -25,15 +26,18 @@ class Receipt(NamedTuple):
     duplicates: int
 
 
+NAMES = {Phase.OVER: "over", Phase.DRAFT: "waiting", Phase.SCHEDULED: "waiting"}  # in place of a role
+
+
 def decided(spec: Spec, state: ExperimentState) -> Decision:
-    role = {Phase.OVER: "over", Phase.DRAFT: "waiting", Phase.SCHEDULED: "waiting"}.get(state.phase, str(state.role))
+    role = NAMES.get(state.phase, str(state.role))
     served, planned = spec.variants[state.served], spec.variants[state.planned]
     return Decision(state.step, served, planned, role, end_of(spec, state))
 
 
-def end_of(spec: Spec, state: ExperimentState) -> float | None:
-    """When the decision ends on its schedule."""
-    if not spec.step_ms or state.phase in (Phase.DRAFT, Phase.OVER):
+def end_of(spec: Spec, state: AnyState) -> float | None:
+    """When the decision ends on its schedule; None also while the step is held."""
+    if not spec.step_ms or state.phase in (Phase.DRAFT, Phase.OVER) or state.held is not None:
         return None
     steps = 0 if state.phase is Phase.SCHEDULED else state.step + 1
     return (state.starts + spec.step_ms * steps) / 1000

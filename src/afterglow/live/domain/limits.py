@@ -7,12 +7,14 @@ from afterglow.errors import BadValue, argument
 EXACT = 2**53 - 1  # the whole numbers that every reader of JSON keeps
 UNREADABLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})  # categories of characters
 VARIANTS = 1000
+UNITS, VARIANTS_OF_UNITS = 200, 20  # units of an experiment, and variants where there are units
 WINDOW = 1_000_000  # steps
 HORIZON = 10**12  # steps
 SEASON = 1_000_000  # steps
 REMEMBER = 366 * 86400  # seconds
 REMEMBERED, REMEMBERED_STEPS = 3600, 3  # seconds and steps for which keys are kept unless another time is set
 UNIT = 20  # characters
+GUARDS, GUARDED = 20, 2000  # guards, and guards times variants
 SHORTEST, LONGEST = 0.001, 366 * 86400  # seconds of a step
 LATEST = 7_258_118_400.0  # start, in seconds since 1970: the year 2200
 

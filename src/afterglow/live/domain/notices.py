@@ -11,7 +11,7 @@ from typing import Any
 from afterglow.estimation.verdict import Verdict
 from afterglow.live.domain.commands import Event
 from afterglow.live.domain.spec import Spec
-from afterglow.live.domain.state import ExperimentState, Phase
+from afterglow.live.domain.state import AnyState, Phase
 
 SILENT = 3  # steps without a report, after which it is told
 STANDS_OUT = ("leading", "clear", "tested", "proven")  # grades
@@ -35,7 +35,7 @@ def noticed(verdict: Verdict) -> Noticed:
     return Noticed(verdict.alarm, best if leads else None, verdict.grade, verdict.sentence)
 
 
-def following(spec: Spec, state: ExperimentState, phase: Phase) -> list[Event]:
+def following(spec: Spec, state: AnyState, phase: Phase) -> list[Event]:
     """Notices that follow from the state; `phase` is the one before the last events."""
     made, told = list[Event](), state.told
     if not told.silence and told.silent >= SILENT and state.phase is not Phase.OVER:
@@ -49,7 +49,7 @@ def following(spec: Spec, state: ExperimentState, phase: Phase) -> list[Event]:
     return made
 
 
-def judged(spec: Spec, state: ExperimentState, found: Noticed) -> list[Event]:
+def judged(spec: Spec, state: AnyState, found: Noticed) -> list[Event]:
     """Notices of a verdict on the state; none if all of it was told before."""
     told, made = state.told, list[Event]()
     if (found.alarm is not None) != told.alarm:

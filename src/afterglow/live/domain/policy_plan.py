@@ -128,6 +128,13 @@ class PolicyPlan:
             holding.policy.learn(holding.settings, holding.state, hold.arm, steps, split, head, body)
             self.learned += 1
 
+    def extend(self, more: int) -> None:
+        """The experiment is longer by so many steps."""
+        holding = self.holding
+        if holding is not None and holding.policy.extend is not None:
+            longer = holding.settings.horizon + more
+            holding.settings = holding.policy.extend(holding.settings, holding.state, longer)
+
     def recommend(self, pulls: Sequence[int]) -> int:
         """The variant to keep: the policy's, or the one played most while it has none."""
         holding = self.holding
@@ -149,7 +156,7 @@ class PolicyPlan:
             **({"adjustments": hold.adjustments[:]} if hold and hold.adjustments else {}),
             "opened": holding.opened if holding else 0,
             "stream": holding.stream if holding else 0,
-            "settings": holding and records.plain(holding.settings, "settings:"),
+            "settings": holding and records.settings_plain(holding.settings, "settings:"),
             "state": holding and records.plain(holding.state, "state:"),
         }
 
@@ -167,7 +174,7 @@ def fresh(spec: Spec, arms: list[int], step: int, restarts: int, best: int) -> P
         except BadValue:  # too few steps are left for this policy
             return PolicyPlan([best], None, spec.scale)
     if not restarts:
-        settings = records.like(settings, spec.settings, f"settings of {policy.name}")
+        settings = records.settings_like(settings, spec.settings, f"settings of {policy.name}")
     stream = key(spec.seed, restarts, POLICY)
     return PolicyPlan(arms, PolicyRunner(policy, settings, policy.start(settings), len(arms), stream), spec.scale)
 
@@ -203,4 +210,4 @@ def stored_settings(spec: Spec, policy: Any, values: Mapping[str, Any]) -> Any:
     lists = {name: value for name, value in kept.items() if isinstance(value, list)}
     for name, value in lists.items():
         object.__setattr__(model, name, value)
-    return records.like(model, kept, f"settings of {policy.name}")
+    return records.settings_like(model, kept, f"settings of {policy.name}")

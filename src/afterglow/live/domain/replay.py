@@ -21,11 +21,16 @@ from itertools import accumulate
 from typing import Any
 
 from afterglow.live.domain import policy_plan as plans
+from afterglow.live.domain import versions
+from afterglow.live.domain.commands import Voided
 from afterglow.live.domain.expected import surplus
-from afterglow.live.domain.log import Record, read_body
+from afterglow.live.domain.guards import founded
+from afterglow.live.domain.log import Record, body_of, read_body
+from afterglow.live.domain.metric_totals import step_totals
 from afterglow.live.domain.spec import Spec
-from afterglow.live.domain.state import AWAY, Phase, Role, initial
-from afterglow.live.domain.transitions import Body, apply, safe
+from afterglow.live.domain.state import AWAY, Phase, Role, bounds_version, initial, stored_bounds
+from afterglow.live.domain.step_rows import StepRow
+from afterglow.live.domain.transitions import Body, apply, safe, spec_after
 
 REVISING = ("void", "revise")  # events that void steps
 
@@ -43,6 +48,25 @@ class StepSet:
         return place > 0 and step < self.ends[place - 1]
 
 
+def replayed_without(spec: Spec, records: Iterable[Record], more: Iterable[Voided] = ()) -> "Replay":
+    """A replay without the steps that these records have voided, and without more."""
+    known = list(records)
+    gone = [*map(range_of, known), *(one.steps for one in more)]
+    return Replay(spec, StepSet(gone), StepSet(range_of(one) for one in known if one.kind == "void"))
+
+
+class VoidedRows:
+    """What records of voids do to rows of steps."""
+
+    def __init__(self, records: Iterable[Record]) -> None:
+        self.steps = StepSet(map(range_of, records))
+        self.any = bool(self.steps.firsts)  # most logs have none
+
+    def applied(self, row: StepRow) -> StepRow:
+        """The row as it is after all voids."""
+        return row._replace(void=1) if self.any and row.step in self.steps else row
+
+
 def range_of(record: Record) -> range:
     """The steps that a record voids."""
     body = read_body(record.body)
@@ -50,7 +74,7 @@ def range_of(record: Record) -> range:
 
 
 class Replay:
-    """`take` every event; `follows` is the resulting state without the steps in `gone`."""
+    """`take` every event; `follows` is the resulting state without the steps in `gone`. `spec` is that of the start."""
 
     def __init__(self, spec: Spec, gone: StepSet, early: StepSet) -> None:
         self.spec = spec
@@ -60,15 +84,31 @@ class Replay:
         made = initial(spec)
         self.plan, self.bounds = made.plan, made.bounds
         self.washout = self.learned = self.excluded = self.capped = 0
+        self.aside = list[
+            list[int]
+        ]()  # first and last of steps that were learned from and no longer are, void ones not
+        self.replaced = False  # whether an emergency after the end replaced a pinned variant
+        self.withdrawn = set[int]()  # variants that guards would not have stopped
 
     def take(self, kind: str, body: Body) -> None:
         was, step, restarts = self.was, self.was.step, self.was.restarts
         if kind == "close":
             self.close(body)
+        elif kind == "guarded" and not founded(self.spec, self.bounds, body):
+            self.withdrawn.add(body["variant"])
+        elif kind == "enable":
+            self.withdrawn.discard(body["variant"])
+        elif kind == "emergency" and was.phase is Phase.OVER and body["variant"] == was.pinned:
+            self.replaced = True
         elif kind == "missed":
             self.bounds.interrupt()
             self.leave_plan(body["count"], other=was.role is Role.OUTSIDE)
+        if kind == "enable" and body["variant"] in was.stops and self.bounds.guarded is not None:
+            self.bounds.guarded.forget(body["variant"], self.bounds.current)
         apply(self.spec, was, kind, body)
+        if kind == "extend":
+            self.plan.extend(body["more"])
+            self.spec = spec_after(self.spec, kind, body)
         if was.restarts > restarts:
             self.plan = plans.resumed(self.spec, was.plan.values())
         elif kind == "revise":
@@ -89,6 +129,9 @@ class Replay:
         if total > most:
             total = most
             self.capped += not void
+        if self.bounds.guarded is not None:
+            counts = was.role is Role.PLAN and not void
+            self.bounds.guarded.of_step(step_totals(self.spec, body, total) if counts else None)
         if was.role in AWAY:
             self.bounds.interrupt()
         elif void:
@@ -99,9 +142,11 @@ class Replay:
         if not self.as_planned():
             self.leave_plan(1, other=True)
             self.bounds.settle()
+            self.set_aside(void)
         elif self.washout:
             self.washout -= 1
             self.excluded += 1
+            self.set_aside(void)
         else:
             self.excluded += void
             self.learned += not void
@@ -109,6 +154,16 @@ class Replay:
             taken = self.plan.lose(was.step, out is not None) if late else self.plan.take(was.step, total, void, out)
             if taken:
                 self.bounds.settle()
+
+    def set_aside(self, void: bool) -> None:
+        """The current step doesn't count, though it did when it was played."""
+        was = self.was
+        if void or was.role not in (Role.PLAN, Role.SHADOW):
+            return
+        if self.aside and self.aside[-1][1] == was.step - 1:
+            self.aside[-1][1] = was.step
+        else:
+            self.aside.append([was.step, was.step])
 
     def as_planned(self) -> bool:
         """Whether the current step was in the plan, and still is."""
@@ -140,7 +195,20 @@ class Replay:
         return {
             "plan": self.plan.values(), "books": self.bounds.values(), "role": str(role), "served": served,
             "washout": self.washout, "learned": self.learned, "excluded": self.excluded, "capped": self.capped,
+            "aside": self.aside,
+            **({"computed": versions.named()} if versions.named() else {}),
+            **({"withdrawn": sorted(self.withdrawn)} if self.spec.guards else {}),
         }  # fmt: skip
+
+    def agrees(self, said: dict[str, Any]) -> bool:
+        """Whether this is what a `revise` event says, perhaps one of an earlier release."""
+        follows = self.follows()
+        follows["books"] = stored_bounds(follows["books"], bounds_version(said["books"]))
+        if "aside" not in said:  # earlier releases didn't store it
+            del follows["aside"]
+        if "withdrawn" in said:  # by the statistic of the release that wrote it
+            follows["withdrawn"] = said["withdrawn"]
+        return body_of(follows) == body_of(said)
 
     def role_now(self) -> Role:
         """The role of the current step; the bounds include it either way."""
@@ -154,7 +222,7 @@ class Replay:
     def kept(self) -> int:
         """The variant served after the end: the one that was chosen by a command, else the one recommended now."""
         was = self.was
-        if was.step != self.spec.horizon or was.pinned >= 0 or was.shadow:
+        if was.step != self.spec.horizon or was.pinned >= 0 or was.shadow or self.replaced:
             return was.served
         best = self.plan.recommend([tally.pulls for tally in self.bounds.tallies])
         return was.served if best in was.disabled else best  # an emergency after the end replaced it

@@ -24,6 +24,19 @@ SETTINGS = (
         label="Variants", hint="One per line. Your program receives these names.",
     ),
     Argument(
+        "units", Kind.UNITS,
+        "Names of units (regions, stores, machines) that have a total of their own each step, 2 to 200. One policy "
+        "decides for all; what they share cancels.", None, example=None, advanced=True,
+        label="Units", hint="One per line: regions, stores or machines, each with a total of its own. Empty for one "
+        "total a step. At most 20 variants then.",
+    ),
+    Argument(
+        "levels", Kind.LEVELS,
+        "Mean total of a step of each unit before the start, for all units or none.", None, example=None, advanced=True,
+        label="Levels of the units", hint="name = mean total of a step before the start, one per line. Empty if not "
+        "known.",
+    ),
+    Argument(
         "step_seconds", Kind.NUMBER,
         "Length of a step in seconds. Without it, a program closes each step.", None,
         least=limits.SHORTEST, most=limits.LONGEST, note="up to 366 days",
@@ -105,6 +118,15 @@ SETTINGS = (
         hint="Between 0 and 1.5; 1 takes all of it out.",
     ),
     Argument(
+        "guards", Kind.GUARDS,
+        "Secondary totals with limits, by name: a variant that is shown to be beyond its limit is disabled. Each has "
+        "`at_most` or `at_least`: a change against the control (`+10%`, `+0.5`) or a number. Rewards of the metric "
+        "carry its name.", {},
+        example=None, shown_default="none", label="Guards", advanced=True, initial="",
+        hint="One per line: complaints at most +10%, or refunds at most 25. A variant that is shown to be beyond its "
+        "limit is disabled; the control never is. Report the totals with the name of the metric.",
+    ),
+    Argument(
         "confidence", Kind.NUMBER, "Probability that all intervals hold, at all steps.", 0.95, above=0, below=1,
         label="Confidence", advanced=True, hint="Probability that all intervals hold, at all steps.",
     ),
@@ -113,7 +135,8 @@ SETTINGS = (
         label="Seed", advanced=True, hint="For policies that draw random numbers.",
     ),
     Argument(
-        "heartbeat", Kind.FLAG, "Exclude steps in which nothing was reported, instead of counting them as 0.", False,
+        "heartbeat", Kind.FLAG, "Exclude steps in which nothing was reported, instead of counting them as 0, "
+        "and the step in which reports begin again, which may have late ones.", False,
         label="Exclude steps in which nothing was reported, instead of counting them as 0", advanced=True,
     ),
     Argument(

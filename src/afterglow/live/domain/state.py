@@ -4,14 +4,18 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
+from afterglow.estimation.guards import batch_shape
 from afterglow.live.domain import policy_plan as plans
+from afterglow.live.domain import versions
 from afterglow.live.domain.bounds import ExperimentBounds
+from afterglow.live.domain.guard_record import GuardRecord
 from afterglow.live.domain.policy_plan import PolicyPlan
 from afterglow.live.domain.spec import Spec
 
-VERSION = 2  # of the stored state: 2 has the order of washed totals in time (`timeline`), 1 had not
+VERSION = versions.STATE
 
 
 class Phase(StrEnum):
@@ -35,6 +39,14 @@ class Role(StrEnum):
     MISSED = "missed"  # nothing was requested or reported
     LAST = "last"  # was open when the experiment was stopped
     EMERGENCY = "emergency"  # its variant was replaced before it ended: void
+    ASIDE = "aside"  # was learned from, until steps were voided without which another variant would have been served
+
+
+class ClockJump(NamedTuple):
+    """Why a step is held: what the clock showed, and what was expected, in milliseconds since 1970."""
+
+    clock: int
+    expected: int
 
 
 AWAY = (Role.OUTSIDE, Role.EMERGENCY)  # not as planned, not learned from
@@ -62,27 +74,51 @@ class Notified:
             self.grade = body["grade"] if kind == "verdict" else self.grade
 
 
-@dataclass(slots=True)
-class ExperimentState:
-    plan: PolicyPlan
-    bounds: ExperimentBounds
+class GuardStop(NamedTuple):
+    """A variant was disabled by a guard."""
+
+    guard: int
+    step: int
+    figures: tuple[float, float, float, float, float]  # mean, limit, excess with its ends, in the unit of the metric
+    withdrawn: bool = False  # without steps that are void now it would not have been
+    told: bool = False  # that it is withdrawn
+
+
+@dataclass(slots=True, kw_only=True)
+class AnyState:
+    """What the states of all kinds of experiments have."""
+
     step: int = 0  # the current step
     starts: int = 0  # when step 0 begins, milliseconds since 1970
     phase: Phase = Phase.DRAFT
     served: int = 0  # the variant of the current step, or after the end
     planned: int = 0
-    role: Role = Role.PLAN
     shadow: bool = False
-    pinned: int = -1
     disabled: tuple[int, ...] = ()
-    washout: int = 0  # steps still to be played before the plan counts again
     restarts: int = 0
-    capped: int = 0  # steps whose total was larger than the window and reward_max allow
     learned: int = 0  # steps that the policy learns from
     excluded: int = 0  # steps that it doesn't learn from
     told: Notified = field(default_factory=Notified)
+    lengthened: int = 0  # steps by which the horizon was lengthened
+    archived: bool = False  # hidden from lists
+    held: ClockJump | None = None  # the current step is held, until the clock is right or accepted
+    spoiled: bool = False  # the current step was held too long: it is void
+
+
+@dataclass(slots=True, kw_only=True)
+class ExperimentState(AnyState):
+    """The state of an experiment with one total a step."""
+
+    plan: PolicyPlan
+    bounds: ExperimentBounds
+    role: Role = Role.PLAN
+    pinned: int = -1
+    washout: int = 0  # steps still to be played before the plan counts again
+    capped: int = 0  # steps whose total was larger than the window and reward_max allow
     profile_phase: int = 0  # of step 0
     expected: dict[int, int] = field(default_factory=dict)  # of the current step and steps to come, in micro-units
+    stops: dict[int, GuardStop] = field(default_factory=dict)  # by variant
+    exceeded: list[tuple[int, int]] = field(default_factory=list)  # guards and variants that were told, not stopped
 
     def text(self, version: int = VERSION) -> str:
         """The state as JSON, for a snapshot; as an earlier release stored it if its version is given."""
@@ -95,6 +131,11 @@ class ExperimentState:
             ahead = sorted(self.expected.items())
             values |= {"version": version, "profile_phase": self.profile_phase, "expected": ahead}
             values["told"] = asdict(self.told)
+            values |= {name: getattr(self, name) for name in RARE if getattr(self, name)}
+            if numbers := versions.named():
+                values["computed"] = numbers
+        if self.bounds.guarded is not None:
+            values |= {"stops": sorted(self.stops.items()), "exceeded": self.exceeded}
         return json.dumps(values, separators=(",", ":"), sort_keys=True)
 
 
@@ -102,6 +143,15 @@ PLAIN = (
     "step", "starts", "phase", "served", "planned", "role", "shadow", "pinned", "disabled", "washout", "restarts",
     "capped", "learned", "excluded",
 )  # fmt: skip
+
+
+RARE = ("lengthened", "archived", "held", "spoiled")  # stored where they are not 0, False or None
+
+
+def rare(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of them that a stored state has."""
+    found = {name: values[name] for name in RARE if name in values}
+    return found | {"held": ClockJump(*found["held"])} if "held" in found else found
 
 
 def stored_bounds(values: dict[str, Any], version: int) -> dict[str, Any]:
@@ -121,18 +171,33 @@ def version_of(text: str) -> int:
     return int(json.loads(text).get("version", 1))
 
 
+def empty_bounds(spec: Spec) -> ExperimentBounds:
+    """Bounds before the first step, with a record of what guards watch."""
+    arms, guarded = len(spec.variants), None
+    if spec.guards:
+        watched = sorted({spec.metric(guard.metric) for guard in spec.guards})
+        shape = batch_shape(spec.policy, SimpleNamespace(**spec.settings), spec.window, spec.season)
+        guarded = GuardRecord(watched, arms, spec.window, shape)
+    return ExperimentBounds(arms, spec.window, spec.confidence, spec.season, guarded)
+
+
 def initial(spec: Spec) -> ExperimentState:
     """The state before the first event."""
     everyone = list(range(len(spec.variants)))
-    bounds = ExperimentBounds(len(spec.variants), spec.window, spec.confidence, spec.season)
+    bounds = empty_bounds(spec)
     plan = plans.fresh(spec, everyone, 0, 0, spec.control)
-    return ExperimentState(plan, bounds, served=spec.control, planned=spec.control, shadow=spec.shadow)
+    return ExperimentState(plan=plan, bounds=bounds, served=spec.control, planned=spec.control, shadow=spec.shadow)
+
+
+def restored_stop(values: list[Any]) -> GuardStop:
+    guard, step, figures, withdrawn, told = values
+    return GuardStop(guard, step, tuple(figures), withdrawn, told)
 
 
 def restored(spec: Spec, text: str) -> ExperimentState:
     """The state that `ExperimentState.text` stored, in this release's version."""
     values: dict[str, Any] = json.loads(text)
-    bounds = ExperimentBounds(len(spec.variants), spec.window, spec.confidence, spec.season)
+    bounds = empty_bounds(spec)
     bounds.restore(values["books"])
     plain = {name: values[name] for name in PLAIN}
     plain |= {
@@ -142,5 +207,8 @@ def restored(spec: Spec, text: str) -> ExperimentState:
         "told": Notified(**values["told"]),
         "profile_phase": values.get("profile_phase", 0),
         "expected": dict(values.get("expected", ())),
+        **rare(values),
+        "stops": {arm: restored_stop(stop) for arm, stop in values.get("stops", ())},
+        "exceeded": [tuple(one) for one in values.get("exceeded", ())],
     }
-    return ExperimentState(plans.resumed(spec, values["plan"]), bounds, **plain)
+    return ExperimentState(plan=plans.resumed(spec, values["plan"]), bounds=bounds, **plain)

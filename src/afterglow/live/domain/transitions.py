@@ -6,12 +6,15 @@ continues after a wash-out of window - 1 steps on its variant.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from afterglow.live.domain import expected as expectations
 from afterglow.live.domain import policy_plan as plans
+from afterglow.live.domain.metric_totals import step_totals
 from afterglow.live.domain.spec import Spec
-from afterglow.live.domain.state import WAITING, ExperimentState, Phase, Role
+from afterglow.live.domain.state import WAITING, AnyState, ClockJump, ExperimentState, GuardStop, Phase, Role
+from afterglow.live.domain.versions import refuse_other_bounds
 
 Body = Mapping[str, Any]
 PAUSED, PLAN, WASHOUT, OUTSIDE, EMERGENCY = (
@@ -28,7 +31,18 @@ def apply(spec: Spec, state: ExperimentState, kind: str, body: Body) -> None:
     KINDS[kind](spec, state, body)
 
 
-def create(spec: Spec, state: ExperimentState, body: Body) -> None:
+def spec_after(spec: Spec, kind: str, body: Body) -> Spec:
+    """The spec after an event: all but `extend` leave it as it is."""
+    return spec if kind != "extend" else lengthened(spec, spec.lengthened + body["more"])
+
+
+def lengthened(spec: Spec, more: int) -> Spec:
+    """The spec with a horizon that is so much longer than at the start."""
+    first = spec.first_horizon
+    return spec if first is None or more == spec.lengthened else replace(spec, horizon=first + more, lengthened=more)
+
+
+def create(spec: Spec, state: AnyState, body: Body) -> None:
     """The first event, whose body is the spec."""
 
 
@@ -39,7 +53,7 @@ def start(spec: Spec, state: ExperimentState, body: Body) -> None:
     open_step(spec, state)
 
 
-def schedule(spec: Spec, state: ExperimentState, body: Body) -> None:
+def schedule(spec: Spec, state: AnyState, body: Body) -> None:
     """The experiment starts at a time in the future."""
     state.phase = Phase.SCHEDULED
     state.starts = body["starts"]
@@ -63,7 +77,7 @@ def open_step(spec: Spec, state: ExperimentState) -> None:
         state.role = Role.SHADOW if state.shadow else PLAN
 
 
-def safe(spec: Spec, state: ExperimentState) -> int:
+def safe(spec: Spec, state: AnyState) -> int:
     """The control, or the first variant that is not disabled."""
     allowed = [arm for arm in range(len(spec.variants)) if arm not in state.disabled]
     return spec.control if spec.control in allowed else allowed[0]
@@ -80,6 +94,8 @@ def close(spec: Spec, state: ExperimentState, body: Body) -> None:
     if total > most:
         total = most
         state.capped += 1
+    if state.bounds.guarded is not None:
+        state.bounds.guarded.of_step(step_totals(spec, body, total) if state.role is PLAN and not void else None)
     if state.role is OUTSIDE or state.role is EMERGENCY:
         leave_plan(spec, state, other=True)
         state.excluded += 1
@@ -118,6 +134,7 @@ def leave_plan(spec: Spec, state: ExperimentState, other: bool) -> None:
 def go_on(spec: Spec, state: ExperimentState, steps: int) -> None:
     """The next step, or the end."""
     state.step += steps
+    state.spoiled = False
     expectations.forget(state, steps)
     if state.step == spec.horizon:
         state.plan.cut()  # before it recommends
@@ -131,6 +148,7 @@ def end(state: ExperimentState, keep: int) -> None:
     state.bounds.settle()
     state.phase = Phase.OVER
     state.served = state.planned = keep
+    state.held, state.spoiled = None, False
 
 
 def recommended(state: ExperimentState) -> int:
@@ -159,11 +177,15 @@ def void(spec: Spec, state: ExperimentState, body: Body) -> None:
 def revise(spec: Spec, state: ExperimentState, body: Body) -> None:
     """Learned steps are void: the plan and the bounds are those that follow without them."""
     follows = body["follows"]
+    refuse_other_bounds(spec.name, follows)
     state.plan = plans.resumed(spec, follows["plan"])
     state.bounds.restore(follows["books"])
     state.role = Role(follows["role"])
     state.washout, state.capped = follows["washout"], follows["capped"]
     state.learned, state.excluded = follows["learned"], follows["excluded"]
+    for arm in follows.get("withdrawn", ()):
+        state.stops[arm] = state.stops[arm]._replace(withdrawn=True)
+    state.exceeded.clear()  # told again if it is still so
     if state.phase is Phase.OVER:
         state.served = state.planned = follows["served"]
 
@@ -171,6 +193,23 @@ def revise(spec: Spec, state: ExperimentState, body: Body) -> None:
 def expect(spec: Spec, state: ExperimentState, body: Body) -> None:
     """The totals of steps to come are told."""
     expectations.expect(state, body)
+
+
+def clock_jump(spec: Spec, state: ExperimentState, body: Body) -> None:
+    """The clock can't be believed: the current step is held."""
+    state.held = ClockJump(body["clock"], body["expected"])
+
+
+def clock_agrees(spec: Spec, state: ExperimentState, body: Body) -> None:
+    """The clock is right again. A step that was held beyond its end is void."""
+    state.held, state.spoiled = None, body["void"]
+
+
+def accept_clock(spec: Spec, state: ExperimentState, body: Body) -> None:
+    """The clock is right: the current step is void, and the schedule goes on from there."""
+    state.held, state.spoiled = None, body["void"]
+    state.starts = body.get("starts", state.starts)
+    state.profile_phase = body.get("phase", state.profile_phase)
 
 
 def pin(spec: Spec, state: ExperimentState, body: Body) -> None:
@@ -181,17 +220,45 @@ def unpin(spec: Spec, state: ExperimentState, body: Body) -> None:
     state.pinned = -1
 
 
-def pause(spec: Spec, state: ExperimentState, body: Body) -> None:
+def pause(spec: Spec, state: AnyState, body: Body) -> None:
     state.phase = Phase.PAUSED
 
 
-def resume(spec: Spec, state: ExperimentState, body: Body) -> None:
+def resume(spec: Spec, state: AnyState, body: Body) -> None:
     state.phase = Phase.RUNNING
 
 
 def disable(spec: Spec, state: ExperimentState, body: Body) -> None:
     state.disabled = tuple(sorted({*state.disabled, body["variant"]}))
     restart(spec, state)
+
+
+def guarded(spec: Spec, state: ExperimentState, body: Body) -> None:
+    """A variant is beyond a limit of a guard, and disabled."""
+    variant = body["variant"]
+    guard = next(place for place, one in enumerate(spec.guards) if one.name == body["guard"])
+    excess, low, high = body["excess"]
+    state.stops[variant] = GuardStop(guard, body["step"], (body["mean"], body["limit"], excess, low, high))
+    state.disabled = tuple(sorted({*state.disabled, variant}))
+    if state.phase is Phase.OVER:
+        state.served = state.planned = body["to"]
+    else:
+        restart(spec, state)
+
+
+def limit_exceeded(spec: Spec, state: ExperimentState, body: Body) -> None:
+    """The control, or the last variant, is beyond a limit: it is told, and goes on."""
+    guard = next(place for place, one in enumerate(spec.guards) if one.name == body["guard"])
+    state.exceeded.append((guard, body["variant"]))
+
+
+def guard_withdrawn(spec: Spec, state: ExperimentState, body: Body) -> None:
+    """It was told that the steps which a stop rested on are void."""
+    state.stops[body["variant"]] = state.stops[body["variant"]]._replace(told=True)
+
+
+def one_left(spec: Spec, state: ExperimentState, body: Body) -> None:
+    """All variants but one are disabled: there is nothing to choose."""
 
 
 def emergency(spec: Spec, state: ExperimentState, body: Body) -> None:
@@ -211,6 +278,9 @@ def emergency(spec: Spec, state: ExperimentState, body: Body) -> None:
 
 def enable(spec: Spec, state: ExperimentState, body: Body) -> None:
     state.disabled = tuple(arm for arm in state.disabled if arm != body["variant"])
+    if state.stops.pop(body["variant"], None) is not None and state.bounds.guarded is not None:
+        state.bounds.guarded.forget(body["variant"], state.bounds.current)
+        state.exceeded = [one for one in state.exceeded if one[1] != body["variant"]]
     restart(spec, state)
 
 
@@ -239,7 +309,21 @@ def stop(spec: Spec, state: ExperimentState, body: Body) -> None:
     end(state, body["keep"])
 
 
-def tell(kind: str) -> Callable[[Spec, ExperimentState, Body], None]:
+def extend(spec: Spec, state: ExperimentState, body: Body) -> None:
+    """The horizon is longer: the plan goes on as if it had known it from now on."""
+    state.lengthened += body["more"]
+    state.plan.extend(body["more"])
+
+
+def archive(spec: Spec, state: AnyState, body: Body) -> None:
+    state.archived = True
+
+
+def unarchive(spec: Spec, state: AnyState, body: Body) -> None:
+    state.archived = False
+
+
+def tell(kind: str) -> Callable[[Spec, AnyState, Body], None]:
     """The effect of a notice: the state has what was told."""
     return lambda spec, state, body: state.told.take(kind, body)
 
@@ -248,10 +332,11 @@ NOTICES = (
     "alarm_raised", "alarm_cleared", "leads", "verdict", "never_reported", "reports_stopped", "reports_resumed",
     "ended",
 )  # fmt: skip
-KINDS: Mapping[str, Callable[[Spec, ExperimentState, Body], None]] = {
+KINDS: Mapping[str, Callable[[Spec, Any, Body], None]] = {
     each.__name__: each
     for each in (
         create, schedule, start, close, missed, void, revise, expect, pin, unpin, pause, resume, disable,
-        emergency, enable, go_live, stop,
+        emergency, enable, go_live, stop, extend, archive, unarchive, guarded, limit_exceeded, guard_withdrawn,
+        one_left, clock_jump, clock_agrees, accept_clock,
     )
 } | {kind: tell(kind) for kind in NOTICES}  # fmt: skip

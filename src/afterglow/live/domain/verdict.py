@@ -4,22 +4,19 @@ A verdict takes from about ten milliseconds (three variants) to a second (fifty)
 `case_of` copies what it needs from the state, which is fast, and `decided_by` computes, without holding anything up.
 """
 
-from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from afterglow.estimation.batch_means import Batches
-from afterglow.estimation.comparison import Comparison, Missing, compare
+from afterglow.estimation.comparison import MOST, Comparison, Missing, compare
 from afterglow.estimation.estimates import Estimates, read
 from afterglow.estimation.modelled import modelled
 from afterglow.estimation.randomisation import Test
 from afterglow.estimation.verdict import LEADING, Verdict, Versus, judge
 from afterglow.live.domain.schedule_test import ScheduleCase, schedule_case
 from afterglow.live.domain.spec import Spec
-from afterglow.live.domain.state import ExperimentState, Phase
+from afterglow.live.domain.state import AnyState, ExperimentState, Phase
 from afterglow.live.domain.transitions import recommended
 from afterglow.policies.contrasts import Contrasts
-
-MOST = 50  # variants that are compared with each other: the work grows with their square
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +33,15 @@ class LiveCase:
     stopped: bool
     schedule: ScheduleCase | None = None  # for an exact test
     model: tuple[Contrasts | None, tuple[int, ...]] | None = None  # what the policy's own says, of which variants
+    guarded: str = ""  # which variants guards have disabled
+
+    def verdict(self) -> Verdict:
+        """The verdict on it."""
+        return decided_by(self)
+
+    def lifts(self) -> tuple[Versus, ...]:
+        """The difference of every variant to the control."""
+        return lifts(self)
 
     def test(self) -> Test | None:
         """The exact test of a randomised schedule, once it has ended."""
@@ -58,17 +64,38 @@ class TooMany(Comparison):
 
 def estimates(spec: Spec, state: ExperimentState) -> Estimates:
     """Mean and interval of every variant, in the unit of rewards."""
-    return read(state.bounds, spec.variants, spec.window, spec.reward_max, spec.confidence)
+    return read(state.bounds, spec.variants, spec.window, spec.reward_max, spec.confidence, horizon=spec.first_horizon)
+
+
+def clock_alarm(state: AnyState) -> str | None:
+    """What the clock contradicts, while a step is held."""
+    if state.held is None:
+        return None
+    away = state.held.clock - state.held.expected
+    return (
+        f"the clock jumped {'forward' if away > 0 else 'back'} by {lasting(abs(away))}, which nothing confirms: "
+        f"step {state.step:,} is held; set the clock right, or accept_clock if it is right now"
+    )
 
 
 def alarm(spec: Spec, state: ExperimentState, known: Estimates) -> str | None:
-    """What contradicts the experiment's settings."""
+    """What contradicts the experiment's settings, or its clock."""
+    if state.held is not None:
+        return clock_alarm(state)
     if state.capped:
         return (
             f"{state.capped:,} step{'' if state.capped == 1 else 's'} had a total above window x reward_max = "
             f"{spec.window * spec.reward_max:,g}, counted as that: reward_max or the window is too small"
         )
     return known.alarm
+
+
+def lasting(milliseconds: int) -> str:
+    """A duration in its largest unit."""
+    for unit, length in (("day", 86_400_000), ("hour", 3_600_000), ("minute", 60_000)):
+        if milliseconds >= 2 * length:
+            return f"{milliseconds / length:,.1f} {unit}s"
+    return f"{milliseconds / 1000:,.1f} seconds"
 
 
 def to_keep(spec: Spec, state: ExperimentState) -> str | None:
@@ -95,16 +122,23 @@ def case_of(spec: Spec, state: ExperimentState) -> LiveCase:
     known = estimates(spec, state)
     over = state.phase is Phase.OVER
     return LiveCase(
-        spec, known, deepcopy(state.bounds.counted()), to_keep(spec, state),
+        spec, known, state.bounds.counted().copied(), to_keep(spec, state),
         tuple(spec.variants[arm] for arm in state.disabled), alarm(spec, state, known), over,
         over and state.step != spec.horizon, schedule_case(spec, state), own_model(state),
+        guarded_words(spec, state),
     )  # fmt: skip
+
+
+def guarded_words(spec: Spec, state: ExperimentState) -> str:
+    """Which variants guards have disabled, as a sentence."""
+    found = [f"{spec.variants[arm]} ({spec.guards[stop.guard].name})" for arm, stop in sorted(state.stops.items())]
+    return f"Disabled by a guard: {', '.join(found)}." if found else ""
 
 
 def comparison_of(case: LiveCase) -> Comparison:
     """The comparison of all variants, unless there are too many."""
     if len(case.spec.variants) <= MOST:
-        washed = compare(case.batches, case.spec.horizon)
+        washed = compare(case.batches, case.spec.first_horizon)
         return washed if case.model is None else modelled(*case.model, washed)
     steps = tuple(washed.steps for washed in case.batches.arms)
     return TooMany(steps, None, tuple(-1 for _ in steps), None, case.batches.size, case.spec.window, 1.0)
@@ -124,10 +158,12 @@ def decided_by(case: LiveCase) -> Verdict:
 
 
 def judged(case: LiveCase, comparison: Comparison, best: str | None, control: str) -> Verdict:
-    return judge(
-        case.known, comparison, best, control, over=case.over, stopped=case.stopped, alarm=case.alarm,
-        tested=case.tested(best), disabled=case.disabled, unit=case.spec.unit,
+    found = judge(
+        case.known, comparison, best, control, over=case.over, stopped=case.stopped,
+        extended=case.spec.lengthened > 0, alarm=case.alarm, tested=case.tested(best),
+        disabled=case.disabled, unit=case.spec.unit,
     )  # fmt: skip
+    return replace(found, sentence=f"{found.sentence} {case.guarded}") if case.guarded else found
 
 
 def lifts(case: LiveCase) -> tuple[Versus, ...]:

@@ -22,10 +22,14 @@ from typing import NamedTuple, Protocol
 from afterglow.live.domain.log import Place, Record
 from afterglow.live.domain.step_rows import StepRow
 from afterglow.live.store.access import Access
+from afterglow.live.store.steady_time import ClockReading
 
 
 class Raced(Exception):
     """Another process has stored the same digest: the transaction has to begin again."""
+
+
+KeptReward = tuple[bytes, int, int]  # digest of its key, amount in micro-units, series
 
 
 class Span(NamedTuple):
@@ -65,16 +69,16 @@ class Reading(Protocol):
     def snapshots(self) -> Iterator[Snapshot]:
         """All snapshots, in order."""
 
-    def reported(self, step: int) -> tuple[int, int]:
-        """How many rewards a step has, and their sum, which may need more than 64 bits."""
+    def reported(self, step: int) -> dict[int, tuple[int, int]]:
+        """How many rewards each series of a step has, if any, and their sum, which may need more than 64 bits."""
 
     def spans(self) -> list[Span]:
         """The spans whose keys are not forgotten, oldest first; rewards are added to the last."""
 
-    def amounts(self, span: int, digests: Collection[bytes]) -> dict[bytes, int]:
-        """The amounts reported under these digests in a span, where there are such."""
+    def amounts(self, span: int, digests: Collection[bytes]) -> dict[bytes, tuple[int, int]]:
+        """Amount and series reported under these digests in a span, where there are such."""
 
-    def recounted(self) -> dict[int, tuple[int, int]]:
+    def recounted(self) -> dict[int, dict[int, tuple[int, int]]]:
         """The same as `reported`, added up reward by reward, of all steps whose keys are not forgotten."""
 
 
@@ -90,8 +94,11 @@ class Writing(Reading, Protocol):
     def repeat_step(self, row: StepRow, count: int) -> None:
         """Insert a row that stands for so many steps, from its own on; there may be millions."""
 
-    def end_step(self, step: int, total: int, role: str, void: int) -> None:
+    def end_step(self, step: int, total: int, role: str, void: int, series: str | None = None) -> None:
         """Fill in the row of a step that has ended."""
+
+    def put_series(self, series: Iterable[tuple[int, str]]) -> None:
+        """Replace what rows of steps have of each series, by step."""
 
     def void_steps(self, first: int, last: int) -> None:
         """Mark the rows of steps as void."""
@@ -105,8 +112,8 @@ class Writing(Reading, Protocol):
     def put_span(self, span: Span) -> None:
         """Begin a span, unless there is one of its number."""
 
-    def put_rewards(self, span: int, step: int, rewards: Sequence[tuple[bytes, int]]) -> None:
-        """Keep (digest, amount) of new rewards and add them up; Raced if one is there already."""
+    def put_rewards(self, span: int, step: int, rewards: Sequence[KeptReward]) -> None:
+        """Keep new rewards and add them up by series; Raced if one is there already."""
 
     def forget(self, before: int) -> bool:
         """Erase digests and salts of all spans before this one; whether there were any."""
@@ -124,6 +131,9 @@ class Store(Access, Protocol):
 
     def now(self) -> float:
         """Seconds since 1970, by the clock of the store."""
+
+    def read_clock(self) -> ClockReading:
+        """A reading of that clock, which may be as old as the last transaction."""
 
     def names(self) -> list[str]:
         """The experiments, oldest first."""

@@ -11,7 +11,6 @@ The time is the database's: every transaction reads it after it has the lock.
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from secrets import token_hex
-from time import monotonic
 from weakref import finalize
 
 from psycopg import Cursor
@@ -25,6 +24,7 @@ from afterglow.live.store.names import listed, name_taken, named, number_of
 from afterglow.live.store.pool import Pool
 from afterglow.live.store.postgres_session import PostgresSession
 from afterglow.live.store.session import Row
+from afterglow.live.store.steady_time import ClockReading, steady
 from afterglow.live.store.tables import TableLog
 
 OLDEST = 15  # release of PostgreSQL
@@ -45,7 +45,7 @@ class PostgresStore(TableAccess):
         self.address = self.pool.shown
         self.read_only = read_only
         self.writer_id = token_hex(4)
-        self.offset = 0.0  # of its clock, to this machine's monotonic one
+        self.reading_of_clock = ClockReading(0.0, 0.0, 0.0)
         self.numbers = dict[str, int]()
         self.closing = finalize(self, self.pool.close)
         try:
@@ -58,8 +58,9 @@ class PostgresStore(TableAccess):
 
     @contextmanager
     def session(self, change: bool) -> Iterator[PostgresSession]:
+        after = steady()
         with self.begun(change, TIME) as opened:
-            self.take_time(opened)
+            self.take_time(opened, after)
             yield PostgresSession(opened.connection)
 
     @contextmanager
@@ -79,8 +80,9 @@ class PostgresStore(TableAccess):
         """An experiment; the lock and the first queries take one round trip."""
         number = self.number(name)
         first = [f"{TIME} {lock}", TableLog.HEAD, *([TableLog.SPANS] if spans else [])]
+        after = steady()
         with self.begun(change, "; ".join(first).replace("?", str(number))) as opened:
-            self.take_time(opened)
+            self.take_time(opened, after)
             opened.nextset()
             head = opened.fetchall()
             known = opened.fetchall() if opened.nextset() else None
@@ -111,12 +113,16 @@ class PostgresStore(TableAccess):
     # The database
 
     def now(self) -> float:
-        return monotonic() + self.offset
+        known = self.reading_of_clock
+        return known.time + steady() - known.before
 
-    def take_time(self, opened: Cursor[Row]) -> None:
+    def read_clock(self) -> ClockReading:
+        return self.reading_of_clock
+
+    def take_time(self, opened: Cursor[Row], after: float) -> None:
         """The database's time, which may be a little late and never early."""
         (time,) = opened.fetchone() or (0.0,)
-        self.offset = time - monotonic()
+        self.reading_of_clock = ClockReading(time, after, steady())
 
     def names(self) -> list[str]:
         with self.session(change=False) as session:

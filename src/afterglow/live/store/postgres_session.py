@@ -45,17 +45,20 @@ class PostgresSession:
             "SELECT setval(pg_get_serial_sequence('experiments', 'id'), max(id)) FROM experiments HAVING max(id) > 0"
         )
 
-    def add_rewards(self, experiment: int, span: int, step: int, rewards: Sequence[tuple[bytes, int]]) -> int:
+    def add_rewards(self, experiment: int, span: int, step: int, rewards: Sequence[tuple[bytes, int, int]]) -> int:
         statement = (
-            "INSERT INTO rewards (experiment, span, step, digest, amount) "
-            "SELECT %s, %s, %s, digest, amount FROM unnest(%b::bytea[], %b::bigint[]) AS new (digest, amount) "
+            "INSERT INTO rewards (experiment, span, step, digest, amount, series) SELECT %s, %s, %s, digest, amount, "
+            "series FROM unnest(%b::bytea[], %b::bigint[], %b::bigint[]) AS new (digest, amount, series) "
             "ON CONFLICT DO NOTHING"
         )
-        digests, amounts = [digest for digest, _ in rewards], [amount for _, amount in rewards]
-        return self.base.execute(statement, (experiment, span, step, digests, amounts)).rowcount
+        columns = [list(column) for column in zip(*rewards, strict=True)]
+        return self.base.execute(statement, (experiment, span, step, *columns)).rowcount
 
     def find_rewards(self, experiment: int, span: int, digests: Collection[bytes]) -> Iterable[Row]:
-        query = "SELECT digest, amount FROM rewards WHERE experiment = %s AND span = %s AND digest = ANY(%b::bytea[])"
+        query = (
+            "SELECT digest, amount, series FROM rewards WHERE experiment = %s AND span = %s "
+            "AND digest = ANY(%b::bytea[])"
+        )
         return self.base.execute(query, (experiment, span, list(digests)), binary=True)
 
 

@@ -26,8 +26,8 @@ class Session(Protocol):
     def renumber(self) -> None:
         """Number new experiments from behind the last one on."""
 
-    def add_rewards(self, experiment: int, span: int, step: int, rewards: Sequence[tuple[bytes, int]]) -> int:
-        """Insert rewards whose digests are new; how many there were."""
+    def add_rewards(self, experiment: int, span: int, step: int, rewards: Sequence[tuple[bytes, int, int]]) -> int:
+        """Insert (digest, amount, series) of rewards whose digests are new; how many there were."""
 
     def find_rewards(self, experiment: int, span: int, digests: Collection[bytes]) -> Iterable[Row]:
-        """(digest, amount) of those that are there."""
+        """(digest, amount, series) of those that are there."""

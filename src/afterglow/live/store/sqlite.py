@@ -19,6 +19,7 @@ from afterglow.live.store.file_watch import FileWatch, abandon, refuse_leftover
 from afterglow.live.store.migrations import TABLE, creation
 from afterglow.live.store.names import listed, name_taken, named, number_of
 from afterglow.live.store.sqlite_session import PATIENCE, SqliteSession, connect, sorry, transaction
+from afterglow.live.store.steady_time import ClockReading, read_clock
 from afterglow.live.store.tables import TableLog
 from afterglow.live.store.writer_lock import Writer, refuse_other_names
 
@@ -123,6 +124,9 @@ class SqliteStore(SqliteAccess):
 
     def now(self) -> float:
         return time.time()
+
+    def read_clock(self) -> ClockReading:
+        return read_clock()
 
     def names(self) -> list[str]:
         with self.session(change=False) as session:

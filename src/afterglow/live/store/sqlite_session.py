@@ -47,17 +47,20 @@ class SqliteSession:
     def renumber(self) -> None:
         """SQLite does it on its own."""
 
-    def add_rewards(self, experiment: int, span: int, step: int, rewards: Sequence[tuple[bytes, int]]) -> int:
+    def add_rewards(self, experiment: int, span: int, step: int, rewards: Sequence[tuple[bytes, int, int]]) -> int:
         """Many rows in a statement: each statement releases the interpreter's lock and waits for it again."""
         added = first = 0
+        series, *others = {one[2] for one in rewards}
+        known = "?" if others else f"{series:d}"
+        values_of = chain.from_iterable if others else pairs
         for size in ROWS:
-            row = f"({experiment:d}, {span:d}, {step:d}, ?, ?)"
+            row = f"({experiment:d}, {span:d}, {step:d}, ?, ?, {known})"
             statement = (
-                f"INSERT INTO rewards (experiment, span, step, digest, amount) VALUES {', '.join([row] * size)} "
-                "ON CONFLICT DO NOTHING"
+                f"INSERT INTO rewards (experiment, span, step, digest, amount, series) VALUES "
+                f"{', '.join([row] * size)} ON CONFLICT DO NOTHING"
             )
             while len(rewards) - first >= size:
-                values = list(chain.from_iterable(rewards[first : first + size]))
+                values = list(values_of(rewards[first : first + size]))
                 added += self.base.execute(statement, values).rowcount
                 first += size
         return added
@@ -66,8 +69,17 @@ class SqliteSession:
         left = iter(digests)
         while some := list(islice(left, AT_ONCE)):
             marks = ",".join("?" * len(some))
-            query = f"SELECT digest, amount FROM rewards WHERE experiment = ? AND span = ? AND digest IN ({marks})"
+            query = (
+                f"SELECT digest, amount, series FROM rewards WHERE experiment = ? AND span = ? AND digest IN ({marks})"
+            )
             yield from self.base.execute(query, (experiment, span, *some))
+
+
+def pairs(rewards: Sequence[tuple[bytes, int, int]]) -> Iterator[bytes | int]:
+    """Digests and amounts, one after another."""
+    for digest, amount, _ in rewards:
+        yield digest
+        yield amount
 
 
 def refuse_special(path: Path) -> None:

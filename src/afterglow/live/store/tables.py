@@ -6,19 +6,28 @@ from itertools import islice
 
 from afterglow.live.domain.log import BEGINNING, Place, Record
 from afterglow.live.domain.step_rows import StepRow
-from afterglow.live.store.contract import Raced, Snapshot, Span
+from afterglow.live.store.contract import KeptReward, Raced, Snapshot, Span
 from afterglow.live.store.session import Row, Session
 
 LOW = 0xFFFF_FFFF
 ALL = 1 << 62  # more than any LIMIT
 RECORD = partial(tuple.__new__, Record)  # as `_make`, without a call in Python for each row
 STEP = partial(tuple.__new__, StepRow)
+LAST = len(StepRow._fields)  # place of `last_step` in a row of the table
 
 
 def repeated(row: Row, first: int) -> Iterator[StepRow]:
     """The steps that a row stands for, from a step on."""
-    for step in range(max(row[0], first), row[6] + 1):
-        yield STEP((step, *row[1:6]))
+    for step in range(max(row[0], first), row[LAST] + 1):
+        yield STEP((step, *row[1:LAST]))
+
+
+def by_series(rewards: Sequence[KeptReward]) -> Iterable[tuple[int, list[int]]]:
+    """The amounts of each series, in the order of series: all writers then lock sums in the same order."""
+    found = dict[int, list[int]]()
+    for _, amount, series in rewards:
+        found.setdefault(series, []).append(amount)
+    return sorted(found.items())
 
 
 class TableLog:
@@ -62,15 +71,15 @@ class TableLog:
         return islice(self.all_steps(first, ALL if count is None else count), count)
 
     def all_steps(self, first: int, count: int) -> Iterator[StepRow]:
-        columns = "step, served, planned, role, total, void, last_step"
+        columns = "step, served, planned, role, total, void, series, last_step"
         before = f"SELECT {columns} FROM steps WHERE experiment = ? AND step < ? ORDER BY step DESC LIMIT 1"
         query = f"SELECT {columns} FROM steps WHERE experiment = ? AND step >= ? ORDER BY step LIMIT ?"
         earlier = self.session.row(before, self.number, first) if first else None
-        if earlier is not None and earlier[6] is not None:
+        if earlier is not None and earlier[LAST] is not None:
             yield from repeated(earlier, first)
         for row in self.session.rows(query, self.number, first, count, long=count == ALL):
-            if row[6] is None:
-                yield STEP(row[:6])
+            if row[LAST] is None:
+                yield STEP(row[:LAST])
             else:
                 yield from repeated(row, first)
 
@@ -86,28 +95,31 @@ class TableLog:
         query = 'SELECT seq, step, state, "check" FROM snapshots WHERE experiment = ? ORDER BY seq'
         return map(Snapshot._make, self.session.rows(query, self.number, long=True))
 
-    def reported(self, step: int) -> tuple[int, int]:
+    def reported(self, step: int) -> dict[int, tuple[int, int]]:
         query = (  # in halves: the whole may need more than 64 bits
-            "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT), CAST(coalesce(sum(high), 0) AS BIGINT), "
-            "CAST(coalesce(sum(low), 0) AS BIGINT) FROM sums WHERE experiment = ? AND step = ?"
+            "SELECT series, CAST(sum(reports) AS BIGINT), CAST(sum(high) AS BIGINT), CAST(sum(low) AS BIGINT) "
+            "FROM sums WHERE experiment = ? AND step = ? GROUP BY series ORDER BY series"
         )
-        count, high, low = self.session.row(query, self.number, step) or (0, 0, 0)
-        return count, (high << 32) + low
+        found = self.session.rows(query, self.number, step)
+        return {series: (count, (high << 32) + low) for series, count, high, low in found}
 
-    def recounted(self) -> dict[int, tuple[int, int]]:
+    def recounted(self) -> dict[int, dict[int, tuple[int, int]]]:
         query = (
-            "SELECT step, count(*), CAST(sum(amount >> 32) AS BIGINT), CAST(sum(amount & 4294967295) AS BIGINT) "
-            "FROM rewards WHERE experiment = ? GROUP BY step"
+            "SELECT step, series, count(*), CAST(sum(amount >> 32) AS BIGINT), "
+            "CAST(sum(amount & 4294967295) AS BIGINT) FROM rewards WHERE experiment = ? GROUP BY step, series"
         )
-        return {step: (count, (high << 32) + low) for step, count, high, low in self.session.rows(query, self.number)}
+        found = dict[int, dict[int, tuple[int, int]]]()
+        for step, series, count, high, low in self.session.rows(query, self.number):
+            found.setdefault(step, {})[series] = (count, (high << 32) + low)
+        return found
 
     def spans(self) -> list[Span]:
         found = self.session.rows(self.SPANS, self.number) if self.known_spans is None else self.known_spans
         return [Span(number, bytes(salt), first, began) for number, salt, first, began in found]
 
-    def amounts(self, span: int, digests: Collection[bytes]) -> dict[bytes, int]:
+    def amounts(self, span: int, digests: Collection[bytes]) -> dict[bytes, tuple[int, int]]:
         found = self.session.find_rewards(self.number, span, digests)
-        return dict(found)
+        return {digest: (amount, series) for digest, amount, series in found}
 
     def append(self, records: Iterable[Record]) -> None:
         self.known_head = None
@@ -118,24 +130,29 @@ class TableLog:
 
     def put_steps(self, rows: Iterable[StepRow]) -> None:
         self.session.run_many(
-            "INSERT INTO steps (experiment, step, served, planned, role, total, void) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO steps (experiment, step, served, planned, role, total, void, series) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             ((self.number, *row) for row in rows),
         )
 
     def repeat_step(self, row: StepRow, count: int) -> None:
         self.session.run(
-            "INSERT INTO steps (experiment, step, served, planned, role, total, void, last_step) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO steps (experiment, step, served, planned, role, total, void, series, last_step) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             self.number, *row, row.step + count - 1,
         )  # fmt: skip
 
-    def end_step(self, step: int, total: int, role: str, void: int) -> None:
-        statement = "UPDATE steps SET total = ?, role = ?, void = ? WHERE experiment = ? AND step = ?"
-        self.session.run(statement, total, role, int(void), self.number, step)
+    def end_step(self, step: int, total: int, role: str, void: int, series: str | None = None) -> None:
+        statement = "UPDATE steps SET total = ?, role = ?, void = ?, series = ? WHERE experiment = ? AND step = ?"
+        self.session.run(statement, total, role, int(void), series, self.number, step)
 
     def void_steps(self, first: int, last: int) -> None:
         statement = "UPDATE steps SET void = 1 WHERE experiment = ? AND step BETWEEN ? AND ?"
         self.session.run(statement, self.number, first, last)
+
+    def put_series(self, series: Iterable[tuple[int, str]]) -> None:
+        statement = "UPDATE steps SET series = ? WHERE experiment = ? AND step = ?"
+        self.session.run_many(statement, ((text, self.number, step) for step, text in series))
 
     def spoil_step(self, step: int, served: int, role: str) -> None:
         statement = "UPDATE steps SET served = ?, role = ?, void = 1 WHERE experiment = ? AND step = ?"
@@ -153,18 +170,19 @@ class TableLog:
         self.session.run(statement, self.number, *span)
         self.known_spans = None
 
-    def put_rewards(self, span: int, step: int, rewards: Sequence[tuple[bytes, int]]) -> None:
+    def put_rewards(self, span: int, step: int, rewards: Sequence[KeptReward]) -> None:
         if not rewards:
             return
         if self.session.add_rewards(self.number, span, step, rewards) < len(rewards):
             raise Raced("a digest was there already")
         statement = (
-            "INSERT INTO sums (experiment, step, writer, reports, high, low) VALUES (?, ?, ?, ?, ?, ?) "
-            "ON CONFLICT (experiment, step, writer) DO UPDATE SET reports = sums.reports + excluded.reports, "
+            "INSERT INTO sums (experiment, step, series, writer, reports, high, low) VALUES (?, ?, ?, ?, ?, ?, ?) "
+            "ON CONFLICT (experiment, step, series, writer) DO UPDATE SET reports = sums.reports + excluded.reports, "
             "high = sums.high + excluded.high, low = sums.low + excluded.low"
         )
-        high, low = sum(amount >> 32 for _, amount in rewards), sum(amount & LOW for _, amount in rewards)
-        self.session.run(statement, self.number, step, self.writer, len(rewards), high, low)
+        for series, amounts in by_series(rewards):
+            high, low = sum(amount >> 32 for amount in amounts), sum(amount & LOW for amount in amounts)
+            self.session.run(statement, self.number, step, series, self.writer, len(amounts), high, low)
 
     def forget(self, before: int) -> bool:
         self.known_spans = None

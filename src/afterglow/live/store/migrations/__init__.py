@@ -9,7 +9,7 @@ from importlib import import_module
 
 Statements = Mapping[str, tuple[str, ...]]  # by dialect: sqlite, postgresql
 
-VERSIONS = ("1", "2")
+VERSIONS = ("1", "2", "3")
 TABLE = "afterglow_schema"  # where Alembic keeps the version
 STAMP = (  # letter for letter as Alembic makes it
     f"CREATE TABLE {TABLE} (\n\tversion_num VARCHAR(32) NOT NULL, \n"

@@ -1,0 +1,45 @@
+"""The verdict on an experiment with units as one or two sentences for somebody who has to decide."""
+
+from afterglow.estimation.panel import UnitsTest
+from afterglow.estimation.sentences import amounts, percent
+from afterglow.estimation.verdict import Verdict
+
+
+def sentence(verdict: Verdict, test: UnitsTest | None, units: int) -> str:
+    """What is recommended for all units, how sure that is, and what would help."""
+    parts = ["The experiment was stopped before its end."] if verdict.stopped else []
+    parts.append(claim(verdict))
+    if test is not None:
+        parts.append(tested(test, verdict, units))
+    if verdict.alarm is not None:
+        parts.append(f"An alarm stands: {verdict.alarm}.")
+    return " ".join(part for part in parts if part)
+
+
+def claim(verdict: Verdict) -> str:
+    best, row = verdict.recommended, verdict.to_runner_up
+    if best is None:
+        return "Nothing is known yet."
+    if row is None:
+        return f"{best} is the only variant."
+    if row.mean is None:
+        return f"{best} is recommended; it can't be compared with {row.other} yet: {row.missing}."
+    numbers = amounts(row, verdict.unit)
+    chance = "" if verdict.chance is None else f" (chance {percent(verdict.chance)})"
+    return {
+        "tested": f"{best} is recommended for all units; over {row.other}, which comes closest, it brings {numbers}.",
+        "leading": f"{best} is probably the best{chance}{'' if verdict.over else ', which decides nothing yet'}; over "
+        f"{row.other} it brings {numbers}.",
+        "exploring": f"No variant stands out yet; {best} is ahead of {row.other}{chance}: {numbers}.",
+    }.get(verdict.grade, f"{best} is recommended; the data can't tell it from {row.other}: {numbers}.")
+
+
+def tested(test: UnitsTest, verdict: Verdict, units: int) -> str:
+    """What the exact test says, and whether it could have said more."""
+    how = "by re-drawing which unit began with which variant"
+    if verdict.grade == "tested":
+        return f"Variants do differ: p = {test.p:.2g}, {how}."
+    least = (1 + test.same) / (1 + test.draws)
+    few = f" With {units} units it can't be below about {least:.1g}: too few plans can be drawn."
+    hint = few if least > 1 - verdict.confidence else ""
+    return f"That no variant changes any total can't be ruled out: p = {test.p:.2g}, {how}.{hint}"

@@ -1,0 +1,208 @@
+"""The graded verdict on an experiment with units, and its exact test.
+
+Units are compared within the same steps; a difference is a share of a unit's level. In the unit of totals it is that
+share of all levels together: what a step brings if all units change. There are no proved bounds, so grades are
+`leading` while it runs and `tested` or `inconclusive` at the end. The test replays the recorded totals with other draws
+of which unit begins with which variant: once, at the horizon that was fixed before.
+"""
+
+import math
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from afterglow.estimation.chances import chances, deviations
+from afterglow.estimation.panel import PanelEstimates, Slot, UnitsTest, panel_estimates, replayed_test
+from afterglow.estimation.verdict import LEADING, ONE_LOOK, Verdict, Versus
+from afterglow.live.domain.spec import Spec, read_spec, round_policy_of
+from afterglow.live.domain.state import Phase
+from afterglow.live.domain.units.round_plan import settings_of
+from afterglow.live.domain.units.sentences import sentence
+from afterglow.live.domain.units.state import UnitsState
+from afterglow.live.domain.verdict import clock_alarm
+from afterglow.policies.rounds import PanelDifference, RoundPolicy
+from afterglow.rng import ROUNDS, key
+
+ONE_DEVIATION = 0.6826894921370859  # confidence of an interval of one standard error on each side
+CELLS = 30_000  # unit-rounds that 999 draws are replayed with; of more, fewer draws
+MOST_DRAWS, LEAST_DRAWS = 999, 99
+ASSUMES = (
+    "a variant in one unit doesn't change totals of another",
+    "the window is the same in all units",
+    "a variant changes totals by the same share of a unit's level, on average over units",
+)
+TESTED = ("a variant in one unit doesn't change totals of another", "what was left out would have been so anyway")
+ALARM = (
+    "the first steps after a change compare variants otherwise than later ones do: the window is too short, or effects "
+    "begin late"
+)
+
+
+@dataclass(frozen=True)
+class UnitsCase:
+    """All that the verdict on a state depends on; later events don't change it."""
+
+    spec: Spec
+    arms: tuple[int, ...]  # variants that the plan chooses among
+    policy: RoundPolicy[Any, Any] | None
+    settings: Any
+    state: Any
+    slots: tuple[Slot, ...]
+    horizon: int  # of the plan, which begins again with some commands
+    restarts: int
+    learned: int
+    lost: int
+    recommended: str | None
+    disabled: tuple[str, ...]
+    over: bool
+    stopped: bool
+    shadow: bool
+    clock: str | None = None  # an alarm of the clock
+
+    @property
+    def alarm(self) -> str | None:
+        found = self.policy is not None and self.policy.alarmed(self.settings, self.state)
+        return self.clock or (ALARM if found else None)
+
+    def difference(self, one: int, other: int, confidence: float) -> PanelDifference:
+        """By variant."""
+        assert self.policy is not None
+        places = self.arms.index(one), self.arms.index(other)
+        return self.policy.difference(self.settings, self.state, *places, confidence)
+
+    def level(self) -> float:
+        """The levels of all units together, as far as they are known."""
+        return math.fsum(self.state.levels) if self.policy is not None else 0.0
+
+    def known(self) -> bool:
+        """Whether all variants of the plan can be compared."""
+        return self.policy is not None and all(self.state.arm_cells)
+
+    def test(self) -> UnitsTest | None:
+        """The exact test, once the horizon is reached; None before, and of a shadow."""
+        if self.policy is None or not self.over or self.stopped or self.shadow or not self.known():
+            return None
+        found = exact_test(self.spec.text(), len(self.arms), self.horizon, self.restarts, self.slots)
+        return replace(found, missing=self.lost)
+
+    def versus(self, one: int, other: int) -> Versus:
+        """The difference of two variants; the confidence is shared among the others."""
+        names = self.spec.variants[one], self.spec.variants[other]
+        if one not in self.arms or other not in self.arms or not self.known():
+            missing = "not all variants have run for a full window in two units yet"
+            if other not in self.arms or one not in self.arms:
+                missing = "the policy started afresh without one of them"
+            return Versus(*names, None, None, None, None, ONE_LOOK, missing)
+        share = (1 - self.spec.confidence) / max(1, len(self.arms) - 1)
+        found, level = self.difference(one, other, 1 - share), self.level()
+        mean, low, high = (level * value for value in found)
+        percent = (100 * found.mean, 100 * found.low, 100 * found.high)
+        return Versus(*names, mean, low, high, percent, ONE_LOOK)
+
+    def chances(self) -> tuple[dict[int, float], float]:
+        """The chance of each variant to be the best, and how much better the best is than the recommended one."""
+        if not self.known() or self.recommended is None:
+            return {}, 0.0
+        best, arms = self.spec.variant(self.recommended), self.arms
+        if best not in arms:
+            return {}, 0.0
+        means = [0.0 if arm == best else self.difference(arm, best, 0.5).mean for arm in arms]
+        table = [[0.0 if a == b else self.spread(a, b) for b in arms] for a in arms]
+        found, top = chances(means, deviations(table))
+        return dict(zip(arms, found, strict=True)), max(0.0, top)
+
+    def spread(self, one: int, other: int) -> float:
+        """The variance of a difference."""
+        found = self.difference(one, other, ONE_DEVIATION)
+        return (0.5 * (found.high - found.low)) ** 2
+
+    def verdict(self) -> Verdict:
+        """The verdict on it."""
+        spec, table = self.spec, self.chances()
+        best = None if self.recommended is None else spec.variant(self.recommended)
+        chance = None if best is None else table[0].get(best)
+        test = self.test()
+        p = None if test is None else test.p
+        grade = self.grade(chance, p)
+        others = [arm for arm in self.arms if arm != best]
+        closest = max(others, key=lambda arm: table[0].get(arm, 0.0), default=None)
+        runner_up = None if best is None or closest is None else self.versus(best, closest)
+        to_control = None if best is None or best == spec.control else self.versus(best, spec.control)
+        found = Verdict(
+            grade, self.recommended, spec.variants[spec.control], to_control, runner_up, chance,
+            {spec.variants[arm]: value for arm, value in table[0].items()},
+            self.level() * table[1] if table[0] else None, None, TESTED if grade == "tested" else ASSUMES, spec.unit,
+            spec.confidence, self.over, self.stopped, self.alarm, None, "", p if grade == "tested" else None,
+        )  # fmt: skip
+        return replace(found, sentence=sentence(found, test, len(spec.units)))
+
+    def grade(self, chance: float | None, p: float | None) -> str:
+        if self.recommended is not None and p is not None and p <= 1 - self.spec.confidence:
+            return "tested"
+        if chance is not None and chance >= LEADING and len(self.arms) > 1:
+            return "leading"
+        if self.over:
+            return "stopped" if self.stopped else "inconclusive"
+        return "exploring"
+
+    def lifts(self) -> tuple[Versus, ...]:
+        """The difference of every variant to the control."""
+        control = self.spec.control
+        return tuple(self.versus(arm, control) for arm in range(len(self.spec.variants)) if arm != control)
+
+
+@lru_cache(maxsize=32)
+def exact_test(text: str, arms: int, horizon: int, restarts: int, slots: tuple[Slot, ...]) -> UnitsTest:
+    """Computed once, and then known."""
+    spec = read_spec(text)
+    policy = round_policy_of(spec)
+
+    def settings(stream: int) -> Any:
+        return settings_of(spec, arms, horizon, stream)
+
+    cells = len(slots) * len(spec.units)
+    draws = max(LEAST_DRAWS, min(MOST_DRAWS, MOST_DRAWS * CELLS // max(1, cells)))
+    drawn = settings(key(spec.seed, restarts, ROUNDS))
+    state = policy.start(drawn)
+    for steps, split, lost, heads, bodies in slots:
+        policy.next_round(drawn, state)
+        policy.learn(drawn, state, steps, split, [0 if gone else steps - split for gone in lost], heads, bodies)
+    return replayed_test(policy, settings, slots, drawn, state, spec.seed, draws)
+
+
+def case_of(spec: Spec, state: UnitsState) -> UnitsCase:
+    """Copy what the verdict depends on."""
+    plan, runner = state.plan, state.plan.runner
+    over = state.phase is Phase.OVER
+    best = to_keep(spec, state)
+    slots = tuple(
+        (one.steps, one.split, tuple(one.lost), tuple(one.heads), tuple(one.bodies)) for one in plan.played
+    )  # fmt: skip
+    return UnitsCase(
+        spec, tuple(plan.arms), runner.policy if runner else None, runner.settings if runner else None,
+        deepcopy(runner.state) if runner else None, slots if over else (), runner.settings.horizon if runner else 0,
+        state.restarts, plan.learned, plan.lost, best, tuple(spec.variants[arm] for arm in state.disabled), over,
+        over and state.step != spec.horizon, state.shadow, clock_alarm(state),
+    )  # fmt: skip
+
+
+def to_keep(spec: Spec, state: UnitsState) -> str | None:
+    """The variant to keep, by what is known now; None while nothing is learned."""
+    best = state.plan.recommend() if state.plan.learned else None
+    return None if best is None or best in state.disabled else spec.variants[best]
+
+
+def recommended(state: UnitsState) -> int:
+    """The variant to keep, by what is known now; the control while nothing is."""
+    best = None if state.shadow else state.plan.recommend()
+    return state.served if best is None or best in state.disabled else best
+
+
+def estimates(spec: Spec, state: UnitsState) -> PanelEstimates:
+    """The difference of each variant to the best, as a share of a unit's level."""
+    runner, names = state.plan.runner, [spec.variants[arm] for arm in state.plan.arms]
+    if runner is None:
+        return PanelEstimates(names[0], (), spec.confidence)
+    best = runner.policy.recommend(runner.settings, runner.state)
+    return panel_estimates(runner.policy, runner.settings, runner.state, names, best, spec.confidence)
