@@ -82,9 +82,9 @@ def test_a_name_cant_leave_its_place_in_an_address() -> None:
 
 
 def test_rewards_are_keys_and_amounts_and_nothing_else() -> None:
-    assert json.loads(rewards("s", [("k", 0.5, None), ("l", 1.0, 7)]).content() or b"") == [
+    assert json.loads(rewards("s", [("k", 0.5, None, None), ("l", 1.0, 7, "complaints")]).content() or b"") == [
         {"key": "k", "amount": 0.5},
-        {"key": "l", "amount": 1.0, "step": 7},
+        {"key": "l", "amount": 1.0, "step": 7, "metric": "complaints"},
     ]
     with pytest.raises(errors.BadValue, match="JSON"):
         Call("POST", "/", {"total": float("nan")}).content()

@@ -40,7 +40,7 @@ def next_batch(box: Outbox, clock: Hand) -> Batch:
 
 
 def amounts(batch: Batch) -> list[float]:
-    return [amount for _, amount, _ in batch.given()]
+    return [one[1] for one in batch.given()]
 
 
 def test_rewards_wait_a_moment_for_company_and_travel_together_in_order() -> None:
@@ -91,7 +91,7 @@ def test_keys_are_random_and_stay_the_same_when_they_are_sent_again() -> None:
     again = next_batch(box, clock)
     assert len(keys) == 100
     assert again.given()[:100] == first.given()
-    assert again.given()[100] == ("mine", 2.0, None)
+    assert again.given()[100] == ("mine", 2.0, None, None)
 
 
 def test_pauses_grow_up_to_a_limit_and_start_anew_when_it_worked() -> None:
@@ -232,21 +232,21 @@ def test_what_is_sent_again_names_the_step_of_its_first_try() -> None:
     assert box.step_wanted(batch)
     box.learn_step(batch, receipt(7))
     box.sending(batch)
-    assert batch.given() == [("a", 1.0, None)]
+    assert batch.given() == [("a", 1.0, None, None)]
     box.answered(batch, AWAY)
     box.put("s", 1.0, key="b")
     batch = next_batch(box, clock)
     box.learn_step(batch, receipt(9))
     box.sending(batch)
-    assert batch.given() == [("a", 1.0, 7), ("b", 1.0, None)]
+    assert batch.given() == [("a", 1.0, 7, None), ("b", 1.0, None, None)]
     box.answered(batch, AWAY)
     batch = next_batch(box, clock)
     box.sending(batch)
-    assert batch.given() == [("a", 1.0, 7), ("b", 1.0, 9)]
+    assert batch.given() == [("a", 1.0, 7, None), ("b", 1.0, 9, None)]
     box.answered(batch, Answer(409, {}, b'{"type":"/problems/sealed","kind":"sealed","detail":"step 7 is sealed"}'))
     alone = [next_batch(box, clock)]
     box.sending(alone[0])
-    assert alone[0].given() == [("a", 1.0, 7)]
+    assert alone[0].given() == [("a", 1.0, 7, None)]
     box.answered(alone[0], Answer(409, {}, b'{"type":"/problems/sealed","kind":"sealed","detail":"step 7 is sealed"}'))
     box.answered(next_batch(box, clock), receipt(9))
     assert [(one.key, one.error.kind) for one in box.refused] == [("a", "sealed")]
@@ -258,11 +258,11 @@ class Books:
     def __init__(self) -> None:
         self.counted = dict[str, float]()
 
-    def take(self, given: Iterable[tuple[str, float, int | None]]) -> Answer:
+    def take(self, given: Iterable[tuple[str, float, int | None, str | None]]) -> Answer:
         batch = list(given)
-        if any(amount > 9 for _, amount, _ in batch):
+        if any(amount > 9 for _, amount, _, _ in batch):
             return WRONG
-        for key, amount, _ in batch:
+        for key, amount, _, _ in batch:
             assert self.counted.setdefault(key, amount) == amount
         return TAKEN
 
@@ -291,7 +291,7 @@ def test_whatever_gets_lost_on_the_way_every_reward_counts_once_or_is_handed_ove
             batch = next_batch(box, clock)
             answer: Answer | AfterglowError = Answer(503, {"retry-after": "3"}, b"")
             if event[0] in ("answer", "lost"):
-                answer = books.take(batch.given())
+                answer = books.take([(one[0], one[1], one[2], one[3]) for one in batch.given()])
             box.answered(batch, AWAY if event[0] in ("lost", "away") else answer)  # lost: taken, and nobody hears of it
     refused = {one.key: one.amount for one in box.refused}
     assert box.waiting == 0

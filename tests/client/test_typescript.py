@@ -5,6 +5,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright._impl._driver import compute_driver_executable
@@ -28,7 +29,8 @@ def test_the_types_are_those_of_the_openapi_document() -> None:
 
 def test_the_client_keeps_its_promises_under_node(service: Serving) -> None:
     with service.client() as http:
-        made = {"name": "node", "variants": ["A", "B"], "window": 2, "reward_max": 100, "horizon": 1000}
+        made: dict[str, Any] = {"name": "node", "variants": ["A", "B"], "window": 2, "reward_max": 100, "horizon": 1000}
+        made["guards"] = {"complaints": {"at_most": "+10%"}}
         assert http.post("/v1/experiments", json=made).status_code == 201
     told = {"AFTERGLOW_ADDRESS": service.address, "AFTERGLOW_TOKEN": service.token, "AFTERGLOW_EXPERIMENT": "node"}
     done = subprocess.run(
@@ -37,7 +39,7 @@ def test_the_client_keeps_its_promises_under_node(service: Serving) -> None:
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert "fail 0" in done.stdout
-    assert "pass 10" in done.stdout
+    assert "pass 11" in done.stdout
 
 
 @pytest.fixture(scope="module")

@@ -58,6 +58,28 @@ def test_a_clock_that_jumps_back_changes_nothing(address: str, clock: Clock) -> 
         assert steps(client)[3] == ("plan", 3.0)
 
 
+def test_a_jump_is_an_alarm_and_an_event_and_waits_for_a_command(address: str, clock: Clock) -> None:
+    steady = Clock(0.0)
+    with in_thread(address, clock, steady) as client:
+        client.post("/v1/experiments", json=HOURLY | {"horizon": 100}).raise_for_status()
+        reward(client, "first", 1.0)
+        clock.hours(24 * 365)
+        answer = client.get(f"{PATH}/current")
+        assert (answer.json()["step"], answer.json()["valid_until"]) == (0, None)
+        assert answer.headers["cache-control"] == "no-cache"
+        assert reward(client, "second", 1.0) == 0
+        found = client.get(PATH).json()["status"]
+        assert (found["phase"], found["held"]) == ("running", True)
+        assert found["alarm"].startswith("the clock jumped forward by 365.0 days, which nothing confirms: step 0 is")
+        assert "held: the clock has jumped" in client.get("/").text
+        assert "Accept the clock" in client.get("/experiments/hourly").text
+        jump = next(one for one in client.get(f"{PATH}/events").json()["items"] if one["kind"] == "clock_jump")
+        assert jump["body"] == {"step": 0, "clock": "1971-01-12T13:46:40.000Z", "expected": "1970-01-12T13:46:40.000Z"}
+        answer = client.post(f"{PATH}/accept-clock", json={"reason": "it was a year behind"})
+        assert answer.json()["held"] is False
+        assert client.get(PATH).json()["status"]["phase"] == "over"
+
+
 @pytest.mark.parametrize("gone", [2, 51])
 def test_steps_that_nobody_was_there_for_are_filled(address: str, clock: Clock, gone: int) -> None:
     with in_thread(address, clock) as client:

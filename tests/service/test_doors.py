@@ -160,6 +160,7 @@ def test_values_that_look_like_names_are_no_duplicates(client: httpx.Client) -> 
 
 
 def test_a_negative_amount_is_refused_in_words(client: httpx.Client) -> None:
-    answer = client.post("/v1/experiments/shipping/rewards", json={"key": "a", "amount": -1})
+    client.post("/v1/experiments", json={**ASKED, "name": "begun", "start": True}).raise_for_status()
+    answer = client.post("/v1/experiments/begun/rewards", json={"key": "a", "amount": -1})
     assert slug(answer) == "bad-value"
     assert answer.json()["detail"].startswith("amount must not be negative, got -1")

@@ -19,6 +19,7 @@ from testbed.service import START, Serving, command, in_thread, insist, slug
 from testbed.storm import Storm
 
 AWAY = 10.0  # seconds
+REMEMBERED = 2  # seconds for which a variant is answered without the database
 PROMPT = 5.0  # seconds, on a busy machine
 SHOP = {"name": "shop", "variants": ["49", "59"], "window": 2, "reward_max": 1e9}
 AT_A_LOSS = ("too-slow", "database-unavailable")
@@ -66,7 +67,7 @@ def database() -> Iterator[Server]:
 
 def test_ten_seconds_without_the_database_are_bridged_without_a_restart(database: Server, refused: Told) -> None:
     with (
-        Serving(database.fresh()) as serving,
+        Serving(database.fresh(), max_age=str(REMEMBERED)) as serving,
         serving.client() as http,
         Client(serving.address, serving.token, current_timeout=START) as client,
         Storm(6, [serving], "by-clock", clients=2, step_seconds=1.0) as storm,
@@ -77,15 +78,21 @@ def test_ten_seconds_without_the_database_are_bridged_without_a_restart(database
         storm.wait(100)
         process = serving.process
         database.stop()
-        end, sent, told = monotonic() + AWAY, 0, list[str | None]()
+        began, sent, told = monotonic(), 0, list[str | None]()
+        assert http.get(f"{HERE}/current").json()["variant"] == "49"  # from memory
+        end = began + AWAY
         insist(http, 503, "GET", "/readyz")
         while monotonic() < end:
             shop.reward(0.25)
             sent += 1
-            told += [shop.decision().fallback]
+            asked, found, variant = monotonic(), shop.decision().fallback, http.get(f"{HERE}/current")
+            if asked > began + REMEMBERED + PROMPT:
+                told += [found]
+                assert refused(variant) == "database-unavailable"
+            else:
+                assert variant.status_code == 503 or variant.json()["variant"] == "49"
             assert {shop.current(), client.experiment("new", default="59").current()} == {"49", "59"}
             assert refused(http.get("/readyz")) == "database-unavailable"
-            assert refused(http.get(f"{HERE}/current")) == "database-unavailable"
             assert refused(http.post(f"{HERE}/rewards", json={"key": "k", "amount": 1})) == "database-unavailable"
             assert refused(http.post(f"{HERE}/pause", json={"reason": "it can't be done"})) == "database-unavailable"
             assert http.get("/healthz").status_code == 200
@@ -189,7 +196,7 @@ def test_a_database_that_does_not_answer_is_waited_for_within_the_time_limit(dat
             for _ in range(3):
                 assert refused(http.post(f"{HERE}/rewards", json={"key": "k", "amount": 1})) in AT_A_LOSS
                 assert refused(http.get("/readyz")) in AT_A_LOSS
-                assert refused(http.get(f"{HERE}/current")) in AT_A_LOSS
+                assert http.get(f"{HERE}/current").json()["variant"] == "49"  # from memory
                 assert http.get("/healthz").status_code == 200
         insist(http, 200, "GET", "/readyz")
         receipt = insist(http, 202, "POST", f"{HERE}/rewards", json={"key": "k", "amount": 1}).json()

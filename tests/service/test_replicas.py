@@ -134,7 +134,9 @@ def test_a_replica_that_is_frozen_in_a_transaction_holds_up_the_other_for_second
         try:
             began, last = monotonic(), storm.step
             with other.client() as http:
-                while http.get("/v1/experiments/by-clock/current").json().get("step", 0) < last + 4:
+                while (answer := http.get("/v1/experiments/by-clock/current")).json().get("step", 0) < last + 4:
+                    assert answer.status_code == 200, answer.text
+                    assert answer.elapsed.total_seconds() < 1.0, "it waits for the frozen one"
                     assert monotonic() < began + HOLD_UP
         finally:
             assert frozen.process is not None

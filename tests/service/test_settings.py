@@ -108,7 +108,8 @@ def test_tokens_are_made_listed_and_revoked_without_a_service(tmp_path: Path) ->
         "id": id_, "label": "shop", "scopes": ["decide", "report"], "experiments": ["shipping"], "state": "valid",
         "revoked": None,
     }  # fmt: skip
-    shown = command("token", "list", "--db", str(db)).stdout
+    head, _, shown = command("token", "list", "--db", str(db)).stdout.partition("\n")
+    assert head.split() == ["id", "state", "scopes;", "experiments;", "lifetime", "label"]
     assert shown.startswith(f"{id_}  valid    decide, report; shipping, until ")
     assert shown.endswith("shop\n")
     secret = token.split("_", 2)[2].encode()

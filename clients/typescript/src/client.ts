@@ -52,15 +52,19 @@ export class Client {
     this.#outbox = new Outbox((name, rewards) => this.#report(name, rewards), buffer, linger, onRefused);
   }
 
-  /** A handle on an experiment; `initial` is served until the service has answered once. */
-  experiment(name: string, initial: string | null = null): Experiment {
-    const key = JSON.stringify([name, initial]);
+  /**
+   * A handle on an experiment; `initial` is served until the service has answered once. In an experiment with units it
+   * is a handle on one `unit`: its variant, its rewards.
+   */
+  experiment(name: string, initial: string | null = null, unit: string | null = null): Experiment {
+    const key = JSON.stringify([name, initial, unit]);
     const known = this.#experiments.get(key);
     if (known !== undefined) return known;
     const clock = this.#settings.clock ?? (() => performance.now() / 1000);
     const ask = (path: string, init: RequestInit, seconds: number) => this.#fetch(path, init, seconds);
-    const variant = new Variant(pathOf(name, "current"), ask, this.#settings.currentTimeout ?? 2, clock, initial);
-    const made = new Experiment(name, variant, this.#outbox);
+    const path = pathOf(name, "current") + (unit === null ? "" : `?unit=${encodeURIComponent(unit)}`);
+    const variant = new Variant(path, ask, this.#settings.currentTimeout ?? 2, clock, initial);
+    const made = new Experiment(name, variant, this.#outbox, unit);
     this.#experiments.set(key, made);
     return made;
   }
@@ -117,11 +121,14 @@ export class Client {
 /** Made by `Client.experiment`. */
 export class Experiment {
   readonly name: string;
+  /** Whose variant and rewards these are, in an experiment with units. */
+  readonly unit: string | null;
   readonly #variant: Variant;
   readonly #outbox: Outbox;
 
-  constructor(name: string, variant: Variant, outbox: Outbox) {
+  constructor(name: string, variant: Variant, outbox: Outbox, unit: string | null = null) {
     this.name = name;
+    this.unit = unit;
     this.#variant = variant;
     this.#outbox = outbox;
   }
@@ -136,12 +143,16 @@ export class Experiment {
     return this.#variant.decision();
   }
 
-  /** Report an amount, in the unit of the experiment. It is sent in the background, and counts once; its key. */
-  reward(amount: number, key: string = crypto.randomUUID()): string {
-    if (typeof amount !== "number" || !Number.isFinite(amount) || amount < 0) {
+  /**
+   * Report an amount, in the unit of the experiment. It is sent in the background, and counts once; its key. `metric` is
+   * the name of a secondary total that a guard watches; its keys are apart from those of rewards.
+   */
+  reward(amount: number, key: string = crypto.randomUUID(), metric?: string): string {
+    if (typeof amount !== "number" || !Number.isFinite(amount) || (amount < 0 && this.unit === null)) {
       throw new AfterglowError(`amount must be a finite number of at least 0, got ${String(amount)}`, "bad-value");
     }
-    this.#outbox.put(this.name, { key, amount });
+    const unit = this.unit === null ? {} : { unit: this.unit };
+    this.#outbox.put(this.name, metric === undefined ? { key, amount, ...unit } : { key, amount, metric, ...unit });
     return key;
   }
 }

@@ -7,6 +7,8 @@ export interface Current {
   role: "waiting" | "plan" | "washout" | "outside" | "shadow" | "missed" | "last" | "emergency" | "over";
   /** When the step ends, if it ends on a schedule; before a scheduled start, the start time. */
   valid_until: string | null;
+  /** Of an experiment with units; else null. */
+  unit: string | null;
 }
 
 export interface Problem {
@@ -32,7 +34,12 @@ export interface Receipt {
 export interface Reward {
   /** Random, such as a UUID. */
   key: string;
+  /** At least 0, but in an experiment with units. */
   amount: number;
   /** The step to which it was sent before, if this is another try. */
   step?: number | null;
+  /** The secondary total that it belongs to, one that a guard watches; null for the reward. Keys of a metric are apart from those of rewards. */
+  metric?: string | null;
+  /** The unit whose total it joins, in an experiment with units. */
+  unit?: string | null;
 }

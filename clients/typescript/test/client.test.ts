@@ -152,6 +152,20 @@ test("rewards count once, though answers are lost", async () => {
   assert.throws(() => experiment.reward(1), AfterglowError);
 });
 
+test("a metric that a guard watches has a total of its own", async () => {
+  const client = new Client(address, token);
+  const experiment = client.experiment(name);
+  experiment.reward(0.5, "order");
+  experiment.reward(3, "order", "complaints"); // keys of a metric are apart from those of rewards
+  await client.close();
+  const { step: now } = await step();
+  assert.equal(await close(null), 0.5);
+  const headers = { authorization: `Bearer ${token}` };
+  const rows = await fetch(`${address}/v1/experiments/${name}/steps?limit=1000`, { headers });
+  const { items } = (await rows.json()) as { items: { step: number; metrics: Record<string, number> }[] };
+  assert.deepEqual(items.find((row) => row.step === now)?.metrics, { complaints: 3 });
+});
+
 test("a reward that is refused doesn't take others with it", async () => {
   const refused: string[] = [];
   const client = new Client(address, token, { onRefused: (all) => refused.push(...all.map((one) => one.key)) });

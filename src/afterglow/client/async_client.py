@@ -28,13 +28,16 @@ class AsyncClient(ServiceMethods[Awaitable[Json]]):
     def __init__(self, address: str | Sequence[str], token: str, **settings: Any) -> None:
         self._config = ClientConfig(address=address, token=token, **settings)
         self._addresses = Addresses(self._config.addresses)
-        self._handles = dict[tuple[str, str | None], AsyncExperiment]()
+        self._handles = dict[tuple[str, str | None, str | None], AsyncExperiment]()
         self._http = httpx.AsyncClient(**self._config.options())
         self._sender = AsyncRewardSender(self._config, self._send)
 
-    def experiment(self, name: str, default: str | None = None) -> "AsyncExperiment":
-        """A handle on an experiment; `default` is served until the service has answered once."""
-        return self._handles.setdefault((name, default), AsyncExperiment(self, name, default))
+    def experiment(self, name: str, default: str | None = None, unit: str | None = None) -> "AsyncExperiment":
+        """A handle on an experiment; `default` is served until the service has answered once.
+
+        In an experiment with units it is a handle on one `unit`: its variant, its rewards.
+        """
+        return self._handles.setdefault((name, default, unit), AsyncExperiment(self, name, default, unit))
 
     def experiments(self, limit: int = 100) -> AsyncIterator[Json]:
         """All experiments, fetched page by page."""
@@ -114,8 +117,8 @@ class AsyncClient(ServiceMethods[Awaitable[Json]]):
 class AsyncExperiment(ExperimentMethods[Awaitable[Json]]):
     """Made by `AsyncClient.experiment`."""
 
-    def __init__(self, client: AsyncClient, name: str, default: str | None) -> None:
-        super().__init__(client, name, default)
+    def __init__(self, client: AsyncClient, name: str, default: str | None, unit: str | None) -> None:
+        super().__init__(client, name, default, unit)
         self._client = client
         self._turn = asyncio.Lock()
 
@@ -134,19 +137,26 @@ class AsyncExperiment(ExperimentMethods[Awaitable[Json]]):
 
     async def _fetch(self) -> Current:
         asked = self._variant.ask()
-        call = Call("GET", calls.of(self.name, "current"))
+        call = self._current()
         try:
             answer = await self._client._send(call, self._variant.headers(), self._client._config.current_timeout)
         except Unavailable as error:
             return self._variant.failed(error)
         return self._variant.answered(answer, asked)
 
-    async def close_step(self, total: float | Decimal | None, step: int) -> Json:
-        """End a step that has no schedule; None takes the sum of its rewards, which are delivered first."""
+    async def close_step(
+        self, total: calls.Totals, step: int, metrics: Mapping[str, float | Decimal] | None = None
+    ) -> Json:
+        """End a step that has no schedule; None takes the sum of its rewards, which are delivered first.
+
+        With units, `total` is a mapping from units to totals. `metrics` has the totals that guards watch, by name.
+        """
         if self._client.delivery.waiting:
             await self._client.flush(self._client._config.timeout)
-        answer = await self._ask(calls.close(self.name, step, total))
-        self._variant.forget()
+        answer = await self._ask(calls.close(self.name, step, total, metrics))
+        for handle in self._client._handles.values():
+            if handle.name == self.name:
+                handle._variant.forget()
         return answer
 
     def steps(self, after: int | None = None, limit: int = 1000) -> AsyncIterator[Json]:

@@ -24,9 +24,12 @@ class AsyncRewardSender:
         self._settled = asyncio.Event()  # for those who wait for it
         self._stopping = False
 
-    def put(self, experiment: str, amount: float | Decimal, key: str | None) -> str:
+    def put(
+        self, experiment: str, amount: float | Decimal, key: str | None, metric: str | None = None,
+        unit: str | None = None,
+    ) -> str:  # fmt: skip
         loop = asyncio.get_running_loop()
-        key = self._outbox.put(experiment, amount, key)
+        key = self._outbox.put(experiment, amount, key, metric, unit)
         if self._task is None:
             self._task = loop.create_task(self._deliver(), name="afterglow-client")
         if self._outbox.stirs():

@@ -1,7 +1,7 @@
 """Calls of the service as values, and how answers are read. No network access."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from email.utils import parsedate_to_datetime
@@ -151,13 +151,34 @@ def command(name: str, address: str, arguments: Mapping[str, object]) -> Call:
     return Call("POST", of(name, address), {key: value for key, value in arguments.items() if value is not None})
 
 
-def close(name: str, step: int, total: float | Decimal | None) -> Call:
-    """The end of a step."""
-    given = float(total) if isinstance(total, Decimal) else total
-    return Call("POST", of(name, "steps", str(step)), {"total": given})
+Amount = float | Decimal | None
+Totals = Amount | Mapping[str, Amount]  # the second with units
+# key, amount, step, metric, unit
+SentReward = tuple[str, float, int | None, str | None] | tuple[str, float, int | None, str | None, str | None]
 
 
-def rewards(name: str, given: list[tuple[str, float, int | None]]) -> Call:
+def close(name: str, step: int, total: Totals, metrics: Mapping[str, float | Decimal] | None) -> Call:
+    """The end of a step, with totals by unit in an experiment with units; `metrics` are left out if there are none, so
+    that earlier services take the call."""
+    body: dict[str, Any] = {}
+    if isinstance(total, Mapping):
+        body["totals"] = {unit: plain(one) for unit, one in total.items()}
+    else:
+        body["total"] = plain(total)
+    if metrics:
+        body["metrics"] = {key: plain(one) for key, one in metrics.items()}
+    return Call("POST", of(name, "steps", str(step)), body)
+
+
+def plain(amount: Amount) -> float | None:
+    return float(amount) if isinstance(amount, Decimal) else amount
+
+
+def rewards(name: str, given: Sequence[SentReward]) -> Call:
     """Rewards; one that is sent again has the step of the first try. None at all asks for the current step."""
-    body = [{"key": key, "amount": amount} | ({} if step is None else {"step": step}) for key, amount, step in given]
+    body = list[dict[str, Any]]()
+    for key, amount, step, metric, *unit in given:
+        made: dict[str, Any] = {"key": key, "amount": amount}
+        more = (("step", step), ("metric", metric), ("unit", unit[0] if unit else None))
+        body.append(made | {field: one for field, one in more if one is not None})
     return Call("POST", of(name, "rewards"), body)

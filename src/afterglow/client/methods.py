@@ -30,7 +30,10 @@ def moment(name: str, starts: object) -> str:
 class Sender(Protocol):
     """Delivers rewards in the background."""
 
-    def put(self, experiment: str, amount: float | Decimal, key: str | None) -> str: ...
+    def put(
+        self, experiment: str, amount: float | Decimal, key: str | None, metric: str | None = None,
+        unit: str | None = None,
+    ) -> str: ...  # fmt: skip
 
     def delivery(self) -> Delivery: ...
 
@@ -73,8 +76,9 @@ class ServiceMethods(ABC, Generic[Given]):
         for time in ("starts", "profile_from"):
             if own.get(time) is not None:
                 own[time] = moment(time, own[time])
-        if own.get("profile") is not None:
-            own["profile"] = list(own["profile"])
+        for several in ("profile", "units"):
+            if own.get(several) is not None:
+                own[several] = list(own[several])
         body = {"name": name, "variants": list(variants), "window": window, **own}
         return self._ask(Call("POST", "/v1/experiments", body if horizon is None else body | {"horizon": horizon}))
 
@@ -99,8 +103,9 @@ class ServiceMethods(ABC, Generic[Given]):
 class ExperimentMethods(CommandMethods[Given]):
     """Calls about one experiment; each returns the JSON of its answer. Commands return the status."""
 
-    def __init__(self, client: ServiceMethods[Given], name: str, default: str | None) -> None:
+    def __init__(self, client: ServiceMethods[Given], name: str, default: str | None, unit: str | None) -> None:
         self.name = name
+        self.unit = unit  # whose variant and rewards these are, in an experiment with units
         self._service = client
         self._variant = client._config.variant(default)
 
@@ -108,14 +113,19 @@ class ExperimentMethods(CommandMethods[Given]):
         return self._service._ask(call)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.name} at {self._service._config.shown}>"
+        name = self.name if self.unit is None else f"{self.name} {self.unit}"
+        return f"<{type(self).__name__} {name} at {self._service._config.shown}>"
 
-    def reward(self, amount: float | Decimal, key: str | None = None) -> str:
+    def reward(
+        self, amount: float | Decimal, key: str | None = None, metric: str | None = None, *, unit: str | None = None
+    ) -> str:
         """Report an amount, and return the random key with which it is sent until it is delivered, and counted once.
 
-        Returns at once, also with asyncio. The amount joins the step in which it arrives at the service.
+        Returns at once, also with asyncio. The amount joins the step in which it arrives at the service; with units,
+        the total of `unit`, or of the unit that this handle was made for. `metric` is the name of a secondary total
+        that a guard watches; its keys are apart from those of rewards.
         """
-        return self._service._sender.put(self.name, amount, key)
+        return self._service._sender.put(self.name, amount, key, metric, self.unit if unit is None else unit)
 
     def rewards(self, amounts: Iterable[float]) -> None:
         """Report many amounts; returns at once."""
@@ -136,6 +146,10 @@ class ExperimentMethods(CommandMethods[Given]):
     def status(self) -> Given:
         return self._ask(Call("GET", of(self.name), pick="status"))
 
+    def guards(self) -> Given:
+        """What every guard knows of every variant: its excess over the limit, and whether it stopped the variant."""
+        return self._ask(Call("GET", of(self.name, "guards"), pick="items"))
+
     def verdict(self) -> Given:
         """Which variant to keep, by how much it is better, how sure that is, what it assumes; and a `summary`."""
         return self._ask(Call("GET", of(self.name, "verdict")))
@@ -144,6 +158,15 @@ class ExperimentMethods(CommandMethods[Given]):
         """Mean and interval of every variant."""
         return self._ask(Call("GET", of(self.name, "estimates")))
 
-    def explain(self, step: int) -> Given:
-        """The figures from which the variant of a step was chosen."""
-        return self._ask(Call("GET", of(self.name, "explain", str(step))))
+    def differences(self) -> Given:
+        """Each variant beside the best one, in an experiment with units."""
+        return self._ask(Call("GET", of(self.name, "differences")))
+
+    def explain(self, step: int, unit: str | None = None) -> Given:
+        """The figures from which the variant of a step was chosen; of a unit, in an experiment with units."""
+        named = self.unit if unit is None else unit
+        query = {} if named is None else {"unit": named}
+        return self._ask(Call("GET", of(self.name, "explain", str(step)), query=query))
+
+    def _current(self) -> Call:
+        return Call("GET", of(self.name, "current"), query={} if self.unit is None else {"unit": self.unit})

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 from afterglow.client.backoff import Backoff
-from afterglow.client.calls import Answer, parsed, passes, pause_wanted, refusal
+from afterglow.client.calls import Answer, SentReward, parsed, passes, pause_wanted, refusal
 from afterglow.errors import AfterglowError, BadValue, OutOfTurn, Unavailable, argument
 
 MOST = 1000  # rewards that the service takes at once
@@ -36,15 +36,22 @@ class QueuedReward:
     step: int | None = None  # the current step then, if it is known
     sent: bool = False
     again: bool = False  # whether it was sent before
+    metric: str | None = None
+    unit: str | None = None  # of an experiment with units
 
 
 class Batch(NamedTuple):
     experiment: str
     rewards: list[QueuedReward]
 
-    def given(self) -> list[tuple[str, float, int | None]]:
-        """Keys, amounts, and the step of the first try of what is sent again."""
-        return [(reward.key, reward.amount, reward.step if reward.again else None) for reward in self.rewards]
+    def given(self) -> list[SentReward]:
+        """Keys, amounts, the step of the first try of what is sent again, metrics, and units where there are any."""
+        return [
+            (one.key, one.amount, one.step if one.again else None, one.metric)
+            if one.unit is None
+            else (one.key, one.amount, one.step if one.again else None, one.metric, one.unit)
+            for one in self.rewards
+        ]
 
 
 class Refused(NamedTuple):
@@ -84,9 +91,12 @@ class Outbox:
         self.refused = deque[Refused](maxlen=room)  # since the last flush
         self.error: AfterglowError | None = None  # why rewards wait, if something is wrong
 
-    def put(self, experiment: str, amount: float | Decimal, key: str | None = None) -> str:
-        """Accept a reward; its key."""
-        amount = checked(amount)
+    def put(
+        self, experiment: str, amount: float | Decimal, key: str | None = None, metric: str | None = None,
+        unit: str | None = None,
+    ) -> str:  # fmt: skip
+        """Accept a reward; its key. In an experiment with units it may be negative."""
+        amount = checked(amount, unit is not None)
         if self._closed:
             raise OutOfTurn("the client is closed and takes no more rewards; make a new one")
         if self.waiting >= self._room:
@@ -94,7 +104,9 @@ class Outbox:
                 f"{self.waiting:,} rewards wait for the service and there is no room for more"
                 f"{f' ({self.error})' if self.error else ''}; this one was not taken"
             )
-        reward = QueuedReward(experiment, key or uuid4().hex, amount, next(self._serial))
+        reward = QueuedReward(
+            experiment, key or uuid4().hex, amount, next(self._serial), metric=metric, unit=unit
+        )  # fmt: skip
         queue = self._queues.setdefault(experiment, deque())
         queue.append(reward)
         self.waiting += 1
@@ -234,13 +246,14 @@ class Outbox:
         return sorted([*waiting, *(one for batch in batches for one in batch.rewards)], key=lambda one: one.serial)
 
 
-def checked(amount: Any) -> float:
+def checked(amount: Any, signed: bool = False) -> float:
     """An amount that can be written as JSON."""
     numeric = isinstance(amount, Real | Decimal) and not isinstance(amount, bool)
     try:
         value = float(amount) if numeric else math.nan
     except (ValueError, OverflowError):  # what has no value, and what no float holds
         value = math.nan
-    if not 0 <= value < math.inf:
-        raise BadValue(f"{argument('amount')} must be a number of at least 0, got {amount!r}")
+    if not (-math.inf if signed else 0) <= value < math.inf or value == -math.inf:
+        rule = "a finite number" if signed else "a number of at least 0"
+        raise BadValue(f"{argument('amount')} must be {rule}, got {amount!r}")
     return value

@@ -23,9 +23,12 @@ class RewardSender:
         self._thread: Thread | None = None
         self._stopping = False
 
-    def put(self, experiment: str, amount: float | Decimal, key: str | None) -> str:
+    def put(
+        self, experiment: str, amount: float | Decimal, key: str | None, metric: str | None = None,
+        unit: str | None = None,
+    ) -> str:  # fmt: skip
         with self._changed:
-            key = self._outbox.put(experiment, amount, key)
+            key = self._outbox.put(experiment, amount, key, metric, unit)
             if self._thread is None:
                 self._thread = Thread(target=self._deliver, name="afterglow-client", daemon=True)
                 self._thread.start()

@@ -26,6 +26,8 @@ ROUTERS = (
     ofrep.router, health.router,
 )  # fmt: skip
 
+UNTRACED: Any = {"tracing": False, "metrics": False, "logs": False, "operation_spans": False, "auto_configure": False}
+
 
 def application(service: Service) -> Middleware:
     """The ASGI callable; its lifespan starts and stops the service."""
@@ -44,7 +46,9 @@ def application(service: Service) -> Middleware:
 
 def api(service: Service) -> FastAPI:
     """All routes but the fast ones, and the OpenAPI document of both."""
-    made = FastAPI(title="Afterglow", openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
+    made = FastAPI(
+        title="Afterglow", openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, telemetry=UNTRACED
+    )  # fmt: skip
     made.state.service = service
     made.state.ready = health.Ready(lambda: service.ask(service.experiments.names))
     made.add_exception_handler(HTTPException, refused)

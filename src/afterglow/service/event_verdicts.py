@@ -15,7 +15,10 @@ from afterglow.service.event_views import event_view
 from afterglow.service.views import verdict_view
 
 SHARE = 0.05  # of a core
-JUDGED = ("close", "missed", "void", "revise", "disable", "emergency", "enable", "go_live", "stop")  # may change it
+JUDGED = (  # may change it
+    "close", "missed", "void", "revise", "disable", "emergency", "enable", "go_live", "stop", "clock_jump",
+    "clock_agrees", "accept_clock",
+)  # fmt: skip
 
 
 class EventVerdicts:

@@ -12,6 +12,7 @@ from afterglow.live.domain.spec import Spec
 from afterglow.live.follower import LogEntry
 from afterglow.service.views import moment
 
+TIMES = ("starts", "clock", "expected")
 VARIANTS = ("served", "variant", "to", "keep", "control")
 
 
@@ -26,11 +27,25 @@ def body_view(spec: Spec, body: Mapping[str, Any]) -> dict[str, Any]:
     for name in VARIANTS:
         if isinstance(made.get(name), int):
             made[name] = spec.variants[made[name]]
+    if isinstance(made.get("served"), list):
+        made["served"] = dict(zip(spec.units, (spec.variants[arm] for arm in made["served"]), strict=True))
+    if isinstance(made.get("totals"), list):
+        made["totals"] = dict(zip(spec.units, map(units, made["totals"]), strict=True))
+    if isinstance(made.get("voids"), list):
+        made["voids"] = [unit for unit, void in zip(spec.units, made["voids"], strict=True) if void]
+    for name in ("units", "silent", "late"):
+        if isinstance(made.get(name), list):
+            made[name] = [spec.units[one] if isinstance(one, int) else one for one in made[name]]
     if isinstance(made.get("total"), int):
         made["total"] = units(made["total"])
-    if isinstance(made.get("starts"), int):
-        made["starts"] = moment(made["starts"] / 1000)
+    if isinstance(made.get("metrics"), dict):
+        made["metrics"] = {spec.metrics[int(number)]: units(total) for number, total in made["metrics"].items()}
+    if isinstance(made.get("guards"), list):  # of the creation
+        made["guards"] = {one.name: one.asked() for one in spec.guards}
+    for name in TIMES:
+        if isinstance(made.get(name), int):
+            made[name] = moment(made[name] / 1000)
     follows = made.pop("follows", None)
     if follows is not None:  # of the state after it, what readers can use
-        made |= {name: follows[name] for name in ("learned", "excluded")}
+        made |= {name: follows[name] for name in ("learned", "excluded") if name in follows}
     return made

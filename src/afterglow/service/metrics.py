@@ -33,8 +33,14 @@ class Metrics:
         )
         self.step = Gauge("afterglow_step", "The current step.", ["experiment"], registry=registry)
         self.alarm = Gauge("afterglow_alarm", "1 while an alarm stands.", ["experiment"], registry=registry)
+        self.guarded = Gauge(
+            "afterglow_guarded_variants", "Variants that guards have disabled.", ["experiment"], registry=registry
+        )
         self.decisions = Counter(
-            "afterglow_decisions", "Steps by the variant served.", ["experiment", "variant"], registry=registry
+            "afterglow_decisions",
+            "Steps by the variant served; with units, unit-steps.",
+            ["experiment", "variant"],
+            registry=registry,
         )
         self.queue = Gauge("afterglow_rewards_waiting", "Rewards waiting to be committed.", registry=registry)
         self.streams = Gauge("afterglow_streams", "Open event streams.", registry=registry)

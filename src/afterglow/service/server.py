@@ -74,9 +74,13 @@ class Server(uvicorn.Server):
 
 
 @contextmanager
-def opened(settings: ServiceSettings, clock: Callable[[], float] | None = None) -> Iterator[Service]:
+def opened(
+    settings: ServiceSettings,
+    clock: Callable[[], float] | None = None,
+    monotonic: Callable[[], float] | None = None,
+) -> Iterator[Service]:
     """The service with its database open; the server closes it, or the end of the context."""
-    with live.open(settings.db, clock=clock) as experiments:
+    with live.open(settings.db, clock=clock, monotonic=monotonic) as experiments:
         keys = access(settings.db)
         try:
             yield Service(experiments, keys, settings)

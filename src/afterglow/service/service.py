@@ -15,6 +15,8 @@ from afterglow.service.auth.client_address import Proxies
 from afterglow.service.auth.scopes import Authenticator, unknown_experiment
 from afterglow.service.auth.tokens import Token, TokenCache, new_token
 from afterglow.service.background.announcer import Announcer
+from afterglow.service.background.current_lane import CurrentLane
+from afterglow.service.background.plan_jobs import PlanJobs
 from afterglow.service.background.reward_writer import RewardWriter
 from afterglow.service.background.ticker import Ticker
 from afterglow.service.background.webhook_delivery import Deliveries
@@ -22,6 +24,7 @@ from afterglow.service.background.workers import Workers
 from afterglow.service.metrics import Metrics
 from afterglow.service.problems import Problem, problem_of
 from afterglow.service.settings import ServiceSettings
+from afterglow.service.webhook_registry import WebhookRegistry
 
 LOG = logging.getLogger("afterglow.service")
 Result = TypeVar("Result")
@@ -38,6 +41,7 @@ class Service:
         self.metrics = Metrics()
         experiments.on_rewind(lambda name: self.metrics.rewinds.labels(name).inc())
         self.workers = Workers(settings.workers, settings.time_limit)
+        self.lane = CurrentLane(settings.max_age, settings.time_limit)
         self.reward_writer = RewardWriter(settings.queue, settings.time_limit, self.metrics.settled)
         self.tokens = TokenCache(access.tokens, access.tokens_version)
         self.authenticator = Authenticator(
@@ -51,6 +55,8 @@ class Service:
         self.ticker = Ticker(experiments, self.tokens, self.metrics)
         self.announcer = Announcer(experiments)
         self.deliveries = Deliveries(experiments, access, settings.webhooks)
+        self.webhooks = WebhookRegistry(experiments, access, settings.webhooks)
+        self.plans = PlanJobs()
         self.until = inf  # deadline of a stop, by the monotonic clock
         self.hanging = False  # whether threads still wait for the database after a stop
         self.metrics.queue.set_function(lambda: self.reward_writer.held)
@@ -71,7 +77,8 @@ class Service:
         await self.renew_tokens()
 
     def hush(self) -> None:
-        """End the streams and set the deadline: the server is about to stop."""
+        """End the streams and plans and set the deadline: the server is about to stop."""
+        self.plans.close()
         self.until = min(self.until, monotonic() + self.settings.stop_seconds)
         self.ticker.end()
 
@@ -93,6 +100,7 @@ class Service:
         await loop.run_in_executor(None, self.ticker.close, patience)
         await loop.run_in_executor(None, self.announcer.close, patience)
         await loop.run_in_executor(None, self.workers.close)
+        await loop.run_in_executor(None, self.lane.close)
         await loop.run_in_executor(None, self.access.close)
         await loop.run_in_executor(None, self.experiments.close)
 
@@ -102,11 +110,15 @@ class Service:
         except (Unavailable, Problem) as error:
             LOG.warning("tokens couldn't be read: %s", error)
 
-    def freshness(self, decision: Decision) -> str:
-        """Cache-Control of an answer: until the end of the step, `max_age` at most, so that commands reach clients."""
+    def freshness(self, decision: Decision, age: float = 0.0) -> str:
+        """Cache-Control of an answer: until the end of the step, `max_age` at most, so that commands reach clients.
+
+        `age` is for how long the answer may have been out of date already.
+        """
         if decision.valid_until is None:
             return "no-cache"
-        left = min(decision.valid_until - self.experiments.now(), self.settings.max_age - self.experiments.delay())
+        late = max(age, self.experiments.delay())
+        left = min(decision.valid_until - self.experiments.now(), self.settings.max_age - late)
         return f"private, max-age={max(0, int(left))}"
 
     async def experiment(self, name: str, token: Token) -> Experiment:

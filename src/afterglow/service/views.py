@@ -7,7 +7,9 @@ from typing import Any
 
 from afterglow import live
 from afterglow.errors import BadValue, argument
-from afterglow.estimation.estimates import Difference, Estimates
+from afterglow.estimation.differences import Difference
+from afterglow.estimation.estimates import Estimates
+from afterglow.estimation.panel import PanelEstimates
 from afterglow.estimation.randomisation import Test
 from afterglow.estimation.verdict import Verdict, Versus
 from afterglow.live.domain.limits import LATEST
@@ -36,13 +38,19 @@ def seconds_of(text: str, name: str = "starts") -> float:
     return seconds
 
 
+LAZY = ("judge", "examine", "watch")  # functions that make what a status has
+
+
 def status_view(status: Status) -> dict[str, Any]:
-    plain = {one.name: getattr(status, one.name) for one in fields(status) if one.name not in ("judge", "examine")}
+    plain = {one.name: getattr(status, one.name) for one in fields(status) if one.name not in LAZY}
     return (
         plain
         | {"status": status.status, "leader": status.leader}
         | {"disabled": list(status.disabled), "verdict": verdict_view(status.verdict)}
         | {"test": None if status.test is None else exact_test_view(status.test)}
+        | {"guards": [asdict(one) for one in status.guards]}
+        | {"units": [asdict(one) for one in status.units]}
+        | {"units_test": None if status.units_test is None else asdict(status.units_test)}
     )
 
 
@@ -76,7 +84,7 @@ def experiment_view(experiment: live.Experiment) -> dict[str, Any]:
     """The experiment as it was created, with its status."""
     status, spec = experiment.status(), experiment.spec
     made = asdict(spec)
-    for name in ("step_ms", "starts_ms", "remember_ms", "profile_from_ms"):
+    for name in ("step_ms", "starts_ms", "remember_ms", "profile_from_ms", "lengthened"):
         del made[name]
     return made | {
         "variants": list(spec.variants),
@@ -88,6 +96,9 @@ def experiment_view(experiment: live.Experiment) -> dict[str, Any]:
         "starts": moment(spec.starts_ms / 1000) if spec.step_ms else None,
         "profile": list(spec.profile),
         "profile_from": None if spec.profile_from_ms is None else moment(spec.profile_from_ms / 1000),
+        "guards": {one.name: one.asked() for one in spec.guards},
+        "units": list(spec.units),
+        "levels": dict(zip(spec.units, spec.levels, strict=False)),
         "options": finite(made["options"]),
         "settings": finite(made["settings"]),
         "status": status_view(status),
@@ -98,7 +109,7 @@ def current_view(name: str, decision: live.Decision) -> dict[str, Any]:
     until = None if decision.valid_until is None else moment(decision.valid_until)
     return {
         "experiment": name, "variant": decision.variant, "step": decision.step, "role": decision.role,
-        "valid_until": until,
+        "valid_until": until, "unit": decision.unit,
     }  # fmt: skip
 
 
@@ -117,11 +128,21 @@ def estimates_view(estimates: Estimates) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def differences_view(found: PanelEstimates) -> dict[str, Any]:
+    items = [{"variant": one.arm, **finite(asdict(one))} for one in found]
+    for item in items:
+        del item["arm"]
+    return {"best": found.best, "confidence": found.confidence, "items": items}
+
+
 def explanation_view(one: Explanation) -> dict[str, Any]:
     return {
         "step": one.step, "variant": one.variant, "planned": one.planned, "role": one.role, "why": one.why,
         "policy": one.policy, "hold": list(one.hold) if one.hold else None, "figures": finite(one.figures),
-        "estimates": estimates_view(one.estimates),
+        **({"estimates": estimates_view(one.estimates), "differences": None} if one.unit is None else
+           {"estimates": None, "differences": differences_view(one.estimates)}),
+        "unit": one.unit, "because": one.because, "index": finite(dict(one.index)),
+        "index_name": one.index_name, "index_unit": one.index_unit,
     }  # fmt: skip
 
 

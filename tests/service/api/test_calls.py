@@ -111,8 +111,9 @@ def test_a_step_closed_again_with_the_same_total_is_harmless(client: httpx.Clien
     path = create(client, "closed")
     first = post(client, f"{path}/steps/0", total=2.5)
     assert first == {
-        "step": 0, "total": 2.5,
-        "next": {"experiment": "closed", "variant": "59", "step": 1, "role": "plan", "valid_until": None},
+        "step": 0, "total": 2.5, "metrics": None,
+        "next": {"experiment": "closed", "variant": "59", "step": 1, "role": "plan", "valid_until": None, "unit": None},
+        "units": [],
     }  # fmt: skip
     assert post(client, f"{path}/steps/0", total=2.5) == first
     assert post(client, f"{path}/steps/0") == first
@@ -134,7 +135,7 @@ def test_steps_and_events_are_read_page_by_page(client: httpx.Client) -> None:
         assert [one[key] for one in pages] == list(range(len(pages)))
     assert client.get(f"{path}/steps").json()["items"][1] == {
         "step": 1, "variant": "59", "planned": "59", "role": "plan", "total": 0.1, "void": False,
-            "reason": None, "expected": None,
+            "reason": None, "expected": None, "metrics": None, "unit": None,
     }  # fmt: skip
     record = client.get(f"{path}/events").json()["items"][0]
     assert (record["kind"], record["body"]["name"], len(record["hash"])) == ("create", "long", 64)

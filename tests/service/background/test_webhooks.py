@@ -20,7 +20,8 @@ import afterglow
 from afterglow.client import check_signature
 from afterglow.live.store import access
 from afterglow.live.store.access import HookRow
-from afterglow.service.background.webhook_delivery import LIMIT, Deliveries, calling
+from afterglow.service.background.webhook_call import LIMIT, calling
+from afterglow.service.background.webhook_delivery import Deliveries
 from testbed.postgres import server as postgres
 from testbed.service import START, Serving, in_thread, slug
 

@@ -85,7 +85,7 @@ def test_a_time_to_begin_can_be_given(client: httpx.Client, visitor: Visitor) ->
         ("window", "0", "window must be a whole number of at least 1"),
         ("window", "a day", "window must be a whole number, got 'a day'"),
         ("horizon", "9" * 19, "horizon must be at most"),
-        ("reward_max", "", "maximum value of one step's decision must be a number"),
+        ("reward_max", "", "maximum value of one step's decision is missing; enter a number"),
         ("reward_max", "-1", "maximum value of one step's decision must be"),
         ("step_length", "0", "the length of a step must be"),
         ("step_length", "inf", "the length of a step must be"),

@@ -4,7 +4,7 @@ import httpx
 
 from afterglow.estimation.randomisation import randomisation_test
 from afterglow.policies.block_means import BlockMeans
-from afterglow.service.dashboard.exact_test import exact_rows
+from afterglow.service.dashboard.charts.exact_test import exact_rows
 from support.browser.visitor import Visitor
 from support.service.page_fixtures import create
 

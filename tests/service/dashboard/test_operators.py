@@ -1,6 +1,8 @@
 """What operators see: silence at the top, a log that lists every stretch, a searchable list, confirmations."""
 
+import csv
 import re
+from pathlib import Path
 
 import httpx
 
@@ -89,8 +91,20 @@ def test_a_void_says_what_it_costs_before_it_is_done(client: httpx.Client, visit
     text = act(visitor, "void", step="4", reason="counted twice")
     (said,) = re.findall(r"about (\d+) of 40 used steps would be lost", text)
     assert client.get("/v1/experiments/shipping").json()["status"]["learned"] == 40
-    act(visitor, "void", step="4", reason="counted twice", confirm="shipping")
-    assert client.get("/v1/experiments/shipping").json()["status"]["learned"] == 40 - int(said)
+    text = act(visitor, "void", step="4", reason="counted twice", confirm="shipping")
+    learned = client.get("/v1/experiments/shipping").json()["status"]["learned"]
+    assert learned == 40 - int(said)
+    steps = client.get("/v1/experiments/shipping/steps").json()["items"]
+    used = [one["step"] for one in steps if one["role"] == "plan" and not one["void"] and one["total"] is not None]
+    aside = [one["step"] for one in steps if one["role"] == "aside"]
+    assert (len(used), len(aside)) == (learned, int(said) - 1)  # the void step has its own mark
+    assert aside
+    assert "set aside: without the void steps another variant would have been served" in text  # lanes and table
+    rows = list(csv.DictReader(visitor.client.get("/experiments/shipping/steps.csv").text.splitlines()))
+    assert [int(row["step"]) for row in rows if row["role"] == "aside"] == aside
+    assert (
+        "set aside, because steps before it were voided" in visitor.read(f"/experiments/shipping/steps/{aside[0]}").text
+    )
 
 
 def test_a_mistyped_address_is_a_page_with_the_navigation(client: httpx.Client) -> None:
@@ -98,3 +112,117 @@ def test_a_mistyped_address_is_a_page_with_the_navigation(client: httpx.Client) 
     assert answer.status_code == 404
     assert "nothing at /experimnets" in answer.text
     assert 'href="/new"' in answer.text
+
+
+def test_the_page_of_a_step_says_which_index_was_the_highest(client: httpx.Client, visitor: Visitor) -> None:
+    create(client, step_seconds=None, policy="ucb1", window=1, unit="EUR")
+    for step in range(5):
+        client.post(f"/v1/experiments/shipping/steps/{step}", json={"total": 40.0 + step}).raise_for_status()
+    told = client.get("/v1/experiments/shipping/explain/4").json()
+    first, second = sorted(told["index"].values())[:0:-1]
+    said = f"{told['variant']} had the highest index, {first:.0f} EUR against {second:.0f} EUR for"
+    page = visitor.read("/experiments/shipping/steps/4")
+    assert said in told["because"]
+    assert said in page.text
+    assert page.soup.select_one("details.state:not([open])") is not None  # the raw state is behind a fold
+
+
+def test_archived_experiments_are_listed_only_on_request(client: httpx.Client, visitor: Visitor) -> None:
+    for name in ("shipping", "banner"):
+        create(client, name=name, step_seconds=None)
+    assert "hidden from the list" not in visitor.read("/experiments/shipping").text
+    act(visitor, "stop", reason="done", keep="59", confirm="shipping")
+    assert "Archived: hidden from the list of experiments." in act(visitor, "archive", reason="tidy")
+    page = visitor.read("/")
+    assert "/experiments/shipping" not in page.links
+    assert "1 of 2 experiments, 1 archived" in page.text
+    assert "/experiments/shipping" not in visitor.read("/?phase=over").links
+    assert "/experiments/shipping" in visitor.read("/?phase=archived").links
+    act(visitor, "unarchive", reason="back")
+    assert "/experiments/shipping" in visitor.read("/").links
+
+
+def test_a_running_experiment_is_extended_from_its_page(client: httpx.Client, visitor: Visitor) -> None:
+    create(client, name="endless", step_seconds=None, horizon=None)
+    endless = visitor.read("/experiments/endless")
+    assert "step 0, no horizon" in endless.text
+    assert "/experiments/endless/actions/extend" not in endless.links
+    create(client, step_seconds=None, horizon=50)
+    create(client, name="fixed", step_seconds=None, horizon=50, policy="phased-ucb", options={"hold": 3})
+    assert "must be more than the 50 steps there are, got 5" in act(visitor, "extend", horizon="5", reason="oops")
+    text = act(visitor, "extend", horizon="80", reason="a quiet week")
+    assert "step 0 of 80" in text
+    assert "Lengthened to 80 steps, by 30." in text
+    assert "80 steps, lengthened from 50" in text
+    assert "/experiments/fixed/actions/extend" not in visitor.read("/experiments/fixed").links
+    refused = client.post("/v1/experiments/fixed/extend", json={"horizon": 90, "reason": "longer"})
+    assert refused.status_code == 409
+    assert refused.json()["detail"].startswith("phased-ucb has made its schedule for 50 steps")
+
+
+def test_steps_are_downloaded_with_their_times_and_void_ones_marked(
+    client: httpx.Client, visitor: Visitor, clock: Clock, tmp_path: Path
+) -> None:
+    create(client, name="shipping", variants=["=49", "59"], heartbeat=True, window=1)
+    for step in range(12):
+        if step != 2:
+            reward(client, str(step), 40.0 + step % 3)
+        clock.hours(1)
+        client.get("/v1/experiments/shipping/current")
+    act(visitor, "void", step="5", reason="the till was broken", confirm="shipping")
+    assert "/experiments/shipping/steps.csv" in visitor.read("/experiments/shipping").links
+    answer = visitor.client.get("/experiments/shipping/steps.csv")
+    assert answer.headers["content-disposition"] == 'attachment; filename="shipping-steps.csv"'
+    rows = list(csv.DictReader(answer.text.splitlines()))
+    assert (rows[1]["begins"], rows[1]["ends"]) == ("1970-01-12T14:46:40.000Z", "1970-01-12T15:46:40.000Z")
+    assert [row["step"] for row in rows if row["void"] == "true"] == ["2", "3", "5"]  # 3 may have late reports
+    assert (rows[2]["total"], rows[5]["total"], rows[5]["reason"]) == ("", "42.0", "the till was broken")
+    assert {row["variant"] for row in rows} == {"'=49", "59"}  # no spreadsheet runs it
+    assert (len(rows), rows[12]["ends"], rows[12]["total"]) == (13, "", "")  # the current step is open
+
+
+def test_steps_that_a_program_closes_have_the_times_of_these_calls(
+    client: httpx.Client, visitor: Visitor, clock: Clock
+) -> None:
+    create(client, step_seconds=None)
+    for step, hours in enumerate((1, 5, 2)):
+        clock.hours(hours)
+        client.post(f"/v1/experiments/shipping/steps/{step}", json={"total": 1.0}).raise_for_status()
+    rows = list(csv.DictReader(visitor.client.get("/experiments/shipping/steps.csv").text.splitlines()))
+    assert [row["ends"][11:16] for row in rows] == ["14:46", "19:46", "21:46", ""]
+    assert [row["begins"] for row in rows[1:]] == [row["ends"] for row in rows[:-1]]
+
+
+def test_the_form_has_no_default_for_the_maximum_value(client: httpx.Client, visitor: Visitor) -> None:
+    visitor.read("/new")
+    text = visitor.send("/new", name="shipping", variants="49\n59", window="3").text
+    assert "maximum value of one step's decision is missing; enter a number" in text
+    assert client.get("/v1/experiments").json()["items"] == []
+
+
+def test_the_form_takes_the_settings_of_another_experiment(client: httpx.Client, visitor: Visitor) -> None:
+    given = {
+        "policy": "lean-ucb", "options": {"noise": 0.2}, "control": "59", "season": 24, "unit": "EUR", "seed": 7,
+        "heartbeat": True, "remember": 7200, "step_seconds": 5400, "profile": [1.5, 2, 3.25], "trust": 0.5,
+        "guards": {"complaints": {"at_most": "+10%", "against": "control"}, "refunds": {"at_most": 25}},
+    }  # fmt: skip
+    create(client, **given)
+    assert "/new?like=shipping" in visitor.read("/experiments/shipping").links
+    visitor.read("/new?like=shipping")
+    assert visitor.form("/new").fields["name"] == "shipping-2"
+    visitor.send("/new")
+    assert visitor.path() == "/experiments/shipping-2?done=create"
+    first, second = (client.get(f"/v1/experiments/{name}").json() for name in ("shipping", "shipping-2"))
+    for one in (first, second):
+        for name in ("name", "starts", "status"):
+            del one[name]
+    assert first == second
+    several = {"name": "stores", "variants": ["A", "B"], "window": 2, "horizon": 60, "units": ["north", "south"]}
+    client.post("/v1/experiments", json=several | {"levels": {"north": 5.5, "south": 7}}).raise_for_status()
+    visitor.read("/new?like=stores")
+    visitor.send("/new")
+    assert client.get("/v1/experiments/stores-2").json()["units"] == ["north", "south"]
+    assert (
+        client.get("/v1/experiments/stores-2").json()["levels"] == client.get("/v1/experiments/stores").json()["levels"]
+    )
+    assert "No experiment named 'nothing'" in visitor.read("/new?like=nothing").text

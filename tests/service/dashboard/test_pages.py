@@ -212,8 +212,9 @@ def test_a_token_for_one_experiment_shows_that_one(serving: Serving, visitor: Vi
         assert visitor.answer.status_code == 403
 
 
-@pytest.mark.parametrize("path", ["/", "/sign-in", "/new", "/experiments/shipping",
-                                  "/experiments/shipping/actions/stop", "/experiments/shipping/steps/0",
+@pytest.mark.parametrize("path", ["/", "/sign-in", "/new", "/plan", "/tokens", "/webhooks", "/audit",
+                                  "/experiments/shipping", "/experiments/shipping/actions/stop",
+                                  "/experiments/shipping/steps/0",
                                   "/experiments/none-such"])  # fmt: skip
 def test_every_page_keeps_to_itself(serving: Serving, path: str) -> None:
     visitor = Visitor(serving.address)
@@ -237,7 +238,12 @@ def test_every_page_keeps_to_itself(serving: Serving, path: str) -> None:
 
 def test_every_control_has_a_label(serving: Serving, visitor: Visitor) -> None:
     visitor.sign_in(serving.token)
-    pages = ["/new", *(f"/experiments/shipping/actions/{action}" for action in ("pin", "void", "stop", "disable"))]
+    pages = [
+        "/new",
+        "/tokens",
+        "/webhooks",
+        *(f"/experiments/shipping/actions/{action}" for action in ("pin", "void", "stop", "disable")),
+    ]
     for path in pages:
         page: Page = visitor.read(path)
         if visitor.answer.status_code == 409:
@@ -247,7 +253,8 @@ def test_every_control_has_a_label(serving: Serving, visitor: Visitor) -> None:
             assert named or control.get("type") == "hidden", control
 
 
-@pytest.mark.parametrize("path", ["/", "/sign-in", "/new", "/experiments/shipping", "/experiments/shipping/actions/pin",
+@pytest.mark.parametrize("path", ["/", "/sign-in", "/new", "/plan", "/tokens", "/webhooks", "/audit",
+                                  "/experiments/shipping", "/experiments/shipping/actions/pin",
                                   "/experiments/shipping/steps/0",
                                   "/experiments/none-such"])  # fmt: skip
 def test_headings_lead_through_every_page_and_no_name_is_used_twice(serving: Serving, path: str) -> None:

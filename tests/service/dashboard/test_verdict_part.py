@@ -12,10 +12,10 @@ from afterglow.live.domain.state import Phase
 from afterglow.live.follower import Step
 from afterglow.live.summary import Reached
 from afterglow.live.verdict_history import history
-from afterglow.service.dashboard.dates import DAY, HOUR, date_ticks
+from afterglow.service.dashboard.charts.dates import DAY, HOUR, date_ticks
+from afterglow.service.dashboard.charts.totals import taken_out
+from afterglow.service.dashboard.charts.verdict import chance_chart, lift_chart
 from afterglow.service.dashboard.rendering import ENVIRONMENT
-from afterglow.service.dashboard.totals import taken_out
-from afterglow.service.dashboard.verdict import chance_chart, lift_chart
 
 MEANS = {"49": 20.0, "59": 30.0, "69": 20.0}
 

@@ -7,6 +7,7 @@ from pydantic import ConfigDict, Field
 from afterglow.live.domain.transitions import KINDS
 from afterglow.live.follower import REWOUND
 from afterglow.service.api.models import Answered, Moment
+from afterglow.service.background.webhook_call import TEST
 
 
 class By(Answered):
@@ -27,19 +28,45 @@ class EventBody(Answered):
     last: Annotated[int | None, Field(description="Last step of `revise`.")] = None
     count: Annotated[int | None, Field(description="How many steps were missed.")] = None
     steps: Annotated[int | None, Field(description="For how many steps nothing was reported.")] = None
-    served: Annotated[str | None, Field(description="The variant of the step, by name.")] = None
+    served: Annotated[
+        str | dict[str, str] | None, Field(description="The variant of the step, by name; with units, by unit.")
+    ] = None
+    totals: Annotated[dict[str, float] | None, Field(description="Totals of the step by unit.")] = None
+    voids: Annotated[list[str] | None, Field(description="Units whose step is not learned from.")] = None
+    units: Annotated[list[str] | None, Field(description="Units of a command; all, if there are none.")] = None
     variant: Annotated[str | None, Field(description="The variant of a command or notice, by name.")] = None
     to: Annotated[str | None, Field(description="The variant that an emergency serves instead, by name.")] = None
     keep: Annotated[str | None, Field(description="The variant served after the end, by name.")] = None
     total: Annotated[float | None, Field(description="Total of the step, in the unit of rewards.")] = None
     void: Annotated[bool | None, Field(description="Whether the step is not learned from.")] = None
-    silent: Annotated[bool | None, Field(description="Whether nothing was reported, where `void` is another.")] = None
+    late: Annotated[
+        bool | list[str] | None,
+        Field(
+            description="Whether it is void because it may have reports of silent steps before it; with units, which."
+        ),
+    ] = None
+    silent: Annotated[
+        bool | list[str] | None,
+        Field(description="Whether nothing was reported, where `void` is another; with units, those that didn't."),
+    ] = None
     starts: Annotated[Moment | None, Field(description="When step 0 begins.")] = None
+    clock: Annotated[Moment | None, Field(description="What the clock showed when it jumped or was accepted.")] = None
+    expected: Annotated[Moment | None, Field(description="What it should have shown.")] = None
+    horizon: Annotated[int | None, Field(description="The new number of steps, of `extend`.")] = None
+    more: Annotated[int | None, Field(description="By how many steps `extend` made it longer.")] = None
     grade: Annotated[str | None, Field(description="Grade of the verdict.")] = None
     sentence: Annotated[str | None, Field(description="The verdict or the alarm in words.")] = None
     how: Annotated[Literal["horizon", "stopped"] | None, Field(description="How the experiment ended.")] = None
     learned: Annotated[int | None, Field(description="Steps learned from, after `revise`.")] = None
     excluded: Annotated[int | None, Field(description="Steps not learned from, after `revise`.")] = None
+    metrics: Annotated[dict[str, float] | None, Field(description="Totals that guards watch, by name.")] = None
+    guard: Annotated[str | None, Field(description="The guard that stopped the variant.")] = None
+    metric: Annotated[str | None, Field(description="The metric of the guard.")] = None
+    excess: Annotated[
+        list[float] | None, Field(description="How far the mean is beyond the limit, with the ends of its interval.")
+    ] = None
+    mean: Annotated[float | None, Field(description="The variant's mean of the metric.")] = None
+    limit: Annotated[float | None, Field(description="The limit of the metric.")] = None
     reason: str | None = None
     by: By | None = None
 
@@ -63,7 +90,7 @@ class SentEvent(Answered):
     experiment: str
     seq: int
     at: Moment
-    kind: Annotated[str, Field(json_schema_extra={"enum": sorted([*KINDS, REWOUND])})]
+    kind: Annotated[str, Field(json_schema_extra={"enum": sorted([*KINDS, REWOUND, TEST])})]
     body: EventBody
     verdict: Annotated[
         dict[str, Any] | None,

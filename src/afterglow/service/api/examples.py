@@ -27,24 +27,33 @@ EXACT_TEST: dict[str, Any] = {
     "p": 0.002, "pairs": [PAIR], "means": {"49": 412.5, "59": 455.6}, "blocks": 10, "left_out": 0, "orders": 1024,
     "every_order": True, "confidence": 0.95, "void_steps": 0,
 }  # fmt: skip
+GUARD: dict[str, Any] = {
+    "guard": "complaints", "metric": "complaints", "variant": "59", "limit_words": "at most +10% against the control",
+    "state": "watching", "mean": 20.4, "limit": 22.1, "excess": -1.7, "low": -3.9, "high": 0.5, "missing": None,
+    "stopped_at": None,
+}  # fmt: skip
 STATUS: dict[str, Any] = {
     "status": "clear", "phase": "running", "step": 412, "horizon": 2000, "variant": "59", "leader": "59",
-    "pinned": None, "disabled": [], "shadow": False, "washout": 0, "learned": 412, "excluded": 0, "alarm": None,
-    "recommended": "59", "verdict": VERDICT, "test": None,
+    "pinned": None, "disabled": [], "shadow": False, "held": False, "washout": 0, "learned": 412, "excluded": 0,
+    "alarm": None, "recommended": "59", "archived": False, "verdict": VERDICT, "test": None, "guards": [GUARD],
+    "units": [], "units_test": None,
 }  # fmt: skip
 EXPERIMENT: dict[str, Any] = {
     "name": "shipping", "variants": ["49", "59", "69"], "window": 24, "horizon": 2000, "reward_max": 1200.0,
     "policy": "trim-ucb", "policy_version": 1, "options": {}, "settings": {"arms": 3, "window": 24}, "seed": 1,
     "confidence": 0.95, "season": 1, "control": "49", "mode": "clock", "step_seconds": 3600.0,
     "starts": "2026-11-16T01:00:00.000Z", "heartbeat": False, "shadow": False, "remember": 3600.0, "remember_steps": 3,
-    "release": "0.1.0",
-    "unit": "EUR", "profile": [], "profile_from": None, "typical": None, "trust": 1.0, "status": STATUS,
+    "release": "0.1.0", "units": [], "levels": {},
+    "unit": "EUR", "profile": [], "profile_from": None, "typical": None, "trust": 1.0,
+    "guards": {"complaints": {"metric": "complaints", "at_most": "+10%", "against": "control"}}, "status": STATUS,
 }  # fmt: skip
 CURRENT: dict[str, Any] = {
-    "experiment": "shipping", "variant": "59", "step": 412, "role": "plan", "valid_until": "2026-12-03T06:00:00.000Z"
+    "experiment": "shipping", "variant": "59", "step": 412, "role": "plan", "valid_until": "2026-12-03T06:00:00.000Z",
+    "unit": None,
 }  # fmt: skip
 STEP = {
     "step": 411,
+    "unit": None,
     "variant": "59",
     "planned": "59",
     "role": "plan",
@@ -52,6 +61,7 @@ STEP = {
     "void": False,
     "reason": None,
     "expected": None,
+    "metrics": {"complaints": 21.0},
 }
 EVENT: dict[str, Any] = {
     "seq": 413, "at": "2026-12-03T05:00:00.012Z", "kind": "close",
@@ -59,6 +69,9 @@ EVENT: dict[str, Any] = {
     "hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
 }  # fmt: skip
 BY = {"token": "4f1c09d2e75a", "label": "night shift", "session": "4f1c09d2e75a-9b1c3d5e7f90"}
+UNIT_DIFFERENCE = {
+    "variant": "49", "difference": -0.0437, "low": -0.0856, "high": -0.0019, "unit_steps": 72, "runs": 5,
+}  # fmt: skip
 AUDIT = {
     "at": "2026-11-16T01:30:00.000Z", "kind": "token-created", "token": "4f1c09d2e75a", "label": "night shift",
     "subject": "b1946ac92492", "detail": "shop: decide, report; all experiments",
@@ -86,7 +99,10 @@ EXAMPLES: dict[str, Any] = {
         "name": "shipping", "variants": ["49", "59", "69"], "window": 24, "horizon": 2000, "reward_max": 1200.0,
         "step_seconds": 3600, "unit": "EUR",
     },
-    "Total": {"total": 310.0},
+    "Total": {"total": 310.0, "metrics": {"complaints": 21.0}},
+    "GuardLimit": {"at_most": "+10%", "against": "control"},
+    "GuardReading": GUARD,
+    "GuardReadings": {"items": [GUARD]},
     "ExpectedTotals": {"first": 734, "values": [1280.0, 1310.5, None]},
     "Told": {"first": 734, "last": 736},
     "PairTest": PAIR_TEST,
@@ -111,7 +127,13 @@ EXAMPLES: dict[str, Any] = {
     },
     "ExperimentList": {"items": [EXPERIMENT], "unusable": [], "next": None},
     "Current": CURRENT,
-    "Closed": {"step": 411, "total": 310.0, "next": CURRENT},
+    "Closed": {"step": 411, "total": 310.0, "metrics": {"complaints": 21.0}, "next": CURRENT, "units": []},
+    "UnitStatus": {
+        "unit": "north", "variant": "59", "planned": "59", "role": "plan", "pinned": None, "level": 1200.0, "silent": 0,
+    },
+    "UnitsTest": {"p": 0.012, "statistic": 4.6, "draws": 999, "same": 2, "missing": 10, "outside": 12},
+    "UnitDifference": UNIT_DIFFERENCE,
+    "UnitDifferences": {"best": "59", "confidence": 0.95, "items": [UNIT_DIFFERENCE]},
     "Step": STEP,
     "StepList": {"items": [STEP], "next": 411},
     "Event": EVENT,
@@ -127,9 +149,11 @@ EXAMPLES: dict[str, Any] = {
     "Estimate": ESTIMATE,
     "Estimates": ESTIMATES,
     "Explanation": {
+        "unit": None, "differences": None,
         "step": 411, "variant": "59", "planned": "59", "role": "plan", "why": "as planned",
         "policy": "trim-ucb (version 1)", "hold": [388, 48], "figures": {"pulls": {"49": 96, "59": 240, "69": 72}},
-        "estimates": ESTIMATES,
+        "estimates": ESTIMATES, "because": "59 had the highest upper bound, 941 EUR against 893 EUR for 49",
+        "index": {"49": 893.2, "59": 941.4, "69": 702.8}, "index_name": "upper bound", "index_unit": "amount",
     },
     "Reward": REWARD,
     "Metadata": FLAG["metadata"],

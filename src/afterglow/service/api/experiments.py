@@ -34,7 +34,7 @@ async def create_experiment(asked: models.NewExperiment, call: Administers, resp
 
 
 def create(service: Service, asked: models.NewExperiment, token: Token) -> dict[str, Any]:
-    given = asked.model_dump()
+    given = asked.model_dump(exclude_unset=True)  # what is left out may depend on the rest
     if asked.starts is not None:
         given["starts"] = seconds_of(asked.starts)
     if asked.profile_from is not None:

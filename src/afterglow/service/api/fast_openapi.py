@@ -1,10 +1,14 @@
-"""The OpenAPI description of the fast routes, which are no FastAPI routes."""
+"""The OpenAPI description of the fast routes, which are no FastAPI routes: schemas from their msgspec types.
+
+The answer of `current` is described by the model of the other calls that contain it.
+"""
 
 from typing import Any
 
-from afterglow.live.reward_keys import LONGEST
+import msgspec
+
 from afterglow.service.api.examples import EXAMPLES
-from afterglow.service.api.fast_routes import BATCH, MOST
+from afterglow.service.api.fast_routes import SENT, ReceiptBody
 from afterglow.service.api.openapi import answers
 
 NAME = {
@@ -32,14 +36,39 @@ def by_text(made: dict[int | str, dict[str, Any]]) -> dict[str, Any]:
     return {str(status): one for status, one in made.items()}
 
 
+def described(*kinds: Any) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
+    """Schemas of msgspec types, and of the structs that they name: `RewardBody` as `Reward`."""
+    references, made = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")
+    components = {
+        name.removesuffix("Body"): {**schema, "title": name.removesuffix("Body")} for name, schema in made.items()
+    }
+    return [renamed(one) for one in references], renamed(components)
+
+
+def renamed(schema: Any) -> Any:
+    """The same with references to the public names."""
+    if isinstance(schema, dict):
+        return {key: value.removesuffix("Body") if key == "$ref" else renamed(value) for key, value in schema.items()}
+    return [renamed(one) for one in schema] if isinstance(schema, list | tuple) else schema
+
+
+(SENT_SCHEMA, RECEIPT_SCHEMA), SCHEMAS = described(SENT, ReceiptBody)
+
 CURRENT: dict[str, Any] = {
     "get": {
         "tags": ["live"],
         "summary": "The current variant",
-        "description": "The same for everyone until the step ends.",
+        "description": "The same for everyone (in a unit, if there are units) until the step ends.",
         "operationId": "current",
         "parameters": [
             NAME,
+            {
+                "name": "unit",
+                "in": "query",
+                "required": False,
+                "schema": {"type": "string"},
+                "description": "The unit, in an experiment with units.",
+            },
             {"name": "If-None-Match", "in": "header", "required": False, "schema": {"type": "string"}},
         ],
         "responses": by_text(answers("unknown-experiment"))
@@ -68,12 +97,7 @@ REWARDS: dict[str, Any] = {
             "required": True,
             "content": {
                 "application/json": {
-                    "schema": {
-                        "anyOf": [
-                            ref("Reward"),
-                            {"type": "array", "items": ref("Reward"), "maxItems": BATCH},
-                        ]
-                    },
+                    "schema": SENT_SCHEMA,
                     "examples": {
                         "one": {"value": EXAMPLES["Reward"]},
                         "several": {"value": [EXAMPLES["Reward"], {"key": "another", "amount": 0}]},
@@ -89,36 +113,10 @@ REWARDS: dict[str, Any] = {
         | {
             "202": {
                 "description": "Stored.",
-                "content": {"application/json": {"schema": ref("Receipt")}},
+                "content": {"application/json": {"schema": RECEIPT_SCHEMA}},
             }
         },
     }
-}
-SCHEMAS: dict[str, Any] = {
-    "Reward": {
-        "title": "Reward",
-        "type": "object",
-        "additionalProperties": False,
-        "required": ["key", "amount"],
-        "properties": {
-            "key": {"type": "string", "minLength": 1, "maxLength": LONGEST, "description": "Random, such as a UUID."},
-            "amount": {"type": "number", "minimum": 0},
-            "step": {
-                "anyOf": [{"type": "integer", "minimum": 0, "maximum": MOST}, {"type": "null"}],
-                "description": "The step to which it was sent before, if this is another try.",
-            },
-        },
-    },
-    "Receipt": {
-        "title": "Receipt",
-        "type": "object",
-        "required": ["step", "accepted", "duplicates"],
-        "properties": {
-            "step": {"type": "integer", "description": "The step whose total they joined."},
-            "accepted": {"type": "integer"},
-            "duplicates": {"type": "integer", "description": "Received before, with the same amount."},
-        },
-    },
 }
 FAST_CALLS = {
     "paths": {"/v1/experiments/{name}/current": CURRENT, "/v1/experiments/{name}/rewards": REWARDS},

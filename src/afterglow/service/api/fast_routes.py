@@ -5,14 +5,18 @@ Plain ASGI: no request object, no validation library but msgspec.
 
 from hashlib import blake2b
 from typing import Annotated, NamedTuple
+from urllib.parse import parse_qs
 
 import msgspec
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from afterglow.checks import whole
+from afterglow.checks import is_number, whole
 from afterglow.errors import BadValue, argument
 from afterglow.live import Decision, Experiment
 from afterglow.live.domain.amounts import FULL, micros
+from afterglow.live.domain.amounts import MOST as LARGEST
+from afterglow.live.domain.arguments import LONGEST_NAME
+from afterglow.live.domain.guard_settings import LONGEST as LONGEST_METRIC
 from afterglow.live.domain.limits import at_most
 from afterglow.live.reward_keys import LONGEST, checked
 from afterglow.service.auth.scopes import allow
@@ -25,17 +29,42 @@ BATCH = 1000
 MOST = 2**63 - 1  # of a step
 BEFORE = "/v1/experiments/"
 JSON = (b"content-type", b"application/json")
-REWARD_FIELDS, OPTIONAL = ("key", "amount"), ("step",)
+REWARD_FIELDS, OPTIONAL = ("key", "amount"), ("step", "metric", "unit")
 QUOTED = tuple(f'"{name}"'.encode() for name in (*REWARD_FIELDS, *OPTIONAL))
 
 
 class RewardBody(msgspec.Struct, forbid_unknown_fields=True):
-    key: Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST)]
-    amount: Annotated[float, msgspec.Meta(ge=0)]
-    step: Annotated[int, msgspec.Meta(ge=0, le=MOST)] | None = None  # to which it was sent before
+    """A reward: an amount under a key of its own."""
+
+    key: Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST, description="Random, such as a UUID.")]
+    amount: Annotated[float, msgspec.Meta(ge=-LARGEST, description="At least 0, but in an experiment with units.")]
+    step: Annotated[
+        Annotated[int, msgspec.Meta(ge=0, le=MOST)] | None,
+        msgspec.Meta(description="The step to which it was sent before, if this is another try."),
+    ] = None
+    metric: Annotated[
+        Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_METRIC)] | None,
+        msgspec.Meta(
+            description="The secondary total that it belongs to, one that a guard watches; null for the reward. "
+            "Keys of a metric are apart from those of rewards."
+        ),
+    ] = None
+    unit: Annotated[
+        Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_NAME)] | None,
+        msgspec.Meta(description="The unit whose total it joins, in an experiment with units."),
+    ] = None
 
 
-DECODER = msgspec.json.Decoder(RewardBody | Annotated[list[RewardBody], msgspec.Meta(max_length=BATCH)])
+class ReceiptBody(msgspec.Struct):
+    """Rewards that are stored, or were before."""
+
+    step: Annotated[int, msgspec.Meta(description="The step whose total they joined.")]
+    accepted: int
+    duplicates: Annotated[int, msgspec.Meta(description="Received before, with the same amount.")]
+
+
+SENT = RewardBody | Annotated[list[RewardBody], msgspec.Meta(max_length=BATCH)]
+DECODER = msgspec.json.Decoder(SENT)
 
 
 class CachedView(NamedTuple):
@@ -61,19 +90,21 @@ class CurrentRoute:
 
     def __init__(self, service: Service) -> None:
         self.service = service
-        self.views: dict[str, CachedView] = {}
+        self.views: dict[tuple[str, str | None], CachedView] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         refuse_other_methods(scope["method"], "GET", "HEAD")
         service, name = self.service, scope["path_params"]["name"]
         allow(scope["token"], "decide", name)
         experiment = service.experiments.opened(name) or await service.experiment(name, scope["token"])
-        known = experiment.glance()
-        decision = await service.ask(experiment.decision) if known is None else known
-        view = self.views.get(name)
+        unit = asked_unit(scope["query_string"]) if scope["query_string"] else None
+        known = experiment.glance(unit)
+        decision = await service.lane.decision(experiment, unit) if known is None else known
+        age = experiment.age() if known is None else 0.0
+        view = self.views.get((name, unit))
         if view is None or view.decision != decision:
-            view = self.views[name] = view_of(experiment, decision)
-        headers = [(b"etag", view.tag), (b"cache-control", service.freshness(decision).encode())]
+            view = self.views[name, unit] = view_of(experiment, decision)
+        headers = [(b"etag", view.tag), (b"cache-control", service.freshness(decision, age).encode())]
         asked = scope["sent"].get(b"if-none-match")
         if asked is not None and matches(asked, view.tag):
             await send({"type": "http.response.start", "status": 304, "headers": headers})
@@ -82,6 +113,12 @@ class CurrentRoute:
         headers += [JSON, (b"content-length", str(len(view.body)).encode())]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else view.body})
+
+
+def asked_unit(query: bytes) -> str | None:
+    """`unit` of a query; the last, if there are several."""
+    found = parse_qs(query.decode("latin-1"), keep_blank_values=True).get("unit")
+    return found[-1] if found else None
 
 
 def matches(known: bytes, tag: bytes) -> bool:
@@ -103,13 +140,13 @@ class Rewards:
         batch = rewards_in((await receive())["body"])
         experiment = service.experiments.opened(name) or await service.experiment(name, scope["token"])
         receipt = await service.reward_writer.put(experiment, batch)
-        body = b'{"step":%d,"accepted":%d,"duplicates":%d}' % receipt
+        body = msgspec.json.encode(ReceiptBody(*receipt))
         headers = [JSON, (b"content-length", str(len(body)).encode())]
         await send({"type": "http.response.start", "status": 202, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
 
-def rewards_in(body: bytes) -> list[tuple[str, float, int | None]]:
+def rewards_in(body: bytes) -> list[tuple[str, float, int | None, str | None, str | None]]:
     """One reward or a list, as they were sent. An empty list stores nothing and is answered with the current step."""
     try:
         sent = DECODER.decode(body)
@@ -120,7 +157,7 @@ def rewards_in(body: bytes) -> list[tuple[str, float, int | None]]:
     rewards = sent if isinstance(sent, list) else [sent]
     if b"\\" in body or any(body.count(name) > len(rewards) for name in QUOTED):
         refuse_duplicates(body)  # which takes longer; names may be written with escapes
-    return [(one.key, one.amount, one.step) for one in rewards]
+    return [(one.key, one.amount, one.step, one.metric, one.unit) for one in rewards]
 
 
 def refused(body: bytes) -> Problem:
@@ -147,9 +184,8 @@ def check_reward(sent: object) -> None:
         if name not in (*REWARD_FIELDS, *OPTIONAL):
             raise Problem(
                 "attribution-refused",
-                f"a reward has a key, an amount and the step of an earlier try, got {name!r:.100}; it "
-                "belongs to the step in which it arrives, "
-                "and to no variant, user or decision",
+                "a reward has a key, an amount, the name of a metric, its unit and the step of an earlier try, got "
+                f"{name!r:.100}; it belongs to the step in which it arrives, and to no variant, user or decision",
                 error_kind="unknown-field", field=name,
             )  # fmt: skip
     for name in REWARD_FIELDS:
@@ -158,7 +194,14 @@ def check_reward(sent: object) -> None:
     checked(sent["key"])
     if sent.get("step") is not None:
         at_most("step", whole("step", sent["step"], 0), MOST)
-    micros("amount", sent["amount"], FULL)
+    if sent.get("unit") is not None and not (isinstance(sent["unit"], str) and 0 < len(sent["unit"]) <= LONGEST_NAME):
+        rule = f"{argument('unit')} must be a name of at most {LONGEST_NAME} characters"
+        raise BadValue(f"{rule}, got {sent['unit']!r:.100}")
+    metric = sent.get("metric")
+    if metric is not None and not (isinstance(metric, str) and 0 < len(metric) <= LONGEST_METRIC):
+        raise BadValue(f"{argument('metric')} must be the name of a total that a guard watches, got {metric!r:.100}")
+    if not is_number(sent["amount"]) or abs(sent["amount"]) > LARGEST:
+        micros("amount", sent["amount"], FULL)
 
 
 def lower(text: str) -> str:

@@ -12,8 +12,9 @@ from afterglow.live.domain import limits
 from afterglow.live.domain.arguments import LONGEST_NAME, LONGEST_TEXT, Argument, Kind
 from afterglow.live.domain.command_table import Command
 from afterglow.live.domain.expected import AHEAD
+from afterglow.live.domain.guard_settings import LONGEST as LONGEST_METRIC
 from afterglow.live.domain.settings_table import SETTINGS
-from afterglow.policies.registry import names
+from afterglow.policies.registry import names, round_names
 from afterglow.service.api.examples import EXAMPLES
 
 MOST = limits.EXACT
@@ -22,7 +23,7 @@ RULES = {NAMES: f"must be 1 to {LONGEST_NAME} letters, digits, '-' or '_'", WORD
 Name = Annotated[str, Field(pattern=NAMES, examples=["shipping"], description="Letters, digits, `-` and `_`.")]
 Variant = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, examples=["59"])]
 Moment = Annotated[str, Field(json_schema_extra={"format": "date-time"}, examples=["2026-11-16T01:30:00.000Z"])]
-POLICIES = tuple(sorted(names()))
+POLICIES = tuple(sorted([*names(), *round_names()]))
 
 
 class Sent(BaseModel):
@@ -31,6 +32,22 @@ class Sent(BaseModel):
 
 class Answered(BaseModel):
     model_config = ConfigDict(json_schema_mode_override="serialization")
+
+
+MetricName = Annotated[str, Field(min_length=1, max_length=LONGEST_METRIC, examples=["complaints"])]
+Change = Annotated[float | str | None, Field(description="A change such as `+10%` or `+0.5`, or the limit itself.")]
+
+
+class GuardLimit(Sent):
+    """The limit of a secondary total: `at_most` or `at_least`, one of them."""
+
+    at_most: Change = None
+    at_least: Change = None
+    against: Annotated[
+        float | str | None,
+        Field(description="What a change is measured against: `control`, which is the default, or a number."),
+    ] = None
+    metric: Annotated[str | None, Field(description="The metric, if it isn't the guard's name; `reward` too.")] = None
 
 
 def annotation(one: Argument) -> Any:
@@ -44,6 +61,11 @@ def annotation(one: Argument) -> Any:
             Field(min_length=2, max_length=limits.VARIANTS, json_schema_extra={"uniqueItems": True}),
         ],
         Kind.VARIANT: Variant,
+        Kind.UNITS: Annotated[
+            list[Variant], Field(min_length=2, max_length=limits.UNITS, json_schema_extra={"uniqueItems": True})
+        ],
+        Kind.UNIT: Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)],
+        Kind.LEVELS: dict[str, float],
         Kind.WHOLE: Annotated[int, limited],
         Kind.NUMBER: Annotated[float, limited],
         Kind.NUMBERS: Annotated[list[float], Field(min_length=int(one.least or 1), max_length=int(one.most or 1))],
@@ -52,6 +74,7 @@ def annotation(one: Argument) -> Any:
         Kind.TIME: Moment,
         Kind.POLICY: Annotated[str, Field(json_schema_extra={"enum": list(POLICIES)})],
         Kind.OPTIONS: dict[str, Any],
+        Kind.GUARDS: Annotated[dict[MetricName, GuardLimit], Field(max_length=limits.GUARDS)],
     }[one.kind]
     described = Field(description=one.help, examples=None if one.example is None else [one.example])
     return Annotated[base if one.required or one.default is not None else base | None, described]
@@ -91,6 +114,17 @@ class Total(Sent):
     total: Annotated[
         float | None, Field(ge=0, le=1e300, description="Total of the step; null for the sum of its rewards.")
     ] = None
+    totals: Annotated[
+        dict[str, float | None] | None,
+        Field(
+            description="Totals by unit, in an experiment with units. A unit that is left out, or null, is not known "
+            "in this step, unless it has rewards; without `totals`, all are the sums of their rewards."
+        ),
+    ] = None
+    metrics: Annotated[
+        dict[MetricName, float],
+        Field(max_length=limits.GUARDS, description="Totals that guards watch, by name; others are their reports."),
+    ] = {}
 
 
 class ExpectedTotals(Sent):
@@ -109,8 +143,9 @@ class Told(Answered):
 
 
 class Difference(Answered):
-    """Difference of the average per step between two variants, by ordinary statistics: an interval valid for one look
-    at the end, if effects arrive alike all the time and stretches of a window vary independently with one variance."""
+    """Difference of the average per step between two variants: an interval valid at any time, together with those of
+    the other variants, if effects arrive alike all the time and noise is common to all variants or gone within blocks.
+    """
 
     variant: str
     over: str
@@ -210,16 +245,65 @@ class ExactTest(Answered):
     void_steps: Annotated[int, Field(description="Void steps within the schedule.")]
 
 
+class UnitStatus(Answered):
+    """How one unit of an experiment stands."""
+
+    unit: str
+    variant: str
+    planned: str
+    role: str
+    pinned: str | None
+    level: Annotated[float | None, Field(description="Mean total of a step: told, or from its first counted steps.")]
+    silent: Annotated[int, Field(description="Steps since its last report.")]
+
+
+class UnitsTest(Answered):
+    """The exact test of "no variant changes any total", by replaying other draws; once, at the fixed end."""
+
+    p: float
+    statistic: Annotated[float, Field(description="Largest difference of two variants, in standard errors.")]
+    draws: int
+    same: Annotated[int, Field(description="Draws that dealt the same plan: with few units many.")]
+    missing: Annotated[int, Field(description="Unit-steps that were left out, in every replay alike.")]
+    outside: int
+
+
+class GuardReading(Answered):
+    """What a guard knows of a variant, per step and in the unit of the metric. The intervals of all guards hold
+    together and at any time, with 95 %."""
+
+    guard: str
+    metric: str
+    variant: str
+    limit_words: str
+    state: Annotated[
+        Literal["waiting", "watching", "beyond", "stopped", "withdrawn"],
+        Field(description="`stopped`: disabled by this guard. `beyond`: shown, but it may not be disabled."),
+    ]
+    mean: Annotated[float | None, Field(description="The variant's mean.")]
+    limit: float | None
+    excess: Annotated[float | None, Field(description="How far the mean is beyond the limit; below 0: within it.")]
+    low: float | None
+    high: float | None
+    missing: Annotated[str | None, Field(description="Why there are no numbers.")]
+    stopped_at: Annotated[int | None, Field(description="The step in which it was stopped.")]
+
+
+class GuardReadings(Answered):
+    items: list[GuardReading]
+
+
 class Status(Answered):
     status: Annotated[Grade, Field(description="Grade of the verdict.")]
     phase: Literal["draft", "scheduled", "running", "paused", "over"]
     step: int
     horizon: int | None
-    variant: Annotated[str, Field(description="The current variant.")]
+    variant: Annotated[str | None, Field(description="The current variant; null if units have different ones.")]
     leader: Annotated[str | None, Field(description="The recommended variant, if the grade is `leading` or higher.")]
     pinned: str | None
     disabled: list[str]
     shadow: bool
+    held: Annotated[bool, Field(description="The clock has jumped: the step goes on until it is right, or accepted.")]
     washout: Annotated[int, Field(description="Further steps that won't be learned from.")]
     learned: Annotated[int, Field(description="Steps that the policy learned from.")]
     excluded: Annotated[int, Field(description="Steps that the policy did not learn from.")]
@@ -227,10 +311,14 @@ class Status(Answered):
     recommended: Annotated[
         str | None, Field(description="The variant to keep, by what is known now; null while nothing is learned.")
     ]
+    archived: Annotated[bool, Field(description="Whether it is hidden from the overview.")]
     verdict: Verdict
     test: Annotated[
         ExactTest | None, Field(description="Of a randomised schedule that has ended (policy `switchback`); else null.")
     ]
+    guards: Annotated[list[GuardReading], Field(description="Every guard and variant; empty without guards.")]
+    units: Annotated[list[UnitStatus], Field(description="Of an experiment with units; else empty.")]
+    units_test: Annotated[UnitsTest | None, Field(description="Of an experiment with units at its end; else null.")]
 
 
 class Experiment(Answered):
@@ -260,6 +348,9 @@ class Experiment(Answered):
     profile_from: Annotated[Moment | None, Field(description="A time for which its first number was expected.")]
     typical: Annotated[float | None, Field(description="Usual mean of totals that are expected step by step.")]
     trust: float
+    guards: Annotated[dict[str, dict[str, float | str]], Field(description="Limits of secondary totals, by name.")]
+    units: Annotated[list[str], Field(description="Units that have totals of their own; empty for one total a step.")]
+    levels: Annotated[dict[str, float], Field(description="Mean totals before the start, if they were told.")]
     status: Status
 
 
@@ -287,12 +378,15 @@ class Current(Answered):
         Moment | None,
         Field(description="When the step ends, if it ends on a schedule; before a scheduled start, the start time."),
     ]
+    unit: Annotated[str | None, Field(description="Of an experiment with units; else null.")]
 
 
 class Closed(Answered):
     step: int
-    total: float | None
-    next: Current
+    total: Annotated[float | None, Field(description="Of all units together, where there are units.")]
+    metrics: Annotated[dict[str, float] | None, Field(description="Totals that guards watch; null without guards.")]
+    next: Annotated[Current | None, Field(description="Null in an experiment with units.")]
+    units: Annotated[list[Current], Field(description="What is next in each unit; else empty.")]
 
 
 class Step(Answered):
@@ -304,6 +398,10 @@ class Step(Answered):
     void: bool
     reason: Annotated[str | None, Field(description="Reason of the command that made it void.")]
     expected: Annotated[float | None, Field(description="Total that was expected before it began.")]
+    metrics: Annotated[
+        dict[str, float] | None, Field(description="Totals that guards watch; null while open, and without guards.")
+    ]
+    unit: Annotated[str | None, Field(description="Of an experiment with units, which has a row for each; else null.")]
 
 
 class StepList(Answered):
@@ -332,6 +430,23 @@ class Estimates(Answered):
     ]
 
 
+class UnitDifference(Answered):
+    """A variant beside the best one, as a share of a unit's level; an ordinary interval for one look."""
+
+    variant: str
+    difference: float | None
+    low: float | None
+    high: float | None
+    unit_steps: int
+    runs: Annotated[int, Field(description="Times that a unit was put on it.")]
+
+
+class UnitDifferences(Answered):
+    best: str
+    confidence: float
+    items: list[UnitDifference]
+
+
 class Explanation(Answered):
     step: int
     variant: str
@@ -341,4 +456,13 @@ class Explanation(Answered):
     policy: str
     hold: Annotated[list[int] | None, Field(description="The step in which the hold was decided, and its length.")]
     figures: Annotated[dict[str, Any], Field(description="The policy's state when it decided.")]
-    estimates: Estimates
+    estimates: Annotated[Estimates | None, Field(description="Null in an experiment with units.")]
+    differences: Annotated[UnitDifferences | None, Field(description="Of an experiment with units; else null.")]
+    unit: str | None
+    because: Annotated[str, Field(description="The numbers that the policy compared, as a sentence.")]
+    index: Annotated[
+        dict[str, float | None],
+        Field(description="These numbers by variant; null: not tried yet, or dropped. Amounts are in your unit."),
+    ]
+    index_name: Annotated[str, Field(description="What they are called.")]
+    index_unit: Annotated[str, Field(description="amount, or share: from 0 to 1; empty without numbers.")]

@@ -1,8 +1,9 @@
 """The OpenFeature Remote Evaluation Protocol: every OpenFeature SDK reads variants here.
 
-An experiment is a flag: its key is the experiment's name, its value the name of the current variant. The context that a
-provider sends is neither used nor stored, since everyone gets the same variant. Errors that the protocol defines (400
-and 404) have its format; all others are problems.
+An experiment is a flag: its key is the experiment's name, its value the name of the current variant. Of the context
+that a provider sends, `unit` is read, for experiments with units; nothing is stored. Where it is missing or unknown the
+control is served, and the metadata say so. Errors that the protocol defines (400 and 404) have its format; all others
+are problems.
 """
 
 from hashlib import blake2b
@@ -37,6 +38,8 @@ class Metadata(Answered):
     valid_until: Annotated[
         Moment | None, Field(description="When the step ends, or the experiment begins; absent without a schedule.")
     ] = None
+    unit: Annotated[str | None, Field(description="Of an experiment with units; absent otherwise.")] = None
+    note: Annotated[str | None, Field(description="Why the control is served; absent otherwise.")] = None
 
 
 class Flag(Answered):
@@ -45,7 +48,7 @@ class Flag(Answered):
     key: str
     value: str
     variant: str
-    reason: Literal["SPLIT", "STATIC"]
+    reason: Literal["SPLIT", "STATIC", "DEFAULT"]
     metadata: Metadata
 
 
@@ -72,14 +75,14 @@ DECODER = msgspec.json.Decoder(EvaluationRequest)
 BODY: dict[str, Any] = {
     "requestBody": {
         "required": False,
-        "description": "The context of OpenFeature. It is neither used nor stored.",
+        "description": "The context of OpenFeature. `unit` is read, for experiments with units. Nothing is stored.",
         "content": {
             "application/json": {
                 "schema": {
                     "type": "object",
                     "properties": {"context": {"anyOf": [{"type": "object"}, {"type": "null"}]}},
                 },
-                "example": {"context": {}},
+                "example": {"context": {"unit": "north"}},
             }
         },
     }
@@ -115,13 +118,15 @@ def refusals(shape: type[Answered], statuses: dict[int, str]) -> Answers:
     openapi_extra=BODY,
 )
 async def evaluate_flag(key: str, request: Request) -> Response:
-    """`value` and `variant` are the variant's name; `reason` is `SPLIT` where the policy chose it, else `STATIC`."""
+    """`value` and `variant` are the variant's name; `reason` is `SPLIT` where the policy chose it, `DEFAULT` where the
+    control is served because the context names no unit of the experiment, else `STATIC`."""
     service: Service = request.app.state.service
     allow(request.scope["token"], "decide", key)
     try:
-        unreadable(await request.body())
-        decision = await decision_of(service, await service.experiment(key, request.scope["token"]))
-        return answer(flag(key, decision), fresh=service.freshness(decision))
+        unit = unit_in(await request.body())
+        experiment = await service.experiment(key, request.scope["token"])
+        made, decision = await evaluated(service, experiment, unit)
+        return answer(made, fresh=service.freshness(decision, experiment.age()))
     except Unreadable as error:
         return answer({"key": key, "errorCode": error.code, "errorDetails": error.details}, 400)
     except Problem as problem:
@@ -148,11 +153,11 @@ async def evaluate_flags(request: Request) -> Response:
     token: Token = request.scope["token"]
     allow(token, "decide")
     try:
-        unreadable(await request.body())
+        unit = unit_in(await request.body())
     except Unreadable as error:
         return answer({"errorCode": error.code, "errorDetails": error.details}, 400)
     names = [name for name in await service.ask(service.experiments.names) if token.knows(name)]
-    body = msgspec.json.encode({"flags": [await one_of_many(service, name, token) for name in names]})
+    body = msgspec.json.encode({"flags": [await one_of_many(service, name, token, unit) for name in names]})
     tag = b'"%s"' % blake2b(body, digest_size=12).hexdigest().encode()
     known = request.scope["sent"].get(b"if-none-match")
     headers = {"ETag": tag.decode(), "Cache-Control": "no-cache"}
@@ -161,10 +166,10 @@ async def evaluate_flags(request: Request) -> Response:
     return Response(body, headers=headers, media_type="application/json")
 
 
-async def one_of_many(service: Service, name: str, token: Token) -> dict[str, Any]:
+async def one_of_many(service: Service, name: str, token: Token, unit: object) -> dict[str, Any]:
     """One flag; an experiment that can't be used doesn't hide the others."""
     try:
-        return flag(name, await decision_of(service, await service.experiment(name, token)))
+        return (await evaluated(service, await service.experiment(name, token), unit))[0]
     except Exception as error:
         problem = problem_of(error)
         if problem.kind.wait:  # the experiment itself is fine
@@ -180,12 +185,12 @@ class Unreadable(Exception):
         self.details = details
 
 
-def unreadable(body: bytes) -> None:
-    """Refuse what is not a request of the protocol; nothing of it is stored."""
+def unit_in(body: bytes) -> object:
+    """`unit` of the context; what is not a request of the protocol is refused. Nothing of it is stored."""
     if not body.strip():
-        return
+        return None
     try:
-        DECODER.decode(body)
+        return (DECODER.decode(body).context or {}).get("unit")
     except msgspec.ValidationError as error:
         raise Unreadable("INVALID_CONTEXT", "context must be an object or null, in a JSON object") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -194,18 +199,31 @@ def unreadable(body: bytes) -> None:
         raise Unreadable("PARSE_ERROR", "the body is nested too deeply") from error
 
 
-async def decision_of(service: Service, experiment: Experiment) -> Decision:
-    known = experiment.glance()
-    return known if known is not None else await service.ask(experiment.decision)
+async def evaluated(service: Service, experiment: Experiment, unit: object) -> tuple[dict[str, Any], Decision]:
+    """The flag of an experiment; the control where it has units and the context names none of them."""
+    units, note = experiment.spec.units, None
+    named = unit if isinstance(unit, str) and unit in units else None
+    if units and named is None:
+        named = units[0]
+        note = "the context has no unit" if unit is None else f"the experiment has no unit {unit!r:.100}"
+    known = experiment.glance(named)
+    decision = known if known is not None else await service.lane.decision(experiment, named)
+    if note is not None and decision.role != "over":
+        control = experiment.variants[experiment.spec.control]
+        decision = decision._replace(variant=control, planned=control, unit=None)
+    return flag(experiment.name, decision, None if decision.role == "over" else note), decision
 
 
-def flag(name: str, decision: Decision) -> dict[str, Any]:
-    """A successful evaluation."""
-    until = {} if decision.valid_until is None else {"valid_until": moment(decision.valid_until)}
+def flag(name: str, decision: Decision, note: str | None = None) -> dict[str, Any]:
+    """A successful evaluation; `note` says why the control is served."""
+    more: dict[str, str] = {} if decision.valid_until is None else {"valid_until": moment(decision.valid_until)}
+    more |= {} if decision.unit is None else {"unit": decision.unit}
+    more |= {} if note is None else {"note": f"{note}, so the control is served"}
+    reason = "SPLIT" if decision.role in ASSIGNED else "STATIC"
     return {
         "key": name, "value": decision.variant, "variant": decision.variant,
-        "reason": "SPLIT" if decision.role in ASSIGNED else "STATIC",
-        "metadata": {"step": decision.step, "role": decision.role, **until},
+        "reason": reason if note is None else "DEFAULT",
+        "metadata": {"step": decision.step, "role": decision.role, **more},
     }  # fmt: skip
 
 

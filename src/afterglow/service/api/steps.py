@@ -4,7 +4,9 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
 
+from afterglow.errors import BadValue, argument
 from afterglow.live import Experiment
+from afterglow.live.experiment import Totals
 from afterglow.service.api import event_models, models
 from afterglow.service.api.dependencies import Reads, Reports
 from afterglow.service.api.openapi import answers
@@ -13,6 +15,7 @@ from afterglow.service.views import current_view, step_view
 
 router = APIRouter(prefix="/v1/experiments/{name}", tags=["steps"])
 After = Annotated[int, Query(ge=-1, le=models.MOST, description="`next` of the page before.")]
+ROWS = 1000  # of an answer
 Limit = Annotated[int, Query(ge=1, le=1000)]
 Number = Annotated[int, Path(ge=0, le=models.MOST)]
 
@@ -25,13 +28,23 @@ Number = Annotated[int, Path(ge=0, le=models.MOST)]
 )
 async def close_step(name: str, step: Number, asked: models.Total, call: Reports) -> Any:
     """Only for steps without a schedule. A repeated call changes nothing, another total is refused."""
-    return await call.ask(close, step, asked.total)
+    if asked.totals is not None and asked.total is not None:
+        raise BadValue(f"{argument('total')} and {argument('totals')} can't be given together; give totals by unit")
+    return await call.ask(close, step, asked.totals if asked.totals is not None else asked.total, asked.metrics)
 
 
-def close(experiment: Experiment, step: int, total: float | None) -> dict[str, Any]:
-    experiment.close_step(total, step)
-    (closed,) = experiment.steps(step, 1)
-    return {"step": step, "total": closed.total, "next": current_view(experiment.name, experiment.decision())}
+def close(experiment: Experiment, step: int, total: Totals | None, metrics: dict[str, float]) -> dict[str, Any]:
+    if isinstance(total, dict) and not experiment.spec.units:
+        raise BadValue(f"{argument('totals')} must be left out: experiment {experiment.name!r} has no units; use total")
+    experiment.close_step(total, step, metrics)
+    rows = experiment.steps(step, 1)
+    amounts = [one.total for one in rows if one.total is not None and not (one.unit and one.void)]
+    views = [current_view(experiment.name, one) for one in experiment.decisions().values()]
+    with_units = bool(experiment.spec.units)
+    return {
+        "step": step, "total": sum(amounts) if amounts or with_units else None, "metrics": rows[0].metrics,
+        "next": None if with_units else views[0], "units": views if with_units else [],
+    }  # fmt: skip
 
 
 @router.post(
@@ -54,8 +67,12 @@ async def expect(name: str, asked: models.ExpectedTotals, call: Reports) -> Any:
     responses=answers("unknown-experiment"),
 )
 async def list_steps(name: str, call: Reads, after: After = -1, limit: Limit = 100) -> Any:
-    found = await call.ask(Experiment.steps, after + 1, limit)
-    return {"items": [step_view(one) for one in found], "next": found[-1].step if len(found) == limit else None}
+    """With units there is a row for each unit of a step; `limit` counts steps, and an answer has at most 1,000 rows."""
+    units = max(1, len((await call.experiment()).spec.units))
+    count = max(1, min(limit, ROWS // units))
+    found = await call.ask(Experiment.steps, after + 1, count)
+    following = found[-1].step if len(found) == count * units else None
+    return {"items": [step_view(one) for one in found], "next": following}
 
 
 @router.get(

@@ -6,8 +6,8 @@ of the record's hash: if a log has lost that record, the stream says so with an 
 """
 
 import asyncio
-from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import AsyncIterator, Collection, Mapping
+from base64 import urlsafe_b64decode
+from collections.abc import AsyncIterator, Collection
 from contextlib import suppress
 from time import monotonic
 from typing import Annotated, Any
@@ -25,14 +25,13 @@ from afterglow.service.api.dependencies import Reads
 from afterglow.service.api.openapi import answers
 from afterglow.service.auth.scopes import allow
 from afterglow.service.auth.tokens import Token
-from afterglow.service.background.feed import Item, item_of
+from afterglow.service.background.feed import Item, cursor, item_of
 from afterglow.service.problems import Problem
 from afterglow.service.service import Service
 
 router = APIRouter(prefix="/v1", tags=["events"])
 PAGE = 200
 PING = 15.0  # seconds without events, then a comment, so that proxies keep the connection
-MARK = 6  # bytes of a hash in an id
 Number = Annotated[int, msgspec.Meta(ge=-1, le=models.MOST)]
 
 
@@ -141,6 +140,7 @@ class EventLines:
         self.seen = seen
         self.only = only
         self.position = position
+        self.in_step = False  # it has read what the feed has, neither more nor less: the ids are those of the feed
 
     async def all(self, until: float) -> AsyncIterator[bytes]:
         ticker = self.service.ticker
@@ -152,6 +152,7 @@ class EventLines:
                 found = await self.from_log()
             for item in found:
                 yield self.line(item)
+            self.compare()
             if self.position >= 0 or not found:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(changed.wait(), max(0.001, min(PING, until - monotonic())))
@@ -167,6 +168,12 @@ class EventLines:
         self.position = feed.end
         return [item for item in found if self.is_new(item)]
 
+    def compare(self) -> None:
+        """Find out whether it has read what the feed has, if it may have."""
+        feed, seen = self.service.ticker.feed, self.seen
+        if not self.in_step and self.only is None and self.position == feed.end and len(seen) == len(feed.places):
+            self.in_step = all(name in seen and seen[name].seq == place.seq for name, place in feed.places.items())
+
     def is_new(self, item: Item) -> bool:
         if self.only is not None and item.experiment not in self.only:
             return False
@@ -174,6 +181,7 @@ class EventLines:
 
     async def from_log(self) -> list[Item]:
         """A page of the log; the feed follows once there is no more."""
+        self.in_step = False
         self.position, end = -1, self.service.ticker.feed.end
         try:
             found = await self.service.ask(self.read)
@@ -196,13 +204,8 @@ class EventLines:
 
     def line(self, item: Item) -> bytes:
         self.seen[item.experiment] = item.entry.place()
-        return b"id: %s\n%s" % (cursor(self.seen), item.text)
-
-
-def cursor(seen: Mapping[str, Place]) -> bytes:
-    return urlsafe_b64encode(
-        msgspec.json.encode({name: (seq, at, mark[:MARK].hex()) for name, (seq, at, mark) in seen.items()})
-    )
+        shared = item.id if self.in_step else None
+        return b"id: %s\n%s" % (cursor(self.seen) if shared is None else shared, item.text)
 
 
 def positions(text: str) -> dict[str, Place]:

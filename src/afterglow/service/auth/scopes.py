@@ -37,6 +37,8 @@ class Authenticator:
         self.renew = renew  # reads the tokens again, in a worker thread
         self.looking = asyncio.Lock()
         self.buckets = Buckets(rate)
+        self.since = now()
+        self.used = dict[str, float]()  # when each token was last used in this process, seconds since 1970
         self.proxies = proxies or Proxies()
         self.addresses = Buckets(ADDRESS)
         self.strangers = Buckets(STRANGERS)
@@ -54,6 +56,7 @@ class Authenticator:
             raise Problem("unauthorized")
         if not self.buckets.take(token.id):
             raise Problem("too-many-requests", f"more than {self.buckets.rate:,g} calls per second")
+        self.used[token.id] = self.now()
         return token
 
     def valid(self, token: Token) -> bool:

@@ -13,6 +13,7 @@ from urllib.parse import SplitResult, urlsplit
 from afterglow.errors import BadValue
 
 LONGEST = 2000
+LABEL = 63  # characters of each part of a host name
 ANYWHERE = "any"
 SPECIAL_4 = (
     "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
@@ -34,6 +35,8 @@ def checked_url(url: str, reach: str) -> str:
         raise BadValue("url must have no user, password or fragment; deliveries are signed")
     if len(url) > LONGEST or not url.isascii() or not url.isprintable() or " " in url:
         raise BadValue(f"url must be at most {LONGEST:,} printable ASCII characters without spaces")
+    if any(not 0 < len(label) <= LABEL for label in parts.hostname.removesuffix(".").split(".")):
+        raise BadValue(f"url must name a host whose parts have 1 to {LABEL} characters, got {parts.hostname!r}")
     try:
         literal = [ip_address(parts.hostname)]
     except ValueError:

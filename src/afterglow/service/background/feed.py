@@ -5,18 +5,21 @@ has fallen behind them reads the log itself until it has caught up.
 """
 
 import asyncio
+from base64 import urlsafe_b64encode
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
 import msgspec
 
+from afterglow.live.domain.log import Place
 from afterglow.live.domain.spec import Spec
 from afterglow.live.follower import LogEntry
 from afterglow.service.event_views import event_view
 
 ROOM = 5000  # items kept
+MARK = 6  # bytes of a hash in an id
 
 
 class Item(NamedTuple):
@@ -25,6 +28,7 @@ class Item(NamedTuple):
     experiment: str
     entry: LogEntry
     text: bytes
+    id: bytes | None = None  # for streams of all experiments that have read all before it
 
 
 def item_of(experiment: str, spec: Spec | None, entry: LogEntry, verdict: dict[str, Any] | None = None) -> Item:
@@ -34,6 +38,13 @@ def item_of(experiment: str, spec: Spec | None, entry: LogEntry, verdict: dict[s
     return Item(experiment, entry, b"event: %s\ndata: %s\n\n" % (entry.kind.encode(), msgspec.json.encode(data)))
 
 
+def cursor(seen: Mapping[str, Place]) -> bytes:
+    """The id of an event: the place in every log of the stream."""
+    return urlsafe_b64encode(
+        msgspec.json.encode({name: (seq, at, mark[:MARK].hex()) for name, (seq, at, mark) in seen.items()})
+    )
+
+
 class Feed:
     """Used in the event loop only."""
 
@@ -41,9 +52,15 @@ class Feed:
         self.items = deque[Item](maxlen=room)
         self.end = 0  # items so far
         self.news = asyncio.Event()
+        self.places: Mapping[str, Place] = {}  # the last records in it
+        self.with_ids = 0  # the last items, which still have their ids
 
-    def add(self, items: Sequence[Item]) -> None:
+    def add(self, items: Sequence[Item], places: Mapping[str, Place] | None = None) -> None:
+        for at in range(1, min(self.with_ids, len(self.items)) + 1):
+            self.items[-at] = self.items[-at]._replace(id=None)  # ids name all experiments: only the newest are kept
         self.items.extend(items)
+        self.with_ids = len(items)
+        self.places = self.places if places is None else places
         self.end += len(items)
         self.wake()
 

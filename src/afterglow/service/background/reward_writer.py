@@ -18,7 +18,7 @@ from afterglow.service.problems import Problem, problem_of
 LOG = logging.getLogger("afterglow.service")
 LOOKS = 20  # checks for expired waits during one `patience`
 
-Batch = Sequence[tuple[str, float, int | None]]
+Batch = Sequence[tuple[str, float, int | None, str | None, str | None]]
 Answer = Receipt | Exception
 Future = asyncio.Future[Receipt]
 

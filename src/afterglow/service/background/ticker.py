@@ -12,7 +12,7 @@ from afterglow.live import Experiments
 from afterglow.live.domain.log import BEGINNING, Place
 from afterglow.live.follower import LogEntry, rewound
 from afterglow.service.auth.tokens import TokenCache
-from afterglow.service.background.feed import Feed, item_of
+from afterglow.service.background.feed import Feed, Item, cursor, item_of
 from afterglow.service.event_verdicts import EventVerdicts
 from afterglow.service.metrics import Metrics
 
@@ -52,6 +52,7 @@ class Ticker:
         with suppress(Unavailable):
             self.seen = dict(self.experiments.places())  # before the ticker closes steps, so that those are counted
             self.unplaced = set(self.seen)
+            self.feed.places = dict(self.seen)
         for thread in self.threads:
             thread.start()
 
@@ -122,8 +123,9 @@ class Ticker:
             if experiment is not None:
                 self.unplaced.discard(name)
                 with unless_it_cant_go_on():
-                    self.metrics.step.labels(name).set(experiment.decision().step)
+                    self.metrics.step.labels(name).set(experiment.first_decision().step)
                     self.metrics.alarm.labels(name).set(experiment.alarmed())
+                    self.metrics.guarded.labels(name).set(experiment.stopped_by_guards())
 
     def take_in(self, seen: dict[str, Place]) -> None:
         """Add new records to the feed and count them in the metrics."""
@@ -137,16 +139,21 @@ class Ticker:
                 changed[name] = changed[name]._replace(seq=seq)
         seqs = {name: place.seq for name, place in changed.items()}
         while changed and (found := self.experiments.changes(seqs, PAGE, changed)):
+            made = list[Item]()
             for name, one in found:
                 seqs[name], seen[name] = one.seq, one.place()
                 with unless_it_cant_go_on():
                     self.count(name, one)
-            made = [
-                item_of(name, self.verdicts.spec(name), one, self.verdicts.verdict(name, one) if self.streams else None)
-                for name, one in found
-            ]
-            self.loop.call_soon_threadsafe(self.feed.add, made)
+                made.append(self.item(name, one, seen))
+            self.loop.call_soon_threadsafe(self.feed.add, made, dict(seen))
         seen |= {name: heads[name] for name in changed if seqs[name] <= heads[name].seq}  # also what can't be read
+
+    def item(self, name: str, one: LogEntry, seen: Mapping[str, Place]) -> Item:
+        """Everything that streams need of an event, made once for all of them."""
+        spec = self.verdicts.spec(name)
+        if not self.streams:
+            return item_of(name, spec, one)
+        return item_of(name, spec, one, self.verdicts.verdict(name, one))._replace(id=cursor(seen))
 
     def count(self, name: str, one: LogEntry) -> None:
         metrics, body = self.metrics, one.body
@@ -154,10 +161,14 @@ class Ticker:
         if one.kind == "start":
             metrics.step.labels(name).set(0)
         elif one.kind == "close":
-            metrics.decisions.labels(name, self.experiments.get(name).variants[body["served"]]).inc()
+            served = body["served"] if isinstance(body["served"], list) else [body["served"]]  # one for each unit
+            for arm in served:
+                metrics.decisions.labels(name, self.experiments.get(name).variants[arm]).inc()
             metrics.step.labels(name).set(body["step"] + 1)
         elif one.kind in ("alarm_raised", "alarm_cleared"):
             metrics.alarm.labels(name).set(one.kind == "alarm_raised")
+        elif one.kind in ("guarded", "enable"):
+            metrics.guarded.labels(name).set(self.experiments.get(name).stopped_by_guards())
         elif one.kind == "missed":
             metrics.step.labels(name).set(body["first"] + body["count"])
 

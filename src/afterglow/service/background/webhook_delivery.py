@@ -20,20 +20,18 @@ import httpx
 import msgspec
 
 from afterglow.client.backoff import Backoff
-from afterglow.client.signatures import signed, with_old_header
 from afterglow.errors import AfterglowError, Unavailable
 from afterglow.live import Experiments
 from afterglow.live.domain.log import BEGINNING, Place
 from afterglow.live.follower import REWOUND, LogEntry, rewound
 from afterglow.live.store.access import Access, HookRow
-from afterglow.service.background.addresses import located
+from afterglow.service.background.webhook_call import LIMIT, calling, post
 from afterglow.service.event_verdicts import EventVerdicts
 
 LOG = logging.getLogger("afterglow.service.api.webhooks")
 PURPOSE = "webhooks"
 LOOK = 0.5  # seconds between polls of the log and the webhooks
 TERM = 20.0  # seconds after which the lock is taken again, in case it was lost unnoticed
-LIMIT = 10.0  # seconds for one delivery
 PAGE = 100
 Result = TypeVar("Result")
 
@@ -234,25 +232,8 @@ class Deliveries:
 
     async def deliver(self, http: httpx.AsyncClient, hook: HookRow, name: str, event: LogEntry) -> str | None:
         """Why a delivery failed; None if it succeeded."""
-        id_ = delivery_id(name, event)
         body = msgspec.json.encode(await self.ask(self.event_verdicts.data, name, event))
-        try:
-            async with asyncio.timeout(self.limit):
-                url, host, tls_name = await located(hook.address, self.reach)
-                headers = {
-                    "host": host, "content-type": "application/json", "user-agent": "afterglow-webhooks",
-                    **with_old_header(hook.secret, body, signed(hook.secret, body, id_, time.time())),
-                }  # fmt: skip
-                request = http.build_request(
-                    "POST", url, content=body, headers=headers, extensions={"sni_hostname": tls_name}
-                )
-                response = await http.send(request, stream=True)  # the body of the response is not read
-                await response.aclose()
-        except TimeoutError:
-            return f"no answer within {self.limit:g} s"
-        except (httpx.HTTPError, OSError, AfterglowError) as error:
-            return str(error) or type(error).__name__
-        return None if response.is_success else f"it answered {response.status_code}"
+        return await post(http, hook, self.reach, delivery_id(name, event), body, self.limit)
 
 
 def give_up(lead: AbstractContextManager[bool], asked: Future[bool]) -> None:
@@ -262,18 +243,6 @@ def give_up(lead: AbstractContextManager[bool], asked: Future[bool]) -> None:
             lead.__exit__(None, None, None)
         except Exception as error:
             LOG.debug("the lock was released with its connection: %s", error)
-
-
-def calling(limit: float) -> httpx.AsyncClient:
-    """An HTTP client without proxies and redirects, with the certificate authorities of this machine.
-
-    Every delivery has its own connection: a connection opened for one name must not be reused for another name at the
-    same address, whose certificate was not checked.
-    """
-    trust = httpx.create_ssl_context(trust_env=False)
-    trust.load_default_certs()
-    alone = httpx.Limits(max_keepalive_connections=0)
-    return httpx.AsyncClient(timeout=limit, follow_redirects=False, trust_env=False, verify=trust, limits=alone)
 
 
 def wanted(hook: HookRow, event: LogEntry) -> bool:

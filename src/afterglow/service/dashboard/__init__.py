@@ -8,13 +8,18 @@ from starlette.routing import BaseRoute, Route
 
 from afterglow.service.auth.sessions import Sessions
 from afterglow.service.dashboard.assets import asset
-from afterglow.service.dashboard.commands import command_page
-from afterglow.service.dashboard.create import create_page
-from afterglow.service.dashboard.experiment import changes, experiment_page, totals
-from afterglow.service.dashboard.explain import explain_form, explain_page
 from afterglow.service.dashboard.middleware import Page, problem_for_browsers, protected
-from afterglow.service.dashboard.overview import overview
-from afterglow.service.dashboard.sign_in import sign_in, sign_out
+from afterglow.service.dashboard.pages.audit import audit_page
+from afterglow.service.dashboard.pages.commands import command_page
+from afterglow.service.dashboard.pages.create import create_page
+from afterglow.service.dashboard.pages.download import steps_csv
+from afterglow.service.dashboard.pages.experiment import changes, experiment_page, totals
+from afterglow.service.dashboard.pages.explain import explain_form, explain_page
+from afterglow.service.dashboard.pages.overview import overview
+from afterglow.service.dashboard.pages.plan import cancel_page, plan_page, result_page
+from afterglow.service.dashboard.pages.sign_in import sign_in, sign_out
+from afterglow.service.dashboard.pages.tokens import revoke_page, tokens_page
+from afterglow.service.dashboard.pages.webhooks import delete_page, test_page, webhooks_page
 from afterglow.service.dashboard.visit import Dashboard
 from afterglow.service.service import Service
 
@@ -26,9 +31,19 @@ PAGES: tuple[tuple[str, Page, str | None, list[str]], ...] = (
     ("/sign-in", sign_in, None, [*READ, *SEND]),
     ("/sign-out", sign_out, None, SEND),
     ("/new", create_page, "admin", [*READ, *SEND]),
+    ("/plan", plan_page, "admin", [*READ, *SEND]),
+    ("/plan/{id}", result_page, "admin", READ),
+    ("/plan/{id}/cancel", cancel_page, "admin", SEND),
+    ("/tokens", tokens_page, "admin", [*READ, *SEND]),
+    ("/tokens/{id}/revoke", revoke_page, "admin", [*READ, *SEND]),
+    ("/webhooks", webhooks_page, "admin", [*READ, *SEND]),
+    ("/webhooks/{id}/test", test_page, "admin", SEND),
+    ("/webhooks/{id}/delete", delete_page, "admin", [*READ, *SEND]),
+    ("/audit", audit_page, "admin", READ),
     ("/experiments/{name}", experiment_page, "read", READ),
     ("/experiments/{name}/changes", changes, "read", READ),
     ("/experiments/{name}/totals", totals, "read", READ),
+    ("/experiments/{name}/steps.csv", steps_csv, "read", READ),
     ("/experiments/{name}/explain", explain_form, "read", READ),
     ("/experiments/{name}/steps/{step}", explain_page, "read", READ),
     ("/experiments/{name}/actions/{action}", command_page, "operate", [*READ, *SEND]),
@@ -41,8 +56,9 @@ def dashboard_of(service: Service) -> Dashboard:
     sessions = Sessions(service.tokens, service.access)
     call, auth = service.workers.call, service.settings.auth
     return Dashboard(
-        experiments, sessions, call, service.authenticator, auth, service.settings.max_age, experiments.now
-    )
+        experiments, sessions, call, service.authenticator, service.webhooks, service.plans, auth,
+        service.settings.max_age, experiments.now,
+    )  # fmt: skip
 
 
 def routes(dashboard: Dashboard) -> list[BaseRoute]:

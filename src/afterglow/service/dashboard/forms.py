@@ -1,20 +1,26 @@
 """Forms as browsers send them: reading the body and the numbers in it."""
 
 from collections.abc import Mapping
+from re import search
 from urllib.parse import parse_qsl
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from afterglow.errors import BadValue, argument
+from afterglow.service.transport.middleware import UPLOAD_PATH
 
 FIELDS = 50
 DIGITS = 20
 
 
 async def read_form(request: Request) -> Mapping[str, str]:
-    """The fields of a form; of a repeated field, the last."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    """The fields of a form; of a repeated field, the last. A file that was sent is in `request.state.file`."""
+    media = request.headers.get("content-type", "")
+    kind = media.partition(";")[0].strip().lower()
+    if kind == "multipart/form-data" and request.url.path == UPLOAD_PATH:
+        fields, request.state.file = read_parts(await request.body(), media)
+        return fields
     if kind != "application/x-www-form-urlencoded":
         raise HTTPException(415, "a form is sent as application/x-www-form-urlencoded")
     body = await request.body()  # the middleware limits its size
@@ -24,8 +30,38 @@ async def read_form(request: Request) -> Mapping[str, str]:
         raise HTTPException(400, "the form can't be read") from error
 
 
+def read_parts(body: bytes, media: str) -> tuple[dict[str, str], bytes | None]:
+    """The fields of a form with a file, and the file; None if none was chosen (RFC 7578)."""
+    boundary = search(r'boundary="?([^";\s]{1,70})"?\s*(;|$)', media)
+    if boundary is None or not boundary[1].isascii():
+        raise HTTPException(400, "the form can't be read")
+    parts = (b"\r\n" + body).split(b"\r\n--" + boundary[1].encode())
+    if len(parts) < 3 or parts[0] or not parts[-1].startswith(b"--") or len(parts) > FIELDS:
+        raise HTTPException(400, "the form can't be read")
+    fields, file = dict[str, str](), None
+    for part in parts[1:-1]:
+        head, _, content = part.removeprefix(b"\r\n").partition(b"\r\n\r\n")
+        try:
+            name = search(r'\bname="([^"]*)"', head.decode())
+            if name is None:
+                raise HTTPException(400, "the form can't be read")
+            if search(r'\bfilename="', head.decode()):
+                file = content or file
+            else:
+                fields[name[1]] = content.decode()
+        except UnicodeDecodeError as error:
+            raise HTTPException(400, "the form can't be read") from error
+    return fields, file
+
+
+def refuse_empty(name: str, text: str) -> None:
+    if not text.strip():
+        raise BadValue(f"{argument(name)} is missing; enter a number")
+
+
 def whole_number(name: str, text: str) -> int:
     """A whole number as people write it, with or without commas and spaces."""
+    refuse_empty(name, text)
     plain = text.strip().replace(",", "").replace(" ", "")
     if not plain.isascii() or not plain.isdecimal() or len(plain) > DIGITS:
         raise BadValue(f"{argument(name)} must be a whole number, got {text!r}")
@@ -34,6 +70,7 @@ def whole_number(name: str, text: str) -> int:
 
 def decimal_number(name: str, text: str) -> float:
     """A number as people write it, with a decimal point or one decimal comma."""
+    refuse_empty(name, text)
     plain = text.strip().replace(" ", "")
     try:
         return float(plain if "." in plain or plain.count(",") != 1 else plain.replace(",", "."))

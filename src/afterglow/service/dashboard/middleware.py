@@ -15,6 +15,7 @@ from afterglow.service.auth.tokens import ANYBODY, Token
 from afterglow.service.dashboard.forms import read_form
 from afterglow.service.dashboard.visit import Dashboard, Visit
 from afterglow.service.problems import Problem, problem_of
+from afterglow.service.transport.middleware import UPLOAD_PATH
 
 LOG = logging.getLogger("afterglow.service")
 
@@ -34,6 +35,8 @@ def protected(dashboard: Dashboard, page: Page, scope: str | None) -> Endpoint:
         if signed_out:
             dashboard.authenticator.brake("visits without a session", request.scope)  # raised, not rendered as a page
         try:
+            if signed_out and request.url.path == UPLOAD_PATH:  # nobody's file is read
+                return Visit(dashboard, request, None, "", {}).sign_in()
             form = await read_form(request) if request.method == "POST" else {}
             if signed_out and "token" in form:
                 await dashboard.authenticator.look_for(
@@ -68,6 +71,7 @@ def respond(dashboard: Dashboard, request: Request, form: Mapping[str, str], pag
     visit = visit_of(dashboard, request, form)
     if visit.token is not None:
         request.scope["token"] = visit.token  # for the access log
+        dashboard.authenticator.used[visit.token.id] = visit.now
     try:
         if not dashboard.auth:
             refuse_strangers(request.headers.get("host", "").encode("latin-1"))

@@ -99,9 +99,10 @@ def remaining(seconds: float) -> str:
 def moment(seconds: float, shape: str = "both") -> Markup:
     """A time element in UTC; JavaScript converts it to the reader's time zone."""
     when = datetime.fromtimestamp(seconds, UTC)
-    day = "" if shape == "time" else f"{when.day} {when:%b %Y}, "
+    day, clock = f"{when.day} {when:%b %Y}", f"{when:%H:%M:%S} UTC"
+    text = {"time": clock, "day": day}.get(shape, f"{day}, {clock}")
     return Markup('<time datetime="{}" data-shape="{}">{}</time>').format(
-        when.isoformat(timespec="milliseconds").replace("+00:00", "Z"), shape, f"{day}{when:%H:%M:%S} UTC"
+        when.isoformat(timespec="milliseconds").replace("+00:00", "Z"), shape, text
     )
 
 

@@ -1,7 +1,7 @@
 """An experiment's status, settings and log as sentences."""
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from afterglow.live.domain.actor import actor_in
 from afterglow.live.domain.spec import Spec
@@ -19,6 +19,7 @@ ROLES = {
     "missed": "missed: no requests, no reports",
     "last": "unfinished when the experiment was stopped",
     "void": "void: excluded",
+    "aside": "set aside: without the void steps another variant would have been served; excluded",
 }
 
 
@@ -38,6 +39,10 @@ def conditions(spec: Spec, status: Status) -> list[str]:
     if status.disabled:
         verb = "is" if len(status.disabled) == 1 else "are"
         sentences.append(f"{', '.join(status.disabled)} {verb} disabled and won’t be served.")
+    if status.held:
+        sentences.append(
+            "Held: the clock has jumped, and the current step goes on until it is right again or accepted."
+        )
     if status.washout:
         sentences.append(
             f"Washout: {counted(status.washout, 'more step')} will be excluded, because effects of steps outside the "
@@ -105,13 +110,17 @@ def sentence(spec: Spec, one: LogEntry) -> str:
     variant = spec.variants[body["variant"]] if isinstance(body.get("variant"), int) else ""
     if one.kind == "close":
         last = spec.horizon is not None and body["step"] + 1 == spec.horizon
-        return f"All {counted(spec.horizon or 0, 'step')} are complete." if last else ""
+        late = f"Step {body['step']:,} is void: it may have reports of the silent steps before it."
+        said = [late] if body.get("late") else []
+        return " ".join(said + [f"All {counted(spec.horizon or 0, 'step')} are complete."] * last)
     if one.kind == "missed":
         first, count = body["first"], body["count"]
         were = "was" if count == 1 else "were"
         end = f" All {spec.horizon:,} steps are complete." if first + count == spec.horizon else ""
         return f"{step_range(first, first + count - 1)} {were} missed: no requests, no reports.{end}"
     voided = step_range(body.get("first", 0), body.get("last", 0))
+    named = [spec.units[one] for one in body.get("units", ()) if isinstance(one, int)]
+    where = f" in {', '.join(named)}" if named else ""
     if one.kind in NOTICES:
         return notice(one, variant)
     return {
@@ -119,16 +128,26 @@ def sentence(spec: Spec, one: LogEntry) -> str:
         "schedule": "Scheduled to start automatically.",
         "start": "Started.",
         "expect": f"Expected totals told, from step {body.get('first', 0):,} on.",
-        "pin": f"Pinned to {variant}.",
-        "unpin": "Unpinned.",
+        "pin": f"Pinned to {variant}{where}.",
+        "unpin": f"Unpinned{where}.",
         "pause": "Paused.",
         "resume": "Resumed.",
         "disable": f"{variant} disabled; the policy restarted with the other variants.",
         "emergency": emergency(spec, one) if one.kind == "emergency" else "",
+        "guarded": f"Guard {body.get('guard', '')}: {variant} disabled; the policy restarted with the other variants.",
+        "limit_exceeded": f"Guard {body.get('guard', '')}: {variant} is beyond its limit; it is not disabled.",
+        "guard_withdrawn": f"Guard {body.get('guard', '')}: the evidence against {variant} is void.",
+        "one_left": f"All variants but {variant} are disabled: there is nothing to choose.",
         "enable": f"{variant} re-enabled; the policy restarted with it.",
         "go_live": "Went live: the planned variant is served.",
-        "void": f"Step {body.get('step', 0):,} voided: it is excluded.",
-        "revise": f"{voided} voided: the policy is recomputed without them.",
+        "clock_jump": f"The clock jumped; step {body.get('step', 0):,} is held.",
+        "clock_agrees": clock_agrees(body),
+        "accept_clock": f"The clock was accepted; step {body.get('step', 0):,}, which was held, is void.",
+        "void": f"Step {body.get('step', 0):,} voided{where}: it is excluded.",
+        "revise": f"{voided} voided{where}: the policy is recomputed without them.",
+        "extend": f"Lengthened to {counted(body.get('horizon') or 0, 'step')}, by {body.get('more', 0):,}.",
+        "archive": "Archived: hidden from the list of experiments.",
+        "unarchive": "Brought back from the archive.",
         "stop": f"Stopped in step {body.get('step', 0):,}; {spec.variants[body.get('keep', 0)]} is served permanently.",
     }.get(one.kind, one.kind)
 
@@ -161,7 +180,16 @@ def emergency(spec: Spec, one: LogEntry) -> str:
     off, to = spec.variants[one.body["variant"]], spec.variants[one.body["to"]]
     if not one.body["void"]:
         return f"Emergency: {off} taken off; {to} is served."
+    if "units" in one.body:
+        where = counted(len(one.body["units"]), "unit")
+        return f"Emergency: {off} taken off within step {one.body['step']:,}, void in {where}; {to} is served there."
     return f"Emergency: {off} taken off within step {one.body['step']:,}, which is void; {to} is served instead."
+
+
+def clock_agrees(body: Mapping[str, Any]) -> str:
+    """The clock is right after a jump."""
+    spoiled = f"; step {body.get('step', 0):,} was held too long and is void" if body.get("void") else ""
+    return f"The clock is right again{spoiled}."
 
 
 def step_range(first: int, last: int) -> str:
@@ -172,22 +200,40 @@ def settings(spec: Spec) -> list[tuple[str, str]]:
     """The settings that the experiment was created with."""
     steps = "closed manually" if spec.mode == "manual" else f"{duration(spec.step_ms / 1000)} each, on a schedule"
     options = ", ".join(f"{name} = {value}" for name, value in spec.options.items())
+    void = spec.heartbeat or (spec.units and spec.mode == "manual")
     return [
         ("Variants", ", ".join(spec.variants)),
+        *([("Units", units_and_levels(spec))] if spec.units else []),
         ("Control", spec.variants[spec.control]),
         ("Steps", steps),
         ("Window", steps_and_duration(spec, spec.window)),
-        ("Horizon", "none" if spec.horizon is None else steps_and_duration(spec, spec.horizon)),
-        ("Maximum value of one step’s decision", f"{spec.reward_max:,g}"),
+        ("Horizon", horizon(spec)),
+        *([] if spec.units else [("Maximum value of one step’s decision", f"{spec.reward_max:,g}")]),
         ("Season", "none" if spec.season == 1 else counted(spec.season, "step")),
         ("Expected totals", expected_totals(spec)),
+        *([("Guards", "; ".join(f"{one.name} {one.words()}" for one in spec.guards))] if spec.guards else []),
         ("Policy", f"{spec.policy}, version {spec.policy_version}" + (f", with {options}" if options else "")),
         ("Confidence", f"{spec.confidence:.4g}"),
         ("Seed", str(spec.seed)),
-        ("Steps without a report", "are void" if spec.heartbeat else "count as zero"),
+        ("Steps without a report", "are void" if void else "count as zero"),
         ("Reward keys", f"kept for {kept_for(spec)} after their step"),
         ("Created with", f"afterglow {spec.release}"),
     ]
+
+
+def units_and_levels(spec: Spec) -> str:
+    """The units, with their levels if they were told."""
+    if not spec.levels:
+        return f"{', '.join(spec.units)}; levels not told"
+    return ", ".join(f"{unit} ({figure(level)})" for unit, level in zip(spec.units, spec.levels, strict=True))
+
+
+def horizon(spec: Spec) -> str:
+    """How long it is, and how long it was to be."""
+    if spec.horizon is None:
+        return "none"
+    first = f", lengthened from {spec.first_horizon:,}" if spec.lengthened else ""
+    return steps_and_duration(spec, spec.horizon) + first
 
 
 def steps_and_duration(spec: Spec, steps: int) -> str:

@@ -11,6 +11,7 @@ class ListedState(NamedTuple):
     place: Place
     phase: str  # "" for one that can't be read
     alarm: bool
+    archived: bool = False
 
     def urgency(self) -> int:
         """Sort key: experiments with an alarm first, ended ones last."""

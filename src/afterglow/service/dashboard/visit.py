@@ -17,10 +17,12 @@ from afterglow.live.verdict_history import VerdictPoint
 from afterglow.service.auth.scopes import Authenticator, unknown_experiment
 from afterglow.service.auth.sessions import Sessions, form_mark
 from afterglow.service.auth.tokens import Token
+from afterglow.service.background.plan_jobs import PlanJobs
 from afterglow.service.dashboard.recent_log import RecentLog
 from afterglow.service.dashboard.rendering import HEADERS, render, respond
 from afterglow.service.dashboard.standing import ListedState
 from afterglow.service.problems import Problem
+from afterglow.service.webhook_registry import WebhookRegistry
 
 SAFE = ":/%#?=@[]!$&'()*+,;~"  # characters that stay as they are in an address
 DIGITS = 15  # maximum digits of a number in an address
@@ -56,6 +58,8 @@ class Dashboard:
     sessions: Sessions
     call: RunInThread
     authenticator: Authenticator
+    webhooks: WebhookRegistry
+    plans: PlanJobs
     auth: bool = True
     max_age: int = 60  # seconds for which clients may use an answer
     clock: Callable[[], float] = time.time
@@ -97,9 +101,13 @@ class Visit:
     def actor(self) -> Actor | None:
         return None if self.token is None else self.token.actor()
 
-    def experiment(self) -> Experiment:
-        """The experiment named in the path."""
-        name = self.request.path_params["name"]
+    def required_actor(self) -> Actor:
+        """Who acts, on pages that need a token."""
+        return Actor("unknown") if self.token is None else self.token.actor()
+
+    def experiment(self, name: str | None = None) -> Experiment:
+        """The experiment named in the path, or another one."""
+        name = self.request.path_params["name"] if name is None else name
         if self.token is None or not self.token.knows(name):
             raise Problem("forbidden", f"this token has no access to experiment {name!r}")
         try:

@@ -20,6 +20,8 @@ GUARDED = ("/v1/", "/ofrep/")
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 FREQUENT = frozenset({"current", "rewards"})  # frequent calls: logged only on errors, unless the level is debug
 FORM, FORMS = 1 << 16, 1 << 22  # maximum bytes of a page's form, and of all forms at the same time
+UPLOAD_PATH = "/plan"  # the page whose form has a file
+UPLOAD, UPLOADS = 4 << 20, 1 << 24  # the same for it
 HEADERS = (
     b"authorization",
     b"content-length",
@@ -66,6 +68,7 @@ class Middleware:
         self.metrics = metrics
         self.bodies = BodyBudget(settings.body_limit, settings.bodies, settings.time_limit)
         self.forms = BodyBudget(FORM, FORMS, settings.time_limit)  # unauthenticated, so they have a budget of their own
+        self.uploads = BodyBudget(UPLOAD, UPLOADS, settings.time_limit)
         self.prefix = token_hex(4)
         self.numbers = count(1)
 
@@ -99,7 +102,8 @@ class Middleware:
         if scope["method"] not in WRITES:
             await self.inner(scope, receive, send)
             return
-        body = Body(receive, scope, self.bodies if guarded else self.forms, json=guarded)
+        budget = self.bodies if guarded else self.uploads if path == UPLOAD_PATH else self.forms
+        body = Body(receive, scope, budget, json=guarded)
         try:
             await self.inner(scope, body, send)
         finally:

@@ -29,7 +29,7 @@ function countDown() {
 function local(when, shape) {
   const clock = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" };
   const day = { day: "numeric", month: "short", year: "numeric" };
-  return when.toLocaleString("en-GB", shape === "time" ? clock : { ...day, ...clock });
+  return when.toLocaleString("en-GB", { time: clock, day }[shape] ?? { ...day, ...clock });
 }
 
 function localTimes(root) {
@@ -89,11 +89,14 @@ document.addEventListener("htmx:afterOnLoad", (event) => {
 });
 
 // The explanation of a step, within this page
-function explain(step) {
+function explain(step, ofUnit) {
   const place = document.getElementById("explained");
-  const from = document.getElementById("totals").dataset.steps;
+  const from = document.getElementById("explain").dataset.steps;
+  const unit = document.getElementById("explain-unit");
+  if (unit && ofUnit !== undefined) unit.value = ofUnit;
   document.getElementById("explain-step").value = step;
-  htmx.ajax("GET", from + step, { target: place, swap: "innerHTML" })
+  const query = unit ? `?unit=${encodeURIComponent(unit.value)}` : "";
+  htmx.ajax("GET", from + step + query, { target: place, swap: "innerHTML" })
     .then(() => document.getElementById("explain-section").scrollIntoView({ block: "nearest" }));
 }
 document.addEventListener("explain", (event) => explain(event.detail));
@@ -109,7 +112,13 @@ document.addEventListener("click", (event) => {
   const box = track.getBoundingClientRect();
   const first = Number(track.dataset.first), last = Number(track.dataset.last);
   const share = Math.min(Math.max((event.clientX - box.left) / box.width, 0), 0.999999);
-  explain(first + Math.floor(share * (last - first + 1)));
+  explain(first + Math.floor(share * (last - first + 1)), track.dataset.unit);
+});
+
+document.getElementById("print")?.addEventListener("click", () => window.print());
+// Folded tables are part of a printed document.
+window.addEventListener("beforeprint", () => {
+  for (const place of document.querySelectorAll("details#proved, details#runs")) place.open = true;
 });
 
 if (new URLSearchParams(location.search).has("done")) history.replaceState(null, "", location.pathname);

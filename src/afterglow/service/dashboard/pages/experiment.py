@@ -1,5 +1,6 @@
 """The page of one experiment: verdict, served variant, estimates, timeline, totals and activity log."""
 
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -9,18 +10,22 @@ from afterglow.errors import OutOfTurn
 from afterglow.live import Decision, Experiment
 from afterglow.live.domain.command_table import COMMANDS
 from afterglow.live.domain.notices import SILENT
+from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.status import Status
-from afterglow.live.follower import LogEntry
+from afterglow.live.follower import LogEntry, Step
 from afterglow.service.dashboard import sentences
-from afterglow.service.dashboard.commands import offered
-from afterglow.service.dashboard.dates import date_ticks
-from afterglow.service.dashboard.exact_test import exact_rows
-from afterglow.service.dashboard.intervals import interval_chart
+from afterglow.service.dashboard.charts.dates import date_ticks
+from afterglow.service.dashboard.charts.exact_test import exact_rows
+from afterglow.service.dashboard.charts.guards import guard_charts
+from afterglow.service.dashboard.charts.intervals import interval_chart
+from afterglow.service.dashboard.charts.lanes import lanes, quiet, served_in, unit_rows
+from afterglow.service.dashboard.charts.timeline import SPAN, runs, timeline, visible_steps
+from afterglow.service.dashboard.charts.totals import known_total, taken_out, totals_chart
+from afterglow.service.dashboard.charts.verdict import verdict_part
+from afterglow.service.dashboard.pages.commands import offered
 from afterglow.service.dashboard.rendering import HEADERS
-from afterglow.service.dashboard.timeline import SPAN, runs, timeline, visible_steps
-from afterglow.service.dashboard.totals import known_total, taken_out, totals_chart
-from afterglow.service.dashboard.verdict import verdict_part
 from afterglow.service.dashboard.visit import Visit
+from afterglow.service.problems import Problem
 
 LATEST = 30  # lines of the activity log
 ROWS = 60  # runs in the table below the timeline
@@ -57,7 +62,7 @@ class ExperimentView(NamedTuple):
 
 
 def snapshot(visit: Visit, experiment: Experiment) -> ExperimentView:
-    status, decision = experiment.status(), experiment.decision()
+    status, decision = experiment.status(), experiment.first_decision()
     recent = visit.dashboard.cache(experiment.name).log
     log = recent.read(experiment, lambda: visit.dashboard.experiments.heads()[experiment.name])
     mark = repr((status, decision, log[-1:], visit.number("until")))
@@ -68,22 +73,20 @@ def page_values(visit: Visit, experiment: Experiment, current: ExperimentView) -
     """The values that the templates show."""
     status, decision, spec, until = current.status, current.decision, experiment.spec, visit.number("until")
     first, count = visible_steps(status.step, status.phase in ("draft", "scheduled", "over"), until)
-    estimates, steps = experiment.estimates(), experiment.steps(first, count)
-    chart = timeline(spec, steps)
+    steps = experiment.steps(first, count)
+    own = units_values(spec, status, steps) if spec.units else one_total_values(experiment, status, decision, steps)
     begins, ends = step_begins(experiment, first), step_begins(experiment, first + count)
     return {
         "spec": spec,
         "status": status,
         "decision": decision,
-        "estimates_chart": interval_chart(estimates, decision.variant, status.leader, status.disabled),
+        **own,
         "verdict": verdict_part(visit, experiment, status, experiment.progress()),
+        "guards": guard_charts(spec, status.guards),
         "exact": exact_rows(status.test, status.recommended),
         "planned": planned(visit, experiment, status),
         "conditions": sentences.conditions(spec, status),
         "silence": silence(experiment),
-        "timeline": chart,
-        "totals_chart": totals_chart(chart, steps),
-        "taken_out": taken_out(spec, steps),
         "times": (begins, ends),
         "dates": [] if begins is None or ends is None else date_ticks(begins, ends - begins),
         "earlier": first if first else None,
@@ -97,11 +100,34 @@ def page_values(visit: Visit, experiment: Experiment, current: ExperimentView) -
     }
 
 
+def one_total_values(
+    experiment: Experiment, status: Status, decision: Decision, steps: Sequence[Step]
+) -> dict[str, Any]:
+    """Parts of the page that experiments with one total a step have."""
+    spec, chart = experiment.spec, timeline(experiment.spec, steps)
+    shown = interval_chart(experiment.estimates(), decision.variant, status.leader, status.disabled)
+    return {
+        "estimates_chart": shown, "timeline": chart, "totals_chart": totals_chart(chart, steps),
+        "taken_out": taken_out(spec, steps), "served": (),
+    }  # fmt: skip
+
+
+def units_values(spec: Spec, status: Status, steps: Sequence[Step]) -> dict[str, Any]:
+    """Parts of the page that experiments with units have."""
+    test = status.units_test
+    return {
+        "timeline": lanes(spec, steps), "served": served_in(status), "unit_rows": unit_rows(spec, status),
+        "units_test": test,
+    }  # fmt: skip
+
+
 def silence(experiment: Experiment) -> str:
     """What to say at the top if nothing was reported for a while."""
     reported, steps = experiment.silence()
-    if steps < SILENT or experiment.decision().role == "over":
+    if experiment.first_decision().role == "over":
         return ""
+    if steps < SILENT:
+        return silent_units(experiment)
     if reported:
         return f"Nothing was reported in the last {steps:,} steps. Is the program that reports still running?"
     return (
@@ -110,9 +136,19 @@ def silence(experiment: Experiment) -> str:
     )
 
 
+def silent_units(experiment: Experiment) -> str:
+    """What to say if some units have not reported for a while, and others have."""
+    if not experiment.spec.units:
+        return ""
+    names = quiet(experiment.status(), SILENT)
+    shown = f"{', '.join(names[:5])}{' and others' * (len(names) > 5)}"
+    have = "has" if len(names) == 1 else "have"
+    return f"{shown} {have} not reported in the last {SILENT} steps; the other units go on." if names else ""
+
+
 def planned(visit: Visit, experiment: Experiment, status: Status) -> str:
     """Which variant the plan keeps; computed once per step for all visitors."""
-    if status.phase != "running":
+    if status.phase != "running" or experiment.spec.units:
         return ""
     if status.washout == experiment.spec.window:  # it begins with the current step, which is no longer planned
         return "Because steps were voided, another variant is planned from the next step on."
@@ -138,6 +174,8 @@ def step_begins(experiment: Experiment, step: int) -> float | None:
 def totals(visit: Visit) -> Response:
     """JSON for the chart: totals by step, the average of each run, and the variant served."""
     experiment = visit.experiment()
+    if experiment.spec.units:
+        raise Problem("not-found", "an experiment with units has a chart of totals for each unit on its page")
     status = experiment.status()
     first, count = visible_steps(status.step, status.phase in ("draft", "scheduled", "over"), visit.number("until"))
     steps = experiment.steps(first, count)

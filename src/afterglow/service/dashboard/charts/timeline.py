@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from afterglow.live.domain.spec import Spec
 from afterglow.live.follower import Step
-from afterglow.service.dashboard.axis import axis
+from afterglow.service.dashboard.charts.axis import axis
 from afterglow.service.dashboard.numbers import counted, figure
 from afterglow.service.dashboard.sentences import ROLES
 

@@ -1,4 +1,7 @@
-"""The list of all experiments: search, filter by phase, order over all pages; alarms come first."""
+"""The list of all experiments: search, filter by phase, order over all pages; alarms come first.
+
+Archived experiments are listed only where the filter names them.
+"""
 
 from hashlib import sha256
 from typing import NamedTuple
@@ -18,7 +21,8 @@ from afterglow.service.problems import problem_of
 
 PAGE_SIZE = 100  # experiments on one page
 RECENT = 30.0  # seconds for which a grade in the list may be used: computing a hundred takes seconds
-PHASES = ("draft", "scheduled", "running", "paused", "over")
+ARCHIVED = "archived"
+PHASES = ("draft", "scheduled", "running", "paused", "over", ARCHIVED)
 ORDERS = {"urgency": "alarms first", "name": "name", "newest": "newest first"}
 LONGEST = 100  # characters of a search
 
@@ -52,7 +56,7 @@ class Choice(NamedTuple):
 
 def overview(visit: Visit) -> Response:
     choice, known = chosen(visit), [one for one in visit.dashboard.experiments.names() if knows(visit, one)]
-    names = ordered(visit, known, choice)
+    names, archived = ordered(visit, known, choice)
     first = choice.page * PAGE_SIZE
     rows = [row(visit, name) for name in names[first : first + PAGE_SIZE]]
     listed = [(one.name, one.status, one.decision, one.error) for one in rows]
@@ -63,7 +67,7 @@ def overview(visit: Visit) -> Response:
         return visit.page("overview_rows.html", rows=rows, seen=seen, choice=choice)
     return visit.page(
         "overview.html", rows=rows, seen=seen, choice=choice, total=len(known), found=len(names), phases=PHASES,
-        orders=ORDERS, more=first + PAGE_SIZE < len(names),
+        archived=archived, orders=ORDERS, more=first + PAGE_SIZE < len(names),
     )  # fmt: skip
 
 
@@ -80,17 +84,24 @@ def chosen(visit: Visit) -> Choice:
     )  # fmt: skip
 
 
-def ordered(visit: Visit, known: list[str], choice: Choice) -> list[str]:
-    """All experiments that fit, in the chosen order; `known` has the oldest first."""
-    names = [name for name in known if choice.search.lower() in name.lower()]
-    if not choice.phase and choice.order != "urgency":
-        return sorted(names) if choice.order == "name" else names[::-1]
+def ordered(visit: Visit, known: list[str], choice: Choice) -> tuple[list[str], int]:
+    """All experiments that fit, in the chosen order, and how many are archived; `known` has the oldest first."""
     heads = visit.dashboard.experiments.places()
-    found = {name: standing(visit, name, heads[name]) for name in names if name in heads}
-    fits = [name for name, one in found.items() if choice.phase in ("", one.phase)]
+    found = {name: standing(visit, name, heads[name]) for name in known if name in heads}
+    wanted = choice.search.lower()
+    fits = [name for name, one in found.items() if wanted in name.lower() and fitting(one, choice.phase)]
+    archived = sum(one.archived for one in found.values())
     if choice.order == "newest":
-        return fits[::-1]
-    return sorted(fits, key=lambda name: (found[name].urgency() if choice.order == "urgency" else 0, name))
+        return fits[::-1], archived
+    urgent = choice.order == "urgency"
+    return sorted(fits, key=lambda name: (found[name].urgency() if urgent else 0, name)), archived
+
+
+def fitting(one: ListedState, phase: str) -> bool:
+    """Whether an experiment is in a phase; archived ones are in theirs alone."""
+    if one.archived or phase == ARCHIVED:
+        return one.archived and phase == ARCHIVED
+    return phase in ("", one.phase)
 
 
 def standing(visit: Visit, name: str, place: Place) -> ListedState:
@@ -98,7 +109,7 @@ def standing(visit: Visit, name: str, place: Place) -> ListedState:
     if cache.standing is None or cache.standing.place != place:
         try:
             status = visit.dashboard.experiments.get(name).status(RECENT)
-            cache.standing = ListedState(place, status.phase, status.alarm is not None)
+            cache.standing = ListedState(place, status.phase, status.alarm is not None, status.archived)
         except Unavailable:
             raise
         except Exception:  # any error: it is listed with it
@@ -110,6 +121,6 @@ def row(visit: Visit, name: str) -> OverviewRow:
     """The row of an experiment; one that can't be read is listed with its error."""
     try:
         experiment: Experiment = visit.dashboard.experiments.get(name)
-        return OverviewRow(name, experiment.spec, experiment.status(RECENT), experiment.decision())
+        return OverviewRow(name, experiment.spec, experiment.status(RECENT), experiment.first_decision())
     except Exception as failure:  # any error: the other rows must be shown
         return OverviewRow(name, error=problem_of(failure).detail)

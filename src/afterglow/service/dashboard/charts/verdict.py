@@ -9,8 +9,8 @@ from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.status import Status
 from afterglow.live.summary import Reached, advice, amounts, assumptions, gained, money
 from afterglow.live.verdict_history import VerdictPoint
-from afterglow.service.dashboard.axis import Axis, axis
-from afterglow.service.dashboard.dates import date_ticks
+from afterglow.service.dashboard.charts.axis import Axis, axis
+from afterglow.service.dashboard.charts.dates import date_ticks
 from afterglow.service.dashboard.numbers import figure, percent, sign
 from afterglow.service.dashboard.visit import Visit
 
@@ -82,7 +82,7 @@ def verdict_part(visit: Visit, experiment: Experiment, status: Status, reached: 
 
 def past(visit: Visit, experiment: Experiment) -> list[VerdictPoint]:
     """Verdicts of the past, for all visitors; computed again when the experiment is 5 % longer."""
-    cache, step = visit.dashboard.cache(experiment.name), experiment.decision().step
+    cache, step = visit.dashboard.cache(experiment.name), experiment.first_decision().step
     if cache.history is None or step > 1.05 * cache.history_step + 1:
         cache.history, cache.history_step = experiment.verdicts(), step
     return cache.history

@@ -7,9 +7,9 @@ from typing import NamedTuple
 from afterglow.live.domain.amounts import units
 from afterglow.live.domain.spec import Spec
 from afterglow.live.follower import Step
-from afterglow.service.dashboard.axis import Axis, axis
+from afterglow.service.dashboard.charts.axis import Axis, axis
+from afterglow.service.dashboard.charts.timeline import TimelineChart, role_of
 from afterglow.service.dashboard.numbers import figure
-from afterglow.service.dashboard.timeline import TimelineChart, role_of
 
 ENOUGH = 50  # steps from which on a share of the variance is told
 WIDTH, HEIGHT = 1000, 100  # size of the drawing area, in its own units

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from re import fullmatch
 from typing import Any
 
 from starlette.responses import Response
@@ -13,15 +14,18 @@ from afterglow.live.domain.arguments import REQUIRED, Argument, Kind
 from afterglow.live.domain.settings_table import BY_NAME, SETTINGS
 from afterglow.policies.registry import WHERE, named
 from afterglow.service.dashboard.forms import decimal_number, whole_number
+from afterglow.service.dashboard.pages.plan import planned_settings
+from afterglow.service.dashboard.prefill import UNITS, settings_of
 from afterglow.service.dashboard.visit import Visit
 
 Typed = Mapping[str, str]
-UNITS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400}
 OWN = {"steps": "clock", "step_length": "1", "step_unit": "hours", "start": "now", "starts": ""}  # no plain fields
 MADE_OF = {"step_seconds": "step_length"}  # settings that other fields ask for
 
 
+LONGEST_LINE = 300  # of a guard: the time of a match grows faster than the line
 NUMBERS = (Kind.WHOLE, Kind.NUMBER)
+GUARD = r"(?:(.+?):\s+)?(.+?)\s+at\s+(most|least)\s+(\S+)(?:\s+against\s+(?:the\s+)?(\S+))?"
 
 
 def shown_first(one: Argument) -> str:
@@ -36,9 +40,9 @@ FRESH = {one.name: shown_first(one) for one in FIELDS} | OWN
 
 
 def create_page(visit: Visit) -> Response:
-    """The empty form; sent back, the experiment is created or the form returns with what to change."""
+    """The form, empty or filled in; sent back, the experiment is created or the form returns with what to change."""
     if visit.request.method == "GET":
-        return form_page(visit, FRESH, {})
+        return form_page(visit, FRESH | filled_in(visit), {})
     typed = {name: visit.form.get(name, "") for name in FRESH}
     settings, refused = read(typed)
     if refused:
@@ -52,10 +56,20 @@ def create_page(visit: Visit) -> Response:
     return visit.go(f"/experiments/{experiment.name}?done=create")
 
 
+def filled_in(visit: Visit) -> dict[str, str]:
+    """What the form shows first: with `like`, the settings of another experiment, with `plan` those of a plan."""
+    asked = visit.request.query_params
+    if like := asked.get("like"):
+        known = [name for name in visit.dashboard.experiments.names() if visit.token and visit.token.knows(name)]
+        return settings_of(visit.experiment(like).spec, known)
+    return planned_settings(visit, plan) if (plan := asked.get("plan")) else {}
+
+
 def form_page(visit: Visit, typed: Typed, refused: Mapping[str, str]) -> Response:
     policies = [(name, named(name).summary) for name in WHERE if not named(name).privileged]
     given: dict[str, Any] = {
         "typed": typed, "refused": refused, "policies": policies, "units": list(UNITS), "settings": BY_NAME,
+        "filled": bool({"plan", "like"} & visit.request.query_params.keys()),
         "main": [one for one in SETTINGS if not one.advanced and one.name not in ("start", "starts")],
         "more": [one for one in SETTINGS if one.advanced],
     }  # fmt: skip
@@ -86,6 +100,8 @@ def read(typed: Typed) -> tuple[dict[str, Any], dict[str, str]]:
 
 def written(one: Argument, typed: Typed) -> bool:
     """Whether something was entered; empty fields without a default of None are refused like wrong ones."""
+    if one.name == "reward_max" and typed["units"].strip():
+        return bool(typed[one.name].strip())  # units have none
     return bool(typed[one.name].strip()) or (one.kind in NUMBERS and one.default is not None)
 
 
@@ -98,7 +114,10 @@ def reader_of(one: Argument) -> Callable[[Typed, str], Any]:
         Kind.NUMBERS: numbers,
         Kind.TIME: time_in_utc,
         Kind.VARIANTS: variants,
+        Kind.UNITS: variants,
+        Kind.LEVELS: levels,
         Kind.OPTIONS: options,
+        Kind.GUARDS: guards,
     }
     reader = readers.get(one.kind, text)
     return lambda typed, name: one.read(reader(typed, name))
@@ -128,6 +147,35 @@ def options(typed: Typed, name: str) -> dict[str, int | float | str]:
         if not sign or not option.isidentifier():
             raise BadValue(f"{argument(name)} must be written as name = value, one per line, got {line!r}")
         made[option] = number_of(value)
+    return made
+
+
+def levels(typed: Typed, name: str) -> dict[str, float]:
+    """A number for each unit, `name = value` on each line."""
+    made = dict[str, float]()
+    for line in filter(None, map(str.strip, typed[name].splitlines())):
+        unit, sign, value = (part.strip() for part in line.rpartition("="))
+        if not sign:
+            raise BadValue(f"{argument(name)} must be written as unit = mean total, one per line, got {line!r}")
+        made[unit] = decimal_number(name, value)
+    return made
+
+
+def guards(typed: Typed, name: str) -> dict[str, dict[str, Any]]:
+    """Limits, `complaints at most +10%` on each line; `name: ` before it and `against 20` behind it are optional."""
+    made = dict[str, dict[str, Any]]()
+    for line in filter(None, (" ".join(one.split()) for one in typed[name].splitlines())):
+        if len(line) > LONGEST_LINE:
+            raise BadValue(f"{argument(name)} must have at most {LONGEST_LINE} characters a line, got {len(line):,}")
+        found = fullmatch(GUARD, line)
+        if found is None:
+            raise BadValue(f"{argument(name)} must be written as complaints at most +10%, one per line, got {line!r}")
+        own, metric, side, value, against = found.groups()
+        guard = own or (metric if metric not in made else f"{metric} at {side}")
+        if guard in made:
+            raise BadValue(f"{argument(name)} must have a name each, got {guard!r} twice; write name: before one")
+        limit = {f"at_{side}": value if value[0] in "+-" else number_of(value)}
+        made[guard] = {"metric": metric} | limit | ({} if against is None else {"against": number_of(against)})
     return made
 
 

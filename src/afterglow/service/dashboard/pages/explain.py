@@ -1,14 +1,18 @@
 """Explain why a step served its variant."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.responses import RedirectResponse, Response
 
 from afterglow.errors import AfterglowError
+from afterglow.live import Experiment
+from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.status import Explanation
-from afterglow.service.dashboard.intervals import interval_chart
-from afterglow.service.dashboard.numbers import figure
+from afterglow.service.dashboard.charts.intervals import interval_chart
+from afterglow.service.dashboard.numbers import aligned, figure, percent
 from afterglow.service.dashboard.rendering import HEADERS
 from afterglow.service.dashboard.visit import Visit, whole_number
 from afterglow.service.problems import Problem, problem_of
@@ -21,17 +25,46 @@ def explain_page(visit: Visit) -> Response:
     experiment, step = visit.experiment(), whole_number(visit.request.path_params["step"])
     if step is None:
         raise Problem("not-found", "no experiment has a step of that number")
-    row = next(iter(experiment.steps(step, 1)), None)
+    unit = asked_unit(visit, experiment)
+    row = next((one for one in experiment.steps(step, 1) if one.unit == unit), None)
     found: dict[str, Any] = {"experiment": experiment, "spec": experiment.spec, "step": step, "row": row}
     try:
-        why = experiment.explain(step)
+        why = experiment.explain(step, unit)
     except AfterglowError as error:
         problem = problem_of(error)
-        found |= {"why": None, "refused": problem.detail, "chart": None, "by_variant": [], "plain": []}
+        found |= {"why": None, "refused": problem.detail, "chart": None, "by_variant": [], "plain": [], "compared": []}
         return visit.page(template(visit), 200 if visit.partial else problem.kind.status, **found)
     by_variant, plain = state_values(why)
-    found |= {"why": why, "refused": "", "chart": interval_chart(why.estimates, why.variant)}
+    chart = interval_chart(why.estimates, why.variant) if why.unit is None else None
+    found |= {"why": why, "refused": "", "chart": chart}
+    found |= {
+        "compared": compared(experiment.spec, why),
+        "unit": experiment.spec.unit if why.index_unit == "amount" else "",
+    }
     return visit.page(template(visit), **found, by_variant=by_variant, plain=plain)
+
+
+def compared(spec: Spec, why: Explanation) -> list[tuple[int, str, str]]:
+    """Number, name and text of each value that the policy compared, the largest first."""
+    known = {name: value for name, value in why.index.items() if not math.isnan(value)}
+    order = sorted(known, key=lambda name: -known[name])
+    top = max((abs(value) for value in known.values() if math.isfinite(value)), default=0.0)
+    texts = {
+        name: "not tried yet"
+        if math.isinf(value)
+        else percent(value)
+        if why.index_unit == "share"
+        else aligned(value, top)
+        for name, value in known.items()
+    }
+    return [(spec.variants.index(name), name, texts[name]) for name in order]
+
+
+def asked_unit(visit: Visit, experiment: Experiment) -> str | None:
+    """The unit that was asked for, or the first one; None without units."""
+    units = experiment.spec.units
+    asked = visit.request.query_params.get("unit", "")
+    return (asked if asked in units else units[0]) if units else None
 
 
 def template(visit: Visit) -> str:
@@ -42,7 +75,9 @@ def explain_form(visit: Visit) -> Response:
     """Redirect to the page of the step that was typed."""
     experiment, step = visit.experiment(), visit.number("step")
     here = f"/experiments/{experiment.name}"
-    return RedirectResponse(here if step is None else f"{here}/steps/{step}", 303, HEADERS)
+    unit = asked_unit(visit, experiment)
+    query = "" if unit is None else f"?{urlencode({'unit': unit})}"
+    return RedirectResponse(here if step is None else f"{here}/steps/{step}{query}", 303, HEADERS)
 
 
 def state_values(why: Explanation) -> tuple[list[tuple[str, list[str]]], list[tuple[str, str]]]:

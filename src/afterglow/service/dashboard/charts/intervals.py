@@ -4,7 +4,7 @@ import math
 from typing import NamedTuple
 
 from afterglow.estimation.estimates import Estimate, Estimates
-from afterglow.service.dashboard.axis import Axis, axis
+from afterglow.service.dashboard.charts.axis import Axis, axis
 from afterglow.service.dashboard.numbers import aligned, figure
 
 

@@ -54,8 +54,8 @@ def voided(experiment: Experiment, command: Command, given: Mapping[str, Any]) -
     if not command.grave_range:
         return ""
     steps = 1 if given.get("last") is None else given["last"] - given["step"] + 1
-    learned, lost = experiment.cost_of_void(given["step"], given.get("last"))
-    if lost <= steps:
+    learned, lost = experiment.cost_of_void(given["step"], given.get("last"), given.get("unit"))
+    if lost <= steps * (1 if given.get("unit") else max(1, len(experiment.spec.units))):
         return ""
     return (
         f"about {lost:,} of {learned:,} used steps would be lost, because the plan would have been another without "
@@ -90,11 +90,11 @@ def form_page(visit: Visit, experiment: Experiment, command: Command, error: Aft
         raise Problem(
             "out-of-turn", f"experiment {experiment.name!r} is {status.phase}; {command.slug!r} has no use now"
         )
-    fields = [field_of(one, spec, status) for one in command.arguments]
+    fields = [field_of(one, spec, status) for one in command.arguments if spec.units or one.kind is not Kind.UNIT]
     labels = {one.name: one.label.lower() for one in command.arguments} | {CONFIRM: ""}
     given: dict[str, Any] = {
         "command": command, "spec": spec, "effect": effect(visit, experiment, command, status), "fields": fields,
-        "live": experiment.decision().variant, "control": spec.variants[spec.control],
+        "live": status.variant or "different variants", "control": spec.variants[spec.control],
         "recommended": status.recommended, "wrong": error.field if error and error.field in labels else "",
         "refused": error.worded(lambda name, value: labels.get(name, name)) if error else "", "typed": visit.form,
     }  # fmt: skip
@@ -113,7 +113,7 @@ def field_of(one: Argument, spec: Spec, status: Status) -> dict[str, Any]:
 
 def effect(visit: Visit, experiment: Experiment, command: Command, status: Status) -> Markup:
     """What the command will do, with the current names and times."""
-    spec, ends = experiment.spec, experiment.decision().valid_until
+    spec, ends = experiment.spec, next(iter(experiment.decisions().values())).valid_until
     next_step = f"With step {status.step + 1:,}"
     when = Markup("{}, as soon as step {:,} is closed,").format(next_step, status.step)
     if ends is not None:

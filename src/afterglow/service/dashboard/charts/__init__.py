@@ -1,0 +1,1 @@
+"""Charts of the dashboard: what templates draw, computed from steps and estimates."""

@@ -1,0 +1,1 @@
+"""Pages of the dashboard: functions from a visit to a response, one page per file."""

@@ -1,0 +1,106 @@
+"""The current variant is answered from memory, whatever else goes on: locks, busy threads, two hundred streams."""
+
+import socket
+import sqlite3
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+from threading import Event
+from time import monotonic
+
+import pytest
+
+from afterglow.live import Experiment
+from support.service.live_fixtures import Clock
+from testbed.quick_disk import quick_folder
+from testbed.service import START, Serving, in_thread
+
+STREAMS = 200
+SHORT = 2.0  # seconds: far below the 10 for which a file's lock is waited for, and enough for a busy machine
+HOURLY = {"name": "hourly", "variants": ["49", "59"], "window": 1, "step_seconds": 3600, "policy": "ucb1"}
+PATH = "/v1/experiments/hourly"
+
+
+@pytest.fixture
+def path() -> Iterator[Path]:
+    with quick_folder() as folder:
+        yield Path(folder) / "experiments.db"
+
+
+def test_a_locked_file_does_not_hold_up_the_variant(path: Path, clock: Clock) -> None:
+    with in_thread(path, clock) as client:
+        client.post("/v1/experiments", json=HOURLY).raise_for_status()
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            clock.hours(1)  # the step has ended, and can't be closed
+            for _ in range(5):
+                answer = client.get(f"{PATH}/current")
+                assert (answer.status_code, answer.json()["step"], answer.json()["variant"]) == (200, 0, "49")
+                assert answer.headers["cache-control"] == "private, max-age=0"
+                assert answer.elapsed.total_seconds() < SHORT
+                flag = client.post("/ofrep/v1/evaluate/flags/hourly", json={"context": {}})
+                assert (flag.status_code, flag.json()["value"]) == (200, "49")
+        end = monotonic() + START
+        while client.get(f"{PATH}/current").json()["step"] == 0:
+            assert monotonic() < end
+
+
+def test_busy_worker_threads_do_not_hold_up_the_variant(
+    path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stuck, free = Event(), Event()
+
+    def never(self: Experiment) -> None:
+        stuck.set()
+        free.wait(START)
+
+    with in_thread(path, clock, workers=1, time_limit=0.2) as client:
+        client.post("/v1/experiments", json=HOURLY).raise_for_status()
+        monkeypatch.setattr(Experiment, "status", never)
+        try:
+            assert client.get(PATH).status_code == 503
+            assert stuck.wait(START)
+            clock.hours(1)
+            answer = client.get(f"{PATH}/current")
+            assert (answer.status_code, answer.json()["step"]) == (200, 1)
+        finally:
+            free.set()
+
+
+def subscribed(serving: Serving) -> socket.socket:
+    made = socket.create_connection(("127.0.0.1", serving.port), START)
+    head = f"GET /v1/events HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {serving.token}\r\n\r\n"
+    made.sendall(head.encode())
+    return made
+
+
+def read_until(stream: socket.socket, text: bytes) -> bytes:
+    got = b""
+    while text not in got:
+        more = stream.recv(1 << 16)
+        assert more, "the stream has ended"
+        got += more
+    return got
+
+
+def test_two_hundred_streams_get_every_event_and_the_same_ids_while_variants_are_answered(path: Path) -> None:
+    with Serving(path, "--rate-limit", "1e9", streams=str(STREAMS)) as serving, ExitStack() as stack:
+        http = stack.enter_context(serving.client())
+        http.post("/v1/experiments", json=HOURLY | {"name": "quick", "step_seconds": 0.5}).raise_for_status()
+        http.post("/v1/experiments", json=HOURLY).raise_for_status()
+        streams = [stack.enter_context(subscribed(serving)) for _ in range(STREAMS)]
+        for one in streams:
+            read_until(one, b"retry: 1000")
+        slowest = 0.0
+        for _ in range(100):
+            answer = http.get(f"{PATH}/current")
+            assert answer.status_code == 200
+            slowest = max(slowest, answer.elapsed.total_seconds())
+        assert slowest < SHORT
+        http.post(f"{PATH}/pin", json={"variant": "59", "reason": "the last"}).raise_for_status()
+        ids = set[bytes]()
+        for one in streams:
+            got = read_until(one, b"the last")
+            event = next(part for part in got.replace(b"\r\n", b"\n").split(b"\n\n") if b"the last" in part)
+            ids.add(next(line for line in event.split(b"\n") if line.startswith(b"id: ")))
+        assert len(ids) == 1, "each stream makes its own ids"
