@@ -1,9 +1,9 @@
 """How often intervals hold the truth and grades are right: the tables of docs/coverage.md.
 
 A cell is a world of `testbed/coverage_worlds.py` and a policy. Each cell is played many times with an `Agent`; the
-verdict is read every ten steps (the functions that decide `clear` and `proven`), and `Agent.verdict()` at the end. A
-finished cell is one line of the results file, and a cell that the file has with enough runs isn't played again, so a
-long measurement can be stopped and continued.
+verdict is read every ten steps (the functions that decide `clear` and `proven`), and as `Agent.verdict()` gives it at
+the end. Every portion of runs is a line of counts in the results file, and portions of a cell add up: a measurement can
+be stopped and continued, and all cells have about the same number of runs at any time.
 
     python bench/interval_coverage.py [--runs 100] [--only rare] [--policies lean-ucb] [--seed 0] [--write]
 """
@@ -14,8 +14,8 @@ import math
 import sys
 import time
 import warnings
+from collections import Counter
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 from afterglow.errors import AfterglowWarning
@@ -23,13 +23,14 @@ from afterglow.errors import AfterglowWarning
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from testbed.coverage import EVERY, CoverageWorld, Result, compile_kernels, play  # noqa: E402
+from testbed.coverage import EVERY, CoverageWorld, compile_kernels, play  # noqa: E402
 from testbed.coverage_worlds import OUTSIDE, POWER, WORLDS  # noqa: E402
 
-POLICIES = ("thrift-ucb", "lean-ucb", "trim-ucb", "leak-ucb", "switchback")
+POLICIES = ("thrift-ucb", "thrift-ucb, knowing", "lean-ucb", "trim-ucb", "leak-ucb", "switchback")
 DOCUMENT = ROOT / "docs" / "coverage.md"
 LEAST, MOST = 93.0, 5.0  # percent: intervals that hold the truth, errors of each kind
-HALF, FIFTH = 2_000, 10_000  # steps from which on a world has half or a fifth of the runs
+LONG, FEWER = 10_000, 4  # steps from which on a world has a quarter of the runs
+PORTION = 25  # runs that are played and written together
 HEAD = "| world | window | steps | policy | runs | holds | missing | wrong clear | wrong proven | wrong alarm |"
 POWER_HEAD = "| world | policy | runs | best found | clear at the end | clear before half | oracle |"
 
@@ -38,51 +39,40 @@ def key(world: CoverageWorld, policy: str, every: int) -> str:
     return f"{world.name} | {world.window} | {world.steps} | {policy}" + ("" if every == EVERY else f" | {every}")
 
 
-def measure(world: CoverageWorld, policy: str, runs: int, seed: int, every: int, power: bool) -> dict[str, Any]:
-    """One cell."""
+COUNTED = (
+    "told", "held", "wrong_clear", "wrong_proven", "wrong_alarm", "alarm", "clear", "clear_before_half", "proven",
+    "oracle", "best_found", "lingers",
+)  # fmt: skip
+
+
+def measure(world: CoverageWorld, policy: str, seeds: range, every: int, power: bool) -> dict[str, Any]:
+    """A portion of a cell's runs, as counts."""
     began = time.process_time()
-    found = [play(world, policy, seed + run, every, power) for run in range(runs)]
-
-    def share(name: str) -> float:
-        return 100 * sum(bool(getattr(one, name)) for one in found) / runs
-
-    told = [one for one in found if one.held is not None]
-    names = (
-        "wrong_clear",
-        "wrong_proven",
-        "wrong_alarm",
-        "alarm",
-        "clear",
-        "proven",
-        "oracle",
-        "best_found",
-        "lingers",
-    )
-    half = sum(0 < one.clear_at <= world.steps // 2 for one in found)
+    found = [play(world, policy, seed, every, power) for seed in seeds]
+    counts = {name: sum(bool(getattr(one, name)) for one in found) for name in COUNTED}
+    reasons = Counter(one.reason.split(" over about")[0] for one in found if one.reason)
     return {
-        "world": world.name, "window": world.window, "steps": world.steps, "policy": policy, "runs": runs,
-        "seed": seed, "every": every, "told": len(told), "missing": 100 * (1 - len(told) / runs),
-        "holds": 100 * sum(bool(one.held) for one in told) / len(told) if told else None,
-        "half_width": median(one.half_width for one in told) if told else None,
-        "reason": reason(found), "clear_before_half": 100 * half / runs, "seconds": time.process_time() - began,
-        **{name: share(name) for name in names},
+        "world": world.name, "window": world.window, "steps": world.steps, "policy": policy, "every": every,
+        "runs": len(found), "first": seeds[0], **counts, "reasons": reasons, "seconds": time.process_time() - began,
     }  # fmt: skip
 
 
-def reason(found: list[Result]) -> str:
-    """Why intervals were missing, most often."""
-    reasons = [one.reason.split(" over about")[0] for one in found if one.reason]
-    return max(set(reasons), key=reasons.count) if reasons else ""
-
-
 def read(path: Path) -> dict[str, dict[str, Any]]:
-    """The cell of each key with the most runs."""
+    """All portions of each cell, added up, and shares in percent."""
     found: dict[str, dict[str, Any]] = {}
     for line in path.read_text().splitlines() if path.exists() else []:
-        cell = json.loads(line)
-        if cell["runs"] >= found.get(cell["key"], {"runs": 0})["runs"]:
-            found[cell["key"]] = cell
-    return found
+        portion = json.loads(line)
+        if (cell := found.setdefault(portion["key"], portion)) is not portion:
+            for name in (*COUNTED, "runs", "seconds"):
+                cell[name] += portion[name]
+    return {key: shares(cell) for key, cell in found.items()}
+
+
+def shares(cell: dict[str, Any]) -> dict[str, Any]:
+    """The counts of a cell as percents, of all runs; those of intervals that hold, of the intervals that were given."""
+    share = {name: 100 * cell[name] / cell["runs"] for name in COUNTED}
+    missing, holds = 100 - share["told"], 100 * cell["held"] / cell["told"] if cell["told"] else None
+    return {**cell, **share, "told": cell["told"], "missing": missing, "holds": holds}
 
 
 def percent(value: float | None) -> str:
@@ -159,17 +149,21 @@ def main() -> None:
     asked.results.parent.mkdir(parents=True, exist_ok=True)
     plan = [(world, EVERY, False) for world in [*WORLDS, *OUTSIDE]]
     plan += [(world, EVERY, True) for world in POWER] + [(WORLDS[0], 1, False)]
-    for world, every, power in plan:
-        for policy in asked.policies:
-            runs = asked.runs // (5 if world.steps >= FIFTH else 2 if world.steps >= HALF else 1)
+    plan = [cell for cell in plan if any(part in cell[0].name for part in asked.only)]
+    cells = [(*cell, policy) for cell in plan for policy in asked.policies if cell[0].possible(policy)]
+    for runs in range(PORTION, asked.runs + PORTION, PORTION):
+        known = read(asked.results)
+        for world, every, power, policy in cells:
             name = key(world, policy, every)
-            known = read(asked.results).get(name, {"runs": 0})["runs"]
-            if known >= runs or not any(part in world.name for part in asked.only) or not world.possible(policy):
+            done = known.get(name, {"runs": 0})["runs"]
+            if done >= min(runs, asked.runs) // (FEWER if world.steps >= LONG else 1):
                 continue
-            cell = {"key": name, **measure(world, policy, runs, asked.seed, every, power)}
+            seeds = range(asked.seed + done, asked.seed + done + PORTION)
+            portion = {"key": name, **measure(world, policy, seeds, every, power)}
             with asked.results.open("a") as file:
-                file.write(json.dumps(cell) + "\n")
-            print("ok  " if passes(cell) else "FAIL", row(cell), f"{cell['seconds']:.0f} s", flush=True)
+                file.write(json.dumps(portion) + "\n")
+            cell = read(asked.results)[name]
+            print("ok  " if passes(cell) else "FAIL", row(cell), f"{portion['seconds']:.0f} s", flush=True)
 
 
 if __name__ == "__main__":

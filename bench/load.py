@@ -31,6 +31,7 @@ class Plan:
     seconds: float = 1e9
     requests: int = 1 << 60  # whichever comes first
     batch: int | None = None
+    units: int = 0  # rewards go round units named u0, u1, …
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ class Requests:
         method = "GET" if plan.batch is None else "POST"
         self.head = f"{method} {plan.path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {plan.token}\r\n"
         self.batch = plan.batch
+        self.units = plan.units
         self.prefix = token_hex(10)
         self.number = 0
         self.same = (self.head + "\r\n").encode()
@@ -77,9 +79,12 @@ class Requests:
             return self.same
         first, count = self.number, self.batch or 1
         self.number += count
-        many = [f'{{"key":"{self.prefix}{i:012x}","amount":1}}' for i in range(first, first + count)]
+        many = [f'{{"key":"{self.prefix}{i:012x}","amount":1{self.unit(i)}}}' for i in range(first, first + count)]
         body = f"[{','.join(many)}]" if self.batch else many[0]
         return f"{self.head}content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n{body}".encode()
+
+    def unit(self, number: int) -> str:
+        return f',"unit":"u{number % self.units}"' if self.units else ""
 
 
 class Line:

@@ -50,10 +50,10 @@ class Bulk(TableLog):
     def put_steps(self, rows: Iterable[StepRow]) -> None:
         self.steps_kept.update((row.step, row) for row in rows)
 
-    def end_step(self, step: int, total: int, role: str, void: int) -> None:
+    def end_step(self, step: int, total: int, role: str, void: int, series: str | None = None) -> None:
         row = self.steps_kept.get(step)
         if row is None:
-            super().end_step(step, total, role, void)
+            super().end_step(step, total, role, void, series)
         else:
             self.steps_kept[step] = row._replace(total=total, role=role, void=int(void))
 

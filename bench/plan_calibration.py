@@ -2,8 +2,8 @@
 
 *Simulated.* Histories of a level of 100 with AR(1) noise are planned from, and the default policy is played in
 the world that made them. *Real.* The first half of each series in `studies/series` is planned from; the experiments are
-played on stretches of the second half, with the effect added to the totals. A plan either takes week, hour of week and
-trend out by the profile (`profile`), or counts no cycles at all (`without`). The policy is the default one. The table
+played on stretches of the second half, with the effect added to the totals. Either the default policy is told the
+season (`random-turns`), or `thrift-ucb` is given totals less the profile, or it is played without any cycle. The table
 goes into docs/guides/plan.md.
 
     python bench/plan_calibration.py [--histories 20] [--runs 120] [--write]
@@ -22,6 +22,8 @@ from afterglow.lab.history.estimate import History, estimate
 from afterglow.lab.plan.inputs import PlanInputs, scenario_of
 from afterglow.lab.plan.scenario import ARMS_SHARE, Scenario
 from afterglow.lab.plan.trials import Candidate, Effort, Trial, noise_setting, policy_of, trial, unwarned
+from afterglow.policies.default import IN_SEASON
+from afterglow.policies.registry import DEFAULT
 from afterglow.worlds.baseline import Baseline, Blocks, Constant, Noise, Part
 from afterglow.worlds.world import World
 
@@ -29,17 +31,19 @@ ROOT = Path(__file__).parents[1]
 GUIDE = ROOT / "docs/guides/plan.md"
 FIRST, LAST = "<!-- written by bench/plan_calibration.py -->\n", "<!-- end -->"
 CORRELATIONS, GAP, ARMS, WINDOW = (0.0, 0.5, 0.9, 0.95), 0.05, 3, 6
+SEASON, PROFILE, WITHOUT = "season told", "profile taken out", "no cycle counted"
 Numbers = NDArray[np.float64]
 
 
-def scenario_from(history: History, horizon: int, told: bool) -> Scenario:
+def scenario_from(history: History, horizon: int, way: str) -> Scenario:
     asked = PlanInputs(ARMS, WINDOW, horizon, GAP, None, None, None, None, None, "uniform")
     made = scenario_of(asked, history, [])
-    return made.expecting() if told and history.season > 1 else made.aligned(1)
+    return {SEASON: made, PROFILE: made.expecting(), WITHOUT: made.aligned(1)}[way]
 
 
 def promised(scenario: Scenario, runs: int) -> Trial:
-    candidate = Candidate("thrift-ucb", {"noise": noise_setting(scenario)})
+    known = {"noise": noise_setting(scenario)}
+    candidate = Candidate(IN_SEASON) if scenario.align > 1 else Candidate(DEFAULT, known)
     return trial(candidate, scenario, Effort(runs, 1, 1, lambda _: None))
 
 
@@ -53,7 +57,7 @@ def achieved(used: Trial, scenario: Scenario, parts: list[Part], runs: int) -> f
         with unwarned():
             outcome = simulate(
                 policy_of(used.candidate, scenario), world, scenario.horizon, runs // ARMS, 7,
-                used.candidate.options, threads=1, recommend=True, first=best * runs,
+                used.candidate.options, threads=1, recommend=True, first=best * runs, season=scenario.align,
             )  # fmt: skip
         assert outcome.recommended is not None
         right.append(outcome.recommended == best)
@@ -70,7 +74,7 @@ def simulated(correlation: float, histories: int, runs: int) -> tuple[float, flo
         for _ in range(336):
             value = correlation * value + math.sqrt(1 - correlation**2) * float(random.normal(0, noise))
             totals.append(100 + value)
-        scenario = scenario_from(estimate(totals, season=1, window=WINDOW), 400, told=False)
+        scenario = scenario_from(estimate(totals, season=1, window=WINDOW), 400, WITHOUT)
         used, top = promised(scenario, runs), scenario.reward_max
         shares.append(
             (used.found, achieved(used, scenario, [Constant(100 / top), Noise(noise / top, correlation)], runs))
@@ -78,12 +82,14 @@ def simulated(correlation: float, histories: int, runs: int) -> tuple[float, flo
     return tuple(np.mean(shares, axis=0).tolist())  # type: ignore[return-value]
 
 
-def real(values: Numbers, told: bool, runs: int) -> tuple[float, float]:
-    """The promise from the first half, and the share found on stretches of the second half."""
+def real(values: Numbers, way: str, runs: int) -> tuple[float, float] | None:
+    """The promise from the first half, and the share found on stretches of the second half; None without a season."""
     half = len(values) // 2
     history = estimate(values[:half].tolist(), window=WINDOW)
+    if history.season == 1 and way != WITHOUT:
+        return None
     horizon = max(200, min(1_000, half // 3))
-    scenario = scenario_from(history, horizon, told)
+    scenario = scenario_from(history, horizon, way)
     season, top = history.season, scenario.reward_max
     first = -(-half // season) * season  # of the second half, in phase 0
     rest = values[first:] / top
@@ -106,23 +112,28 @@ def table(histories: int, runs: int) -> str:
         "| history | promised | achieved | promised less achieved |",
         "|---|---|---|---|",
     ]
-    over = []
+    over: dict[str, list[float]] = {"simulated": []}
     for correlation in CORRELATIONS:
         said, came = simulated(correlation, histories, runs)
-        over.append(said - came)
-        lines.append(
-            f"| simulated, correlation {correlation:g} | {percent(said)} | {percent(came)} | {100 * over[-1]:+.0f} |"
-        )
-    for path in sorted((ROOT / "studies/series").glob("*.csv")):
+        over["simulated"].append(said - came)
+        lines.append(row(f"simulated, correlation {correlation:g}", said, came))
+    folder = ROOT / "studies/series"
+    for path in [*sorted(folder.glob("*.csv")), *sorted((folder / "held-out").glob("*.csv"))]:
         values = np.array(read_totals(path).values)
-        values = values[np.isfinite(values)]
-        for told in (False, True):
-            said, came = real(values, told, runs)
-            over.append(said - came)
-            how = "profile taken out" if told else "no cycle counted"
-            lines.append(f"| {path.stem}, {how} | {percent(said)} | {percent(came)} | {100 * over[-1]:+.0f} |")
-    lines.append(f"| mean | | | {100 * float(np.mean(over)):+.1f} |")
+        for way in (SEASON, PROFILE, WITHOUT):
+            found = real(values[np.isfinite(values)], way, runs)
+            if found is not None:
+                over.setdefault(f"real, {way}", []).append(found[0] - found[1])
+                lines.append(row(f"{path.stem}, {way}", *found))
+    for name, apart in over.items():
+        lines.append(f"| **mean, {name}** | | | {100 * float(np.mean(apart)):+.1f} |")
+    real_ones = [value for name, apart in over.items() if name != "simulated" for value in apart]
+    lines.append(f"| **mean, all real** | | | {100 * float(np.mean(real_ones)):+.1f} |")
     return "\n".join(lines) + "\n"
+
+
+def row(name: str, said: float, came: float) -> str:
+    return f"| {name} | {percent(said)} | {percent(came)} | {100 * (said - came):+.0f} |"
 
 
 def main() -> None:

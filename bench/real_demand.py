@@ -3,22 +3,24 @@
 One arm of three is better by 2, 5 or 10 %, of the demand in the step of the pull (multiplicative) or of the mean demand
 (additive), and a pull pays within a window by a uniform, a late or a geometric kernel. Every run takes a stretch of a
 series at random. Counted are: runs in which the best arm is found; the captured share of what the best arm would have
-brought beyond the others (one in three at random); how many 95 % intervals of differences hold at the end; and runs
-with equal arms in which a verdict is `clear` at the end of any turn.
+brought beyond the others (one in three at random); how many 95 % intervals of differences hold at the end; runs with
+equal arms in which a verdict is `clear` at the end of any turn; and runs that are rightly `clear` at their end. All
+methods play the same runs, so their differences are paired. The constants of `random-turns` were chosen on the series
+of the folder; those in `held-out` had no part in it.
 
     python bench/real_demand.py [--runs 100] [--seed 2026] [--write]     # --write: the tables of docs/real-demand.md
 """
 
 import argparse
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numba import njit
 from practitioner import METHODS, Numbers
+from real_demand_tables import Key, tables
 
 from afterglow.engine.layout import pack, unpack
 from afterglow.engine.policies import compiled
@@ -40,10 +42,11 @@ DESIGNS = {  # of the product: policy, whether it is told the season, whether it
     OURS: (OURS, True, False),
     "lean-ucb, whole seasons": ("lean-ucb", True, False),
     "thrift-ucb, whole seasons": ("thrift-ucb", True, False),
+    "thrift-ucb, no season": ("thrift-ucb", False, False),
     "switchback": ("switchback", False, False),
     "switchback until half time": ("switchback", False, True),
 }
-TURN = 3  # holds between two looks
+DAILY = ("pages", "transactions")
 START, END = "<!-- measured -->", "<!-- end -->"
 
 
@@ -58,11 +61,12 @@ class Series:
 
 
 def all_series() -> list[Series]:
+    """Those that constants were chosen on, then those held out."""
     folder = ROOT / "studies" / "series"
     found = []
-    for path in sorted(folder.glob("*.csv")):
+    for path in [*sorted(folder.glob("*.csv")), *sorted((folder / "held-out").glob("*.csv"))]:
         values = np.loadtxt(path, skiprows=1)
-        found.append(Series(path.stem, values, 364, 3, 7, 1) if path.stem == "pages" else Series(path.stem, values))
+        found.append(Series(path.stem, values, 364, 3, 7, 1) if path.stem in DAILY else Series(path.stem, values))
     return found
 
 
@@ -107,7 +111,7 @@ def make(series: Series, effect: float, kind: str, form: str, random: np.random.
 
 
 @njit
-def drive(ask, learn, settings, state, uniforms, draws, demand, effects, weights, base, looks):  # type: ignore[no-untyped-def]
+def drive(ask, learn, settings, state, uniforms, draws, demand, effects, weights, base, looks, every):  # type: ignore[no-untyped-def]
     """Play a compiled policy: the arm of every step; the state is copied after each turn, as far as there is room."""
     steps, window = len(demand), len(weights)
     totals, arms = np.zeros(steps + window), np.zeros(steps, np.int64)
@@ -131,9 +135,9 @@ def drive(ask, learn, settings, state, uniforms, draws, demand, effects, weights
             t += 1
         learn(first_cell(settings), first_cell(state), arm, asked, split, head, body)
         hold += 1
-        if hold % TURN == 0 and hold // TURN <= len(looks):
-            looks[hold // TURN - 1] = state
-    return arms, hold // TURN
+        if hold % every == 0 and hold // every <= len(looks):
+            looks[hold // every - 1] = state
+    return arms, hold // every
 
 
 class Player:
@@ -155,7 +159,8 @@ class Player:
         draws = np.zeros(max(1, self.policy.reads(ARMS)))
         uniforms = random.random(draws.size * run.series.steps)
         arms, count = drive(
-            *self.verbs, self.row, state, uniforms, draws, run.demand, run.effects, run.weights, run.base, looks
+            *self.verbs, self.row, state, uniforms, draws, run.demand, run.effects, run.weights, run.base, looks,
+            getattr(self.settings, "turn", 1),
         )  # fmt: skip
         return arms, unpack(self.policy.State, state), count
 
@@ -166,22 +171,17 @@ class Player:
 
 @dataclass
 class Cell:
-    """Counts of one method in one place."""
+    """What one method did in one place, run by run."""
 
-    runs: int = 0
-    found: float = 0.0
-    captured: float = 0.0
-    held: int = 0  # intervals
-    intervals: int = 0
-    wrong: int = 0  # runs with a wrong `clear`
+    found: list[float] = field(default_factory=list)
+    captured: list[float] = field(default_factory=list)
+    held: list[float] = field(default_factory=list)  # intervals
+    wrong: list[float] = field(default_factory=list)  # runs with equal arms that were ever `clear`
+    clear: list[float] = field(default_factory=list)  # runs rightly `clear` at the end
 
     def add(self, right: bool, captured: float) -> None:
-        self.runs += 1
-        self.found += right
-        self.captured += captured
-
-
-Key = tuple[str, str, float, str, str]  # method, series, effect, kernel, form
+        self.found.append(float(right))
+        self.captured.append(captured)
 
 
 def measure(runs: int, seed: int) -> dict[Key, Cell]:
@@ -227,9 +227,12 @@ def play_ours(cell: Cell, name: str, player: Player, run: Run, random: np.random
             if compared.missing(one, other) is None:
                 truth = gain * (run.effects[one] - run.effects[other])
                 _, low, high = compared.interval(compared.contrast(one, other), 0.05, uniform=False)
-                cell.intervals += 1
-                cell.held += bool(low <= truth <= high)
-    cell.wrong += any(seems_clear(player, unpack(player.policy.State, looks[look])) for look in range(count * equal))
+                cell.held.append(float(low <= truth <= high))
+    if equal:
+        states = (unpack(player.policy.State, looks[look]) for look in range(count))
+        cell.wrong.append(float(any(seems_clear(player, one) for one in states)))
+    else:
+        cell.clear.append(float(cell.found[-1] > 0 and seems_clear(player, state)))
 
 
 def seems_clear(player: Player, state: Any) -> bool:
@@ -238,67 +241,14 @@ def seems_clear(player: Player, state: Any) -> bool:
     return is_clear(player.compared(state), best, range(ARMS), 0.95)
 
 
-def shares(cells: dict[Key, Cell], method: str, **where: Any) -> list[Cell]:
-    names = ("series", "effect", "kernel", "form")
-    return [
-        cell
-        for (who, *place), cell in cells.items()
-        if who == method and all(dict(zip(names, place, strict=True))[key] == value for key, value in where.items())
-    ]
-
-
-def percent(cells: list[Cell], what: str) -> str:
-    """Mean over cells, in percent."""
-    of = {"held": "intervals"}.get(what, "runs")
-    return f"{100 * np.mean([getattr(cell, what) / max(1, getattr(cell, of)) for cell in cells]):.0f}"
-
-
-def by_effect(cells: dict[Key, Cell], method: str, what: str, effects: Any = EFFECTS, **where: Any) -> str:
-    return " / ".join(percent(shares(cells, method, effect=effect, **where), what) for effect in effects)
-
-
-def tables(cells: dict[Key, Cell], runs: int) -> Iterator[str]:
-    methods, names = [*DESIGNS, *METHODS], sorted({key[1] for key in cells})
-    columns = f"| | {' | '.join(names)} |\n|---|{'---|' * len(names)}"
-    yield f"Runs in each cell (series, effect, kernel, form): {runs}. `python bench/real_demand.py --write` wrote this."
-    yield "\nMean over all series, kernels and forms, for effects of 2 / 5 / 10 %:\n"
-    yield "| | best found, % | captured, % |\n|---|---|---|"
-    for method in methods:
-        yield f"| {method} | {by_effect(cells, method, 'found')} | {by_effect(cells, method, 'captured')} |"
-    for what, title in (("found", "Best found"), ("captured", "Captured")):
-        yield f"\n{title}, %, by series, for effects of 2 / 5 / 10 %:\n"
-        yield columns
-        for method in methods:
-            yield f"| {method} | {' | '.join(by_effect(cells, method, what, series=name) for name in names)} |"
-    yield f"\n`{OURS}` and, behind it, the best of the practitioner's methods, by kernel and form:\n"
-    yield "| | best found, % | captured, % |\n|---|---|---|"
-    for kind in KERNELS:
-        for form in FORMS:
-            row = [versus(cells, what, kind, form) for what in ("found", "captured")]
-            yield f"| {kind}, {form} | {row[0]} | {row[1]} |"
-    yield f"\n`{OURS}`: 95 % intervals that hold at the end, for effects of 0 / 2 / 5 / 10 %, and runs with equal arms"
-    yield "that were ever `clear`, in %:\n"
-    yield columns
-    held = [by_effect(cells, OURS, "held", (0.0, *EFFECTS), series=name) for name in names]
-    yield f"| intervals hold | {' | '.join(held)} |"
-    wrong = [by_effect(cells, OURS, "wrong", (0.0,), series=name) for name in names]
-    yield f"| wrongly `clear` | {' | '.join(wrong)} |"
-
-
-def versus(cells: dict[Key, Cell], what: str, kind: str, form: str) -> str:
-    """Ours against the best of the others, for each effect."""
-    ours = by_effect(cells, OURS, what, kernel=kind, form=form)
-    every = [by_effect(cells, method, what, kernel=kind, form=form).split(" / ") for method in METHODS]
-    return f"{ours} ({' / '.join(str(max(int(value) for value in column)) for column in zip(*every, strict=True))})"
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--seed", type=int, default=2026)
     parser.add_argument("--write", action="store_true")
     asked = parser.parse_args()
-    text = "\n".join(tables(measure(asked.runs, asked.seed), asked.runs))
+    held_out = [path.stem for path in sorted((ROOT / "studies/series/held-out").glob("*.csv"))]
+    text = "\n".join(tables(measure(asked.runs, asked.seed), asked.runs, OURS, [*DESIGNS, *METHODS], METHODS, held_out))
     print(text)
     if asked.write:
         path = ROOT / "docs" / "real-demand.md"

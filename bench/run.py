@@ -2,8 +2,8 @@
 
     python bench/run.py [engine | live | ITEM]... [--write-docs]
 
-    engine: step peers hold skip trillion elimination threads start memory units
-    live:   current rewards-sqlite rewards-postgres rewards-memory decision million kills
+    engine: step peers hold skip trillion elimination every-step gym long threads start memory units
+    live:   current lanes rewards-sqlite rewards-postgres rewards-memory decision million kills
             simulation
 
 Prints each item's goal, what was measured, and whether it is met; `bench/out/` keeps everything as JSON and
@@ -24,7 +24,9 @@ sys.path.append(str(Path(__file__).parents[1]))  # for testbed: a service as a p
 
 import current
 import decision
+import every_step
 import kills
+import lanes
 import memory
 import million
 import peers
@@ -53,6 +55,9 @@ ENGINE: dict[str, Callable[[Path], Item]] = {
     "skip": tiers.measure_skip,
     "trillion": tiers.measure_trillion,
     "elimination": tiers.measure_elimination,
+    "every-step": every_step.measure,
+    "gym": every_step.measure_gym,
+    "long": every_step.measure_long,
     "threads": threads.measure,
     "start": start.measure,
     "memory": memory.measure,
@@ -60,6 +65,7 @@ ENGINE: dict[str, Callable[[Path], Item]] = {
 }
 LIVE: dict[str, Callable[[Path], Item]] = {
     "current": current.measure,
+    "lanes": lanes.measure,
     "rewards-sqlite": rewards.measure_sqlite,
     "rewards-postgres": rewards.measure_postgres,
     "rewards-memory": reward_memory.measure,

@@ -1,0 +1,77 @@
+"""Policies that decide at every step, Gymnasium's steps, and long horizons of policies with short holds."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+from timing import Time, race
+from workload import MEANS, WINDOW, play
+
+from afterglow.lab import WorldEnv
+from afterglow.worlds.world import World
+from figures import Figure, Item, digits
+
+STEPS = 20_000
+LONG = 1e9
+SHORT_HOLDS = ("lean-ucb", "composite-exp3", "composite-tsallis")
+
+
+def measure(folder: Path) -> Item:
+    """Nanoseconds a step of policies that decide at each."""
+    goals = {"ucb1": 60, "lag-ridge-ucb": 200}
+    horizons = {"ucb1": 1e6, "lag-ridge-ucb": 2e5}
+    times = race({name: partial(play, "step", T, 1, policy=name) for name, T in horizons.items()}, rounds=9)
+    figures = [
+        Figure(name, time.cpu / horizons[name] * 1e9, "ns", at_most=goals[name], wall=time.wall / horizons[name] * 1e9)
+        for name, time in times.items()
+    ]
+    note = f"`step`, five Bernoulli arms, uniform spread over {WINDOW} steps: lag-ridge-ucb has 25 unknowns."
+    return Item("every-step", "Policies that decide at every step, a step", figures, notes=[note])
+
+
+def measure_gym(folder: Path) -> Item:
+    """A step of the environment beside one of Gymnasium's own."""
+    world = WorldEnv(World.of(MEANS, WINDOW, "uniform"), STEPS)
+    made = gymnasium.make("afterglow/World-v0", rewards=MEANS, horizon=STEPS)
+    times = race({
+        "WorldEnv": partial(steps, world),
+        "made": partial(steps, made),
+        "CartPole-v1": partial(steps, gymnasium.make("CartPole-v1").unwrapped),
+    })  # fmt: skip
+    each: dict[str, Time] = {name: time.per(STEPS) for name, time in times.items()}
+    rows = [[name, digits(time.cpu * 1e6)] for name, time in each.items()]
+    cart = each["CartPole-v1"]
+    ratio = Figure(
+        "a step over one of CartPole-v1", each["WorldEnv"].cpu / cart.cpu, "×", wall=each["WorldEnv"].wall / cart.wall
+    )
+    own = Figure("a step", each["WorldEnv"].cpu * 1e6, "µs", at_most=10, wall=each["WorldEnv"].wall * 1e6)
+    note = "`made` is by `gymnasium.make`, with Gymnasium's checks around it; CartPole-v1 is without them."
+    return Item("gym", "A step of the Gymnasium environment", [own, ratio], ["", "µs a step"], rows, [note])
+
+
+def steps(env: Any) -> None:
+    env.reset(seed=1)
+    for number in range(STEPS):
+        if env.step(number & 1)[2]:
+            env.reset()
+
+
+def measure_long(folder: Path) -> Item:
+    """T = 1e9 beside trim-ucb, which makes few holds."""
+    contenders: dict[str, Callable[[], object]] = {
+        name: partial(play, "skip", LONG, 1, policy=name) for name in SHORT_HOLDS
+    }
+    times = race(contenders, rounds=1)
+    trim = race({"trim-ucb": partial(play, "skip", LONG, 20, policy="trim-ucb")})["trim-ucb"].per(20)
+    figures = [
+        Figure(f"{name}: time over that of trim-ucb", time.cpu / trim.cpu, "×", at_most=100, wall=time.wall / trim.wall)
+        for name, time in times.items()
+    ]
+    rows = [[name, digits(time.cpu * 1e3)] for name, time in ({"trim-ucb": trim} | times).items()]
+    note = (
+        "The composite policies hold an arm for 6d - 3 steps on average, at random, and each hold depends on the one "
+        "before: some 17.5 million holds, none of which can be left out."
+    )
+    return Item("long", "A run of T = 1e9 with short holds", figures, ["policy", "ms a run"], rows, [note])
