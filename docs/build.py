@@ -2,8 +2,9 @@
 
 The pages are the Markdown files as they are. They are copied to a temporary folder, together with the documents at
 the root of the repository that belong on the site, and the home page gets the navigation, which is its own list of
-links. A `<picture>` with a dark variant becomes two images, of which the theme shows one. A link that leads nowhere, a
-page that no list names and a formula that can't be read stop the build.
+links. Notebooks become pages with what they have stored. A `<picture>` with a dark variant becomes two images, of
+which the theme shows one. A link that leads nowhere, a page that no list names and a formula that can't be read stop
+the build.
 """
 
 import os
@@ -13,6 +14,8 @@ import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+import notebooks
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
@@ -30,7 +33,7 @@ PICTURE = re.compile(
 def place(document: Path) -> str | None:
     """Where a file of the repository is on the site; nothing if it isn't."""
     if document.is_relative_to(DOCS):
-        return document.relative_to(DOCS).as_posix()
+        return document.relative_to(DOCS).as_posix().replace(".ipynb", ".md")
     return {"README.md": "index.md", **FROM_ROOT}.get(document.relative_to(ROOT).as_posix())
 
 
@@ -75,6 +78,11 @@ def prepare(folder: Path) -> None:
         page = folder / str(place(document))
         page.parent.mkdir(parents=True, exist_ok=True)
         page.write_text(moved(document), encoding="utf-8")
+    for book in notebooks.notebooks():
+        shown = folder / "notebooks" / f"{book.stem}.md"
+        shown.parent.mkdir(exist_ok=True)
+        shown.write_text(notebooks.page(book, shown.parent / "pictures"), encoding="utf-8")
+        shutil.copy(book, shown.parent)
     with (folder / "index.md").open("a", encoding="utf-8") as home:
         home.write(navigation((folder / "index.md").read_text(encoding="utf-8")))
     for picture in [path for end in ("svg", "png") for path in DOCS.rglob(f"*.{end}")]:

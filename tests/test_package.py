@@ -1,10 +1,11 @@
 """What the package promises before any of its code is used."""
 
+import ast
 import re
 import subprocess
 import sys
 import tomllib
-from importlib.metadata import metadata, version
+from importlib.metadata import metadata, packages_distributions, version
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -175,3 +176,37 @@ def test_development_uses_the_same_pins_as_running() -> None:
 
     assert pinned("run") <= pinned("dev")
     assert pinned("run") <= pinned("bench")
+
+
+ROOMS = {
+    "cli": {"lab", "live"}, "client": {"client"}, "engine": {"fit", "lab"},
+    "lab": {"fit", "lab", "tables", "gym", "dask"},
+    "live": {"live", "postgres"}, "service": {"live", "postgres"}, "worlds": {"fit", "lab"},
+}  # fmt: skip # the extras by which each folder may import something
+
+
+def imported(path: Path) -> set[str]:
+    """The first names of all that a module imports from elsewhere."""
+    found = set[str]()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {one.name.partition(".")[0] for one in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+            found.add(node.module.partition(".")[0])
+    return found - sys.stdlib_module_names - {"afterglow"}
+
+
+@pytest.mark.parametrize("room", sorted(path.name for path in (ROOT / "src/afterglow").iterdir()))
+def test_everything_that_is_imported_is_declared_by_its_extra(room: str) -> None:
+    place = ROOT / "src/afterglow" / room
+    modules = list(place.rglob("*.py")) if place.is_dir() else [place]
+    extras = PROJECT["optional-dependencies"]
+    declared = {
+        re.split(r"[^\w-]", line)[0].lower() for extra in ROOMS.get(room, set()) for line in extras.get(extra, [])
+    }
+    owners = packages_distributions()
+    used = set[str]().union(*(imported(path) for path in modules if path.suffix == ".py"))
+    missing = [
+        name for name in used if not {owner.lower().replace("_", "-") for owner in owners.get(name, [name])} & declared
+    ]
+    assert missing == []

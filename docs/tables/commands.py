@@ -17,7 +17,14 @@ CLIENT_PAGE = ROOT / "docs/reference/client.md"
 LIVE = ROOT / "src/afterglow/live/command_methods.py"
 CLIENT = ROOT / "src/afterglow/client/command_methods.py"
 MARKS = {one: (f"<!-- {one} -->\n", f"<!-- end of {one} -->\n") for one in ("commands", "settings")}
-TYPES = {Kind.VARIANT: "str", Kind.TEXT: "str", Kind.WHOLE: "int", Kind.NUMBER: "float", Kind.FLAG: "bool"}
+TYPES = {
+    Kind.VARIANT: "str",
+    Kind.UNIT: "str",
+    Kind.TEXT: "str",
+    Kind.WHOLE: "int",
+    Kind.NUMBER: "float",
+    Kind.FLAG: "bool",
+}
 WRITTEN = "Written by docs/tables/commands.py from live/domain/command_table.py: change that and run it."
 LIVE_HEAD = f'''"""Methods of an experiment for the commands of operators, typed.
 

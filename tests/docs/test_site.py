@@ -67,6 +67,7 @@ def assigned(script: Path, before: str, after: str) -> Callable[[str], set[str]]
 
 def test_every_document_is_a_page_of_the_site(site: Path) -> None:
     expected = {path.relative_to(DOCS).with_suffix(".html") for path in DOCS.rglob("*.md")}
+    expected |= {path.relative_to(DOCS).with_suffix(".html") for path in DOCS.rglob("*.ipynb")}
     expected |= {Path("changelog.html"), Path("contributing.html"), Path("search.html")}
     assert {path.relative_to(site) for path in site.rglob("*.html")} == expected
 
@@ -78,7 +79,7 @@ def test_every_link_on_the_site_leads_to_a_page_and_a_place_on_it(pages: dict[Pa
                 continue
             to, _, place = unquote(link).partition("#")
             target = (path.parent / to).resolve() if to else path
-            assert target in pages, f"{path.name} links to {link}, which isn't there"
+            assert target in pages or (target.suffix == ".ipynb" and target.is_file()), f"{path.name} links to {link}"
             assert not place or place in pages[target].ids, f"{path.name} links to {link}, a place that isn't there"
 
 

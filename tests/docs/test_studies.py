@@ -22,6 +22,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "anonymity": {"horizon": 1_000},
     "wrong-window": {"horizon": 5_000},
     "zoo": {"horizon": 1_000, "checkpoints": 3},
+    "best-arm": {"horizon": [250, 500]},
     "small": {"horizon": [200, 500], "checkpoints": 4},
 }
 
