@@ -26,6 +26,7 @@ HEADERS = (
     b"authorization",
     b"content-length",
     b"content-type",
+    b"expect",
     b"host",
     b"x-request-id",
     b"if-none-match",

@@ -2,10 +2,13 @@
 
 import asyncio
 import json
+from contextlib import suppress
 
 from starlette.types import Message, Receive
 
 from afterglow.service.problems import Problem
+
+DISCARDED = 8 << 20  # maximum bytes of a refused body that are read, so that the sender gets to see the answer
 
 
 def refuse_other_media(content_type: bytes) -> None:
@@ -68,7 +71,9 @@ class Body:
         self.unread = False
         sent = self.scope["sent"]
         length = sent.get(b"content-length", b"")
-        if length.isdigit() and int(length[:18]) > self.room.limit:  # refused without reading it
+        if length.isdigit() and (announced := int(length[:18])) > self.room.limit:
+            if announced <= DISCARDED and b"expect" not in sent:
+                await self.discard()
             raise too_large(self.room.limit)
         body = await (self.read() if self.scope.get("whole") else self.wait())
         if body and self.json:
@@ -92,12 +97,27 @@ class Body:
                 raise Problem("malformed", "the body ended early")
             part: bytes = message.get("body", b"")
             if self.size + len(part) > self.room.limit:
+                if message.get("more_body", False):
+                    await self.discard()
                 raise too_large(self.room.limit)
             self.room.take(len(part))
             self.size += len(part)
             parts.append(part)
             more = message.get("more_body", False)
         return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    async def discard(self) -> None:
+        """Read what is left of a body that will be refused.
+
+        A sender, or a proxy on its way, that is still writing when the connection closes loses the answer.
+        """
+        left, more = DISCARDED, True
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self.room.patience):
+                while more and left > 0:
+                    message = await self.receive()
+                    left -= len(message.get("body", b""))
+                    more = message.get("more_body", False)
 
     def leave(self) -> None:
         """Release the budget at the end of the call."""
