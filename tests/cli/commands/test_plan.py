@@ -10,7 +10,7 @@ from afterglow import Agent
 from afterglow.cli import run
 from afterglow.lab.plan.planner import plan
 
-PLACE = ["plan", "--arms", "2", "--window", "4", "--horizon", "400", "--runs", "40"]
+PLACE = ["plan", "--arms", "2", "--window", "4", "--horizon", "400", "--runs", "20"]
 KNOWN = [*PLACE, "--gap", "20%", "--mean", "0.4", "--noise", "0.1"]
 
 
@@ -19,7 +19,7 @@ def test_json_has_the_fields_of_the_python_call_and_so_has_the_file(
 ) -> None:
     assert run([*KNOWN, "--json", "--out", str(tmp_path / "new")]) == 0
     told = json.loads(capsys.readouterr().out)
-    found = plan(2, 4, 400, 0.2, 0.4, 0.1, runs=40)
+    found = plan(2, 4, 400, 0.2, 0.4, 0.1, runs=20)
     assert told == json.loads(json.dumps(found.to_dict()))
     assert json.loads((tmp_path / "new" / "plan.json").read_text(encoding="utf-8")) == told
 

@@ -68,11 +68,22 @@ def test_the_folder_has_the_page_and_the_data(found: Plan, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     "asked",
     [
-        {"mean": 0.4, "noise": 0.1, "season": 6, "swing": 0.35, "spread": "last", "seed": 3},
-        {"mean": 1234.5678, "noise": 71.25, "reward_max": 3000, "gap": 0.212345678},
+        {
+            "mean": 1234.5678,
+            "noise": 71.25,
+            "reward_max": 3000,
+            "gap": 0.212345678,
+            "season": 6,
+            "swing": 0.35,
+            "spread": "last",
+            "seed": 3,
+        },
         {"mean": 0.4},
-        {"history": "sales.csv", "reading": {"column": "net", "decimal": ",", "zone": "Europe/Berlin"}},
-        {"history": "sales.csv", "reading": {"column": "gross", "missing": "zero"}, "reward_max": 4000},
+        {
+            "history": "sales.csv",
+            "reward_max": 4000,
+            "reading": {"column": "net", "decimal": ",", "zone": "Europe/Berlin", "missing": "zero"},
+        },
     ],
 )
 def test_the_command_on_the_page_makes_the_same_plan(

@@ -36,7 +36,7 @@ def test_common_and_own_noise_are_told_apart_whatever_the_sizes() -> None:
 
 
 def test_a_plan_compares_units_with_what_one_total_can_do() -> None:
-    found = plan_units(3, 5, 12, 600, 0.05, history(), runs=60)
+    found = plan_units(3, 5, 12, 300, 0.05, history(), runs=30)
     panel, crossover, together = found.candidates
     assert found.verdict == "yes"
     assert panel.lost < crossover.lost
