@@ -18,7 +18,8 @@ from afterglow.estimation import bounds, lingering
 from afterglow.estimation.comparison import compare
 from afterglow.estimation.noise import noise
 from afterglow.estimation.verdict import is_clear, judge
-from afterglow.policies import _thrift_bounds, _trim_bounds
+from afterglow.policies.thrift import bounds as thrift_bounds
+from afterglow.policies.trim import bounds as trim_bounds
 
 EVERY = 10  # steps between two looks
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -264,7 +265,7 @@ def compile_kernels() -> None:
 
     for name in ("klup", "kldown"):
         compiled = jitted(getattr(bounds, name), {})
-        for module in (bounds, _trim_bounds, _thrift_bounds):
+        for module in (bounds, trim_bounds, thrift_bounds):
             if hasattr(module, name):
                 setattr(module, name, compiled)
     fit = jitted(lingering.fit_all, {})

@@ -5,8 +5,8 @@ import math
 import pytest
 
 from afterglow.errors import BadValue
-from afterglow.policies._lean_report import ENOUGH, report
-from afterglow.policies._lean_state import BLOCK, Settings, State, degrees
+from afterglow.policies.lean.report import ENOUGH, report
+from afterglow.policies.lean.state import BLOCK, Settings, State, degrees
 from afterglow.policies.lean_ucb import policy
 from support.worlds.stationary import World, play
 

@@ -10,7 +10,7 @@ import pytest
 from afterglow.engine.simulate import simulate
 from afterglow.errors import AfterglowWarning, BadValue
 from afterglow.policies import named
-from afterglow.policies._lean_state import BLOCK, KEPT, degrees, scatter
+from afterglow.policies.lean.state import BLOCK, KEPT, degrees, scatter
 from afterglow.policies.lean_ucb import Settings, State, configure, index, policy, recommend, variance
 from afterglow.worlds import world
 from support.oracles.lean_ucb import Text

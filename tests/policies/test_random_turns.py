@@ -8,11 +8,12 @@ import pytest
 
 from afterglow import Agent, World, simulate
 from afterglow.errors import TOO_SHORT, BadValue
-from afterglow.policies import _turns_fit, _turns_rows, random_turns
-from afterglow.policies._turns_fit import error
-from afterglow.policies._turns_rows import GAIN
-from afterglow.policies._turns_state import KINDS, MEMORY, Settings, State, slot_end, start
+from afterglow.policies import random_turns
 from afterglow.policies.random_turns import configure, learn, next_hold, policy, reach
+from afterglow.policies.turns import fit, rows
+from afterglow.policies.turns.fit import error
+from afterglow.policies.turns.rows import GAIN
+from afterglow.policies.turns.state import KINDS, MEMORY, Settings, State, slot_end, start
 from afterglow.worlds.baseline import Baseline, Seasonal
 
 DRAWS = np.random.default_rng(5).random(10_000)
@@ -103,11 +104,11 @@ def least_squares(settings: Settings, rows: np.ndarray) -> tuple[list[float], np
 @pytest.fixture
 def plainly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows count alike, whatever they are."""
-    monkeypatch.setattr(_turns_rows, "FAR", 1e9)
-    monkeypatch.setattr(_turns_rows, "FLOOR", 1.0)
-    monkeypatch.setattr(_turns_rows, "PRIOR", 1e15)
-    monkeypatch.setattr(_turns_rows, "SCALED", 0.0)
-    monkeypatch.setattr(_turns_fit, "excess", lambda settings, state, kind: 1.0)
+    monkeypatch.setattr(rows, "FAR", 1e9)
+    monkeypatch.setattr(rows, "FLOOR", 1.0)
+    monkeypatch.setattr(rows, "PRIOR", 1e15)
+    monkeypatch.setattr(rows, "SCALED", 0.0)
+    monkeypatch.setattr(fit, "excess", lambda settings, state, kind: 1.0)
 
 
 @pytest.mark.usefixtures("plainly")
@@ -150,10 +151,10 @@ def test_quiet_hours_count_more_and_outliers_less(monkeypatch: pytest.MonkeyPatc
         return 100 + noise.normal() + (500.0 if noise.random() < 0.01 else 0.0)
 
     weighted, pulled_in = spread_of_errors(uneven), spread_of_errors(spiked)
-    monkeypatch.setattr(_turns_rows, "FLOOR", 1.0)
-    monkeypatch.setattr(_turns_rows, "PRIOR", 1e15)
+    monkeypatch.setattr(rows, "FLOOR", 1.0)
+    monkeypatch.setattr(rows, "PRIOR", 1e15)
     assert weighted < 0.8 * spread_of_errors(uneven)
-    monkeypatch.setattr(_turns_rows, "FAR", 1e9)
+    monkeypatch.setattr(rows, "FAR", 1e9)
     assert pulled_in < 0.5 * spread_of_errors(spiked)
 
 
@@ -173,7 +174,7 @@ def test_noise_that_outlasts_a_row_widens_the_errors() -> None:
             return 10 + rest[0] + 0.3 * noise.normal()
 
         state, _ = play(settings, 900, total)
-        return _turns_fit.excess(settings, state, state.kind)
+        return fit.excess(settings, state, state.kind)
 
     assert widened(0.0) < 1.25
     assert widened(0.9) > 1.4

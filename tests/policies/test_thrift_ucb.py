@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from afterglow.engine.simulate import simulate
 from afterglow.errors import AfterglowError, AfterglowWarning
 from afterglow.policies import named
-from afterglow.policies._thrift_bounds import EXACT, affordable, ceiling, noise, too_few, too_short, upper
-from afterglow.policies._thrift_state import State, capped_mean, kept_steps, lengthen, washed_mean
 from afterglow.policies.season import seasonal
 from afterglow.policies.terms import klup
+from afterglow.policies.thrift.bounds import EXACT, affordable, ceiling, noise, too_few, too_short, upper
+from afterglow.policies.thrift.state import State, capped_mean, kept_steps, lengthen, washed_mean
 from afterglow.policies.thrift_ucb import (
     EVIDENCE,
     PRICE,

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from afterglow.policies._trim_bounds import State, evidence, highest, lowest, pooled_variance
 from afterglow.policies.terms import kl, kldown, klup
-from afterglow.policies.trim_ucb import intervals, policy
+from afterglow.policies.trim.bounds import State, evidence, highest, lowest, pooled_variance
+from afterglow.policies.trim.report import intervals
+from afterglow.policies.trim_ucb import policy
 from support.worlds.payments import SPREADS, PaymentWorld, play
 
 DUST = 1e-9

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from afterglow.errors import BadValue
 from afterglow.policies import named
-from afterglow.policies._trim_bounds import State, pooled_variance
 from afterglow.policies.terms import kldown, klup
-from afterglow.policies.trim_ucb import intervals, policy, recommend
+from afterglow.policies.trim.bounds import State, pooled_variance
+from afterglow.policies.trim.report import intervals, recommend
+from afterglow.policies.trim_ucb import policy
 from support.oracles.trim_ucb import Text
 from support.worlds.payments import SPREADS, PaymentWorld, play
 

@@ -39,8 +39,9 @@ from dataclasses import replace
 
 from afterglow.checks import between, whole
 from afterglow.errors import TOO_SHORT, AfterglowWarning, BadValue, Sentence, argument
-from afterglow.policies._lean_report import report
-from afterglow.policies._lean_state import (
+from afterglow.policies.index import Index
+from afterglow.policies.lean.report import report
+from afterglow.policies.lean.state import (
     BLOCK,
     KEPT,
     OLD,
@@ -54,7 +55,6 @@ from afterglow.policies._lean_state import (
     scatter,
     start,
 )
-from afterglow.policies.index import Index
 from afterglow.policies.policy import Policy
 
 __all__ = ["Settings", "State", "configure", "learn", "next_hold", "policy", "recommend", "report", "start"]

@@ -16,7 +16,7 @@ behind is in the equation, so no step is discarded.
 
 *Noise.* Level and season are taken out by exponential smoothing, with three speeds of the level; the one that predicts
 best is used. Rows are weighted by how noisy their slot was before, and totals far from what was expected are pulled in
-(`_turns_rows`). On real demand this is worth several times the data: nights are quiet, and a promotion is not the
+(`turns.rows`). On real demand this is worth several times the data: nights are quiet, and a promotion is not the
 merit of the arm that was played.
 
 *Turns.* A turn lasts one and a half windows. Arms have turns in random order, in proportion to their shares. The best
@@ -36,11 +36,11 @@ from dataclasses import replace
 
 from afterglow.checks import whole
 from afterglow.errors import TOO_SHORT, BadValue, argument
-from afterglow.policies._turns_fit import FEWEST, contrasts, error, estimate
-from afterglow.policies._turns_rows import take_slot
-from afterglow.policies._turns_state import Settings, State, slot_end, start
 from afterglow.policies.index import DRAWN, Index
 from afterglow.policies.policy import Policy
+from afterglow.policies.turns.fit import FEWEST, contrasts, error, estimate
+from afterglow.policies.turns.rows import take_slot
+from afterglow.policies.turns.state import Settings, State, slot_end, start
 
 MOST_SLOTS = 168  # of a season
 PARTS = 6  # slots of a window

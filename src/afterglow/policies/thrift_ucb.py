@@ -3,7 +3,7 @@ r"""Thrift-UCB: proof while it is cheap, statistics when it is not; for any hori
 Write $w = d - 1$. A *run* is a stretch of steps on one arm, its first $w$ steps are its *head*. Two kinds of evidence
 exist:
 
-- *Proved.* What is seen in a run bounds the rewards of its pulls, whatever the spread does (`_thrift_bounds`).
+- *Proved.* What is seen in a run bounds the rewards of its pulls, whatever the spread does (`thrift.bounds`).
 - *Ordinary.* If the spread is stationary, the steps after a head, the *washed* ones, have the arm's mean.
 
 Proof costs about $w \mu$ for each arm, however small its gap, and no policy can be safe for less. So it has a budget.
@@ -50,8 +50,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from afterglow.checks import between, choice, whole
-from afterglow.policies._thrift_bounds import EXACT, affordable, ceiling, noise, too_few, too_short, upper
-from afterglow.policies._thrift_state import (
+from afterglow.policies.index import COMPARED, Index
+from afterglow.policies.policy import Policy
+from afterglow.policies.terms import arm_to_keep
+from afterglow.policies.thrift.bounds import EXACT, affordable, ceiling, noise, too_few, too_short, upper
+from afterglow.policies.thrift.state import (
     UNKNOWN,
     Settings,
     State,
@@ -65,9 +68,6 @@ from afterglow.policies._thrift_state import (
     start,
     washed_mean,
 )
-from afterglow.policies.index import COMPARED, Index
-from afterglow.policies.policy import Policy
-from afterglow.policies.terms import arm_to_keep
 
 PROOF = 0.002  # what decisions by proved bounds may cost, as a share of random play's regret
 PRICE = 0.07  # the same for bounds with estimated noise

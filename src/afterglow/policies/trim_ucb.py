@@ -10,7 +10,7 @@ consecutive steps on one arm. Whatever the spread does, adaptive or not,
    $H$ added no pull need be trimmed;
 4. all this is true of the last run alone too, so that old, short, polluted runs stop mattering.
 
-The upper bound $U$ is the least of those four, each with the radius of `_trim_bounds`; the estimate $M$ is the mean
+The upper bound $U$ is the least of those four, each with the radius of `trim.bounds`; the estimate $M$ is the mean
 of what was seen after heads, moved into $[lo, U]$. Play the arm of largest $U$. Switching is what costs here,
 so a run's first hold is as long as all earlier pulls of the arm ($1 + \log_2 T$ runs at most), later ones end at
 ages growing by 5 %, and an arm that is about to fall below another's $M$ is played on until it does, up to six
@@ -43,10 +43,10 @@ from dataclasses import replace
 
 from afterglow.checks import choice, whole
 from afterglow.errors import BadValue, argument
-from afterglow.policies._trim_bounds import (
+from afterglow.policies.index import Index
+from afterglow.policies.policy import Policy
+from afterglow.policies.trim.bounds import (
     LARGEST,
-    PLAIN,
-    PLUS,
     UNKNOWN,
     Settings,
     State,
@@ -56,9 +56,7 @@ from afterglow.policies._trim_bounds import (
     pooled_variance,
     upper,
 )
-from afterglow.policies.index import Index
-from afterglow.policies.policy import Policy
-from afterglow.policies.terms import is_short
+from afterglow.policies.trim.report import recommend
 
 LEVELS = ("plain", "strict", "plus")
 PATIENCE = 6  # beta: a fading arm is played on up to this many times the age at which it lost the lead
@@ -245,33 +243,6 @@ def begin(settings: Settings, state: State, arm: int) -> None:
     state.faded = 0
     state.open_steps = 0
     state.open_sum = 0.0
-
-
-def intervals(settings: Settings, state: State) -> tuple[list[float], list[float], list[float]]:
-    """Lower bound, mean and upper bound of every arm; (0, 0, 1) for one never played.
-
-    They allow for leakage whatever the spread, and hold at every time, not only at the end; `level = "plus"`
-    reports those of `"plain"`. A lower bound above its upper bound means a window set too short, or rare chance.
-    """
-    level = PLAIN if settings.level == PLUS else settings.level
-    arms = range(settings.arms)
-    lows = [lower(settings, state, arm, level) for arm in arms]
-    highs = [upper(settings, state, arm, level) for arm in arms]
-    return lows, [middle(state, arm, lows[arm], highs[arm]) for arm in arms], highs
-
-
-def recommend(settings: Settings, state: State) -> int:
-    """The arm of highest lower bound; in an experiment of fewer than 100 windows per arm, the one of highest M.
-
-    The bound holds whatever the spread. The arm played most is a worse choice in experiments of middle length,
-    where one late run on a challenger can outweigh all that was learned before: at T = 8,000, d = 24 and means
-    0.30, 0.36, 0.33 it was the best in 79 of 100 runs, the arm of highest lower bound in 99.
-    """
-    arms = range(settings.arms)
-    if is_short(settings.horizon or state.clock, settings.arms, settings.window):
-        return max(arms, key=lambda arm: (state.pulls[arm] > 0, state.means[arm], -arm))
-    lows, means, _ = intervals(settings, state)
-    return max(arms, key=lambda arm: (lows[arm], means[arm], -arm))
 
 
 def index(settings: Settings, state: State, draws: Sequence[float]) -> Index:

@@ -14,7 +14,7 @@ import math
 from collections.abc import Sequence
 
 from afterglow.errors import BadValue, argument
-from afterglow.policies._trim_bounds import PLAIN, STRICT, evidence
+from afterglow.policies.trim.bounds import PLAIN, STRICT, evidence
 from afterglow.policies.trim_ucb import PATIENCE
 from afterglow.theory.deviations import peeling
 from afterglow.theory.gaps import positive_gaps, sum_of_gaps

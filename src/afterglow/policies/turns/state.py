@@ -1,7 +1,7 @@
 r"""What `random_turns` remembers, and the slots that it cuts a season into.
 
 A season of $P$ steps is cut into $n$ *slots* of about a sixth of a window, the same ones in every season. The rows of
-the regression are the mean totals of slots (`_turns_rows`).
+the regression are the mean totals of slots (`turns.rows`).
 """
 
 from dataclasses import dataclass

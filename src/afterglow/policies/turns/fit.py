@@ -1,6 +1,6 @@
 r"""The regression of `random_turns`: differences between arms and their errors, with the level that fits best.
 
-Every row is taken apart with every kind of level as it comes in (`_turns_rows`), so the normal equations are at hand.
+Every row is taken apart with every kind of level as it comes in (`turns.rows`), so the normal equations are at hand.
 The sweep operator (Beaton 1964) turns them into coefficients, their covariances and what is left of the squares. The
 kind under which the rows are most likely is used: all of them predict the next row, so they can be compared.
 
@@ -11,8 +11,8 @@ rows without memory. Where it is above 1, squared errors are multiplied by it.
 
 import math
 
-from afterglow.policies._turns_state import KINDS, Settings, State, columns
 from afterglow.policies.contrasts import Contrasts
+from afterglow.policies.turns.state import KINDS, Settings, State, columns
 
 SINGULAR = 1e-9  # share of a column's squares below which nothing of it is left that other columns don't explain
 TINY = 1e-300

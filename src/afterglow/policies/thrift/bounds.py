@@ -14,8 +14,8 @@ as two batches. It is the square of the noise that is known, else of $q/4$.
 
 import math
 
-from afterglow.policies._thrift_state import UNKNOWN, Settings, State, capped_mean, kept_steps, kept_sum
 from afterglow.policies.terms import klup
+from afterglow.policies.thrift.state import UNKNOWN, Settings, State, capped_mean, kept_steps, kept_sum
 
 UNTRIED = 1e9  # the bound of an arm that was never played: above all others, also where totals are larger than told
 EXACT = 0.0  # in place of a noise: bounds that need none

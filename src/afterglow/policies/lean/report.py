@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from afterglow.checks import number
-from afterglow.policies._lean_state import BLOCK, Settings, State, degrees, scatter
+from afterglow.policies.lean.state import BLOCK, Settings, State, degrees, scatter
 from afterglow.student_t import student_quantile
 
 ENOUGH = 3  # degrees of freedom below which no interval is given

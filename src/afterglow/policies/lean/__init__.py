@@ -1,0 +1,1 @@
+"""State of `lean-ucb` and what its totals say of arms."""

@@ -1,0 +1,1 @@
+"""State and bounds of `thrift-ucb`."""

@@ -1,0 +1,1 @@
+"""State, bounds and recommendation of `trim-ucb`."""

@@ -1,0 +1,1 @@
+"""State, rows and regression of `random-turns`."""
