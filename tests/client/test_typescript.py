@@ -39,7 +39,7 @@ def test_the_client_keeps_its_promises_under_node(service: Serving) -> None:
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert "fail 0" in done.stdout
-    assert "pass 11" in done.stdout
+    assert "pass 13" in done.stdout
 
 
 @pytest.fixture(scope="module")

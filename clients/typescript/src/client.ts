@@ -6,6 +6,8 @@ import type { Receipt, Reward } from "./types.ts";
 import { Variant } from "./variant.ts";
 import type { Decision } from "./variant.ts";
 
+const AWAY = new Set([502, 503, 504]); // answers of a replica that can't serve now
+
 export interface Settings {
   /** Seconds that a call may take; 10 unless set. */
   timeout?: number;
@@ -35,6 +37,7 @@ export class Client {
   readonly #addresses: readonly string[];
   readonly #token: string;
   readonly #settings: Settings;
+  readonly #clock: () => number; // seconds
   readonly #outbox: Outbox;
   readonly #experiments = new Map<string, Experiment>();
   #at = 0; // the address in use
@@ -49,7 +52,8 @@ export class Client {
     this.#token = token;
     this.#settings = settings;
     const { buffer = 10_000, linger = 0.1, onRefused = () => {} } = settings;
-    this.#outbox = new Outbox((name, rewards) => this.#report(name, rewards), buffer, linger, onRefused);
+    this.#clock = settings.clock ?? (() => performance.now() / 1000);
+    this.#outbox = new Outbox((name, rewards) => this.#report(name, rewards), buffer, linger, this.#clock, onRefused);
   }
 
   /**
@@ -60,10 +64,9 @@ export class Client {
     const key = JSON.stringify([name, initial, unit]);
     const known = this.#experiments.get(key);
     if (known !== undefined) return known;
-    const clock = this.#settings.clock ?? (() => performance.now() / 1000);
     const ask = (path: string, init: RequestInit, seconds: number) => this.#fetch(path, init, seconds);
     const path = pathOf(name, "current") + (unit === null ? "" : `?unit=${encodeURIComponent(unit)}`);
-    const variant = new Variant(path, ask, this.#settings.currentTimeout ?? 2, clock, initial);
+    const variant = new Variant(path, ask, this.#settings.currentTimeout ?? 2, this.#clock, initial);
     const made = new Experiment(name, variant, this.#outbox, unit);
     this.#experiments.set(key, made);
     return made;
@@ -100,20 +103,27 @@ export class Client {
     return JSON.parse(text) as Receipt;
   }
 
-  /** One request, at the next address if this one gives no answer. */
+  /**
+   * One request, at the next address if this one gives no answer or can't serve now. All requests may be made twice:
+   * reads, and rewards, which count once by their keys.
+   */
   async #fetch(path: string, init: RequestInit, seconds: number): Promise<Response> {
     const headers = { ...(init.headers as Record<string, string>), authorization: `Bearer ${this.#token}` };
     let failure: unknown;
+    let answer: Response | null = null;
     for (let tried = 0; tried < this.#addresses.length; tried += 1) {
       const address = this.#addresses[this.#at % this.#addresses.length] as string;
       try {
         const signal = AbortSignal.timeout(1000 * seconds);
-        return await (this.#settings.fetch ?? fetch)(address + path, { ...init, headers, signal });
+        const found = await (this.#settings.fetch ?? fetch)(address + path, { ...init, headers, signal });
+        if (!AWAY.has(found.status)) return found;
+        answer = found;
       } catch (error) {
         failure = error;
-        this.#at += 1;
       }
+      this.#at += 1;
     }
+    if (answer !== null) return answer;
     throw new Unavailable(`${this.#addresses.join(", ")} can't be reached; try again later`, "unreachable", 0, failure);
   }
 }

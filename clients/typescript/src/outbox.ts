@@ -1,6 +1,7 @@
 /**
  * Rewards on their way: kept in order, sent in batches, and sent again with their keys until the service has answered.
- * A full outbox refuses; a batch that is refused is halved until the reward that is wrong is alone.
+ * What is sent again names the step to which it went first, so that the service never counts it twice. A full outbox
+ * refuses; a batch that is refused is halved until the reward that is wrong is alone.
  */
 import { Backoff } from "./backoff.ts";
 import { AfterglowError, Refusal, Unavailable, Undelivered } from "./errors.ts";
@@ -9,21 +10,30 @@ import type { Receipt, Reward } from "./types.ts";
 
 const MOST = 1000; // rewards that the service takes at once
 const HALVED = new Set([413, 422]); // one reward may be what is wrong
+const STEP_KNOWN = 60; // seconds for which an answer tells the current step
 
 export type Send = (experiment: string, rewards: readonly Reward[]) => Promise<Receipt>;
 
+interface Queued {
+  readonly reward: Reward;
+  sent: boolean;
+  step: number | null; // the current step when it was first sent, if it was known
+}
+
 interface Batch {
   readonly experiment: string;
-  readonly rewards: readonly Reward[];
+  readonly rewards: readonly Queued[];
 }
 
 export class Outbox {
   readonly #send: Send;
   readonly #room: number;
   readonly #linger: number; // seconds
+  readonly #clock: () => number; // seconds
   readonly #onRefused: (refused: readonly RefusedReward[]) => void;
   readonly #pauses = new Backoff();
-  readonly #queues = new Map<string, Reward[]>();
+  readonly #queues = new Map<string, Queued[]>();
+  readonly #steps = new Map<string, { step: number; since: number }>(); // the last step that is known of each experiment
   #halves: Batch[] = [];
   #refused: RefusedReward[] = [];
   #running = false;
@@ -38,10 +48,17 @@ export class Outbox {
   closed = false;
   error: AfterglowError | null = null; // why rewards wait, if something is wrong
 
-  constructor(send: Send, room: number, linger: number, onRefused: (refused: readonly RefusedReward[]) => void) {
+  constructor(
+    send: Send,
+    room: number,
+    linger: number,
+    clock: () => number,
+    onRefused: (refused: readonly RefusedReward[]) => void,
+  ) {
     this.#send = send;
     this.#room = room;
     this.#linger = linger;
+    this.#clock = clock;
     this.#onRefused = onRefused;
   }
 
@@ -51,9 +68,10 @@ export class Outbox {
       const why = this.error === null ? "" : ` (${this.error.message})`;
       throw new Unavailable(`${this.waiting} rewards wait for the service and there is no room for more${why}`, "full");
     }
+    const queued = { reward, sent: false, step: null };
     const queue = this.#queues.get(experiment);
-    if (queue === undefined) this.#queues.set(experiment, [reward]);
-    else queue.push(reward);
+    if (queue === undefined) this.#queues.set(experiment, [queued]);
+    else queue.push(queued);
     this.waiting += 1;
     if (!this.#running) {
       this.#running = true;
@@ -106,7 +124,8 @@ export class Outbox {
   /** Send a batch; the seconds to wait before the next one. */
   async #try(batch: Batch): Promise<number> {
     try {
-      const receipt = await this.#send(batch.experiment, batch.rewards);
+      const receipt = await this.#send(batch.experiment, await this.#given(batch));
+      this.#steps.set(batch.experiment, { step: receipt.step, since: this.#clock() });
       this.delivered += batch.rewards.length;
       this.duplicates += receipt.duplicates;
       this.waiting -= batch.rewards.length;
@@ -125,15 +144,40 @@ export class Outbox {
     }
   }
 
+  /** What is sent: rewards, and the step of the first try with those that are sent again. */
+  async #given(batch: Batch): Promise<Reward[]> {
+    const fresh = batch.rewards.filter((one) => !one.sent);
+    if (fresh.length > 0) await this.#learnStep(batch.experiment);
+    const given = batch.rewards.map(({ reward, sent, step }) => (sent && step !== null ? { ...reward, step } : reward));
+    const step = this.#steps.get(batch.experiment)?.step ?? null;
+    for (const one of fresh) {
+      one.sent = true;
+      one.step = step;
+    }
+    return given;
+  }
+
+  /** Ask for the current step, unless it is known: what is sent now joins it, or a later one. */
+  async #learnStep(experiment: string): Promise<void> {
+    const known = this.#steps.get(experiment);
+    if (known !== undefined && this.#clock() - known.since <= STEP_KNOWN) return;
+    try {
+      const { step } = await this.#send(experiment, []);
+      this.#steps.set(experiment, { step, since: this.#clock() });
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error; // the rewards will be refused too, with their reason
+    }
+  }
+
   #refuse(batch: Batch, error: Refusal): void {
     const { experiment, rewards } = batch;
-    if (HALVED.has(error.status) && rewards.length > 1) {
+    if ((HALVED.has(error.status) || error.kind === "sealed") && rewards.length > 1) {
       const middle = Math.ceil(rewards.length / 2);
       const parts = [rewards.slice(0, middle), rewards.slice(middle)];
       this.#halves.unshift(...parts.map((part) => ({ experiment, rewards: part })));
       return;
     }
-    const refused = rewards.map(({ key, amount }) => ({ experiment, key, amount, error }));
+    const refused = rewards.map(({ reward: { key, amount } }) => ({ experiment, key, amount, error }));
     this.waiting -= refused.length;
     this.givenUp += refused.length;
     this.#refused.push(...refused.slice(0, this.#room - this.#refused.length));

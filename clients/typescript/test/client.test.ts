@@ -14,7 +14,7 @@ const away = "http://127.0.0.1:9"; // nobody listens there
 
 /** A relay to the service that can lose answers, so that rewards are sent again. */
 class Relay {
-  lose = 0; // answers still to lose, after the service has taken the request
+  lose = 0; // answers still to lose, after the service has taken the rewards
   seen: string[] = [];
   readonly #server: Server;
 
@@ -45,7 +45,7 @@ class Relay {
     const answer = await fetch(address + request.url, { method, headers, body });
     const text = await answer.text();
     this.seen.push(`${method} ${answer.status}`);
-    if (this.lose > 0) {
+    if (this.lose > 0 && body !== null && body.length > 2) {
       this.lose -= 1;
       request.socket.destroy();
       return;
@@ -135,6 +135,46 @@ test("a wrong token or name is thrown, not served around", async () => {
 test("another address is tried when the first gives no answer", async () => {
   const decision = await new Client([away, address], token).experiment(name).decision();
   assert.equal(decision.fallback, null);
+});
+
+test("another address is tried when the first can't serve now", async () => {
+  const asked: string[] = [];
+  const busy = async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    asked.push(new URL(String(url)).host);
+    return String(url).startsWith("http://full") ? new Response("{}", { status: 503 }) : fetch(url, init);
+  };
+  const client = new Client(["http://full", address], token, { fetch: busy, linger: 0 });
+  assert.equal((await client.experiment(name).decision()).fallback, null);
+  client.experiment(name).reward(0.5);
+  await client.close(20);
+  assert.deepEqual(asked.filter((host) => host === "full"), ["full"]); // then it keeps to the one that answers
+  assert.equal(await close(null), 0.5);
+  const decision = await new Client(["http://full", "http://full"], token, { fetch: busy }).experiment(name, "A").decision();
+  assert.equal(decision.fallback, "default");
+});
+
+test("what is sent again names its first step, and is refused alone when that step's keys are gone", async () => {
+  const sent: { key: string; step?: number }[][] = [];
+  const answers = ["lost", "sealed", "sealed", "sealed"]; // then all is taken
+  const service = async (_: unknown, init?: RequestInit): Promise<Response> => {
+    const rewards = JSON.parse(String(init?.body)) as { key: string; step?: number }[];
+    const receipt = { step: 7 + sent.length, accepted: rewards.length, duplicates: 0 };
+    if (rewards.length === 0) return new Response(JSON.stringify(receipt), { status: 202 });
+    sent.push(rewards);
+    const answer = answers.shift() ?? "taken";
+    if (answer === "lost") throw new TypeError("connection reset");
+    if (answer === "taken") return new Response(JSON.stringify(receipt), { status: 202 });
+    return new Response(JSON.stringify({ type: "/problems/sealed", kind: "sealed", detail: "erased" }), { status: 409 });
+  };
+  const refused: string[] = [];
+  const onRefused = (all: readonly { key: string }[]) => refused.push(...all.map((one) => one.key));
+  const client = new Client("http://one", token, { fetch: service as typeof fetch, linger: 0, onRefused });
+  for (const key of ["a", "b", "c"]) client.experiment("hourly").reward(1, key);
+  const failure: unknown = await client.flush(20).catch((error: unknown) => error);
+  assert.ok(failure instanceof Undelivered);
+  const steps = sent.map((batch) => batch.map(({ key, step = -1 }) => `${key}${step}`).join(" "));
+  assert.deepEqual(steps, ["a-1 b-1 c-1", "a7 b7 c7", "a7 b7", "a7", "b7", "c7"]);
+  assert.deepEqual(refused, ["a"]);
 });
 
 test("rewards count once, though answers are lost", async () => {
