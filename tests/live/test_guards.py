@@ -12,7 +12,7 @@ import pytest
 import afterglow.live
 from afterglow.errors import BadValue, Conflict, UnknownName
 from afterglow.live import Experiment, Experiments
-from afterglow.live.domain.guard_settings import read_guards
+from afterglow.live.domain.guards.settings import read_guards
 from afterglow.live.domain.log import NOTHING, body_of, chained
 from afterglow.live.store.backup import back_up
 

@@ -20,7 +20,7 @@ from afterglow.live.domain import clock, commands
 from afterglow.live.domain.clock import Times
 from afterglow.live.domain.commands import Event, Reported
 from afterglow.live.domain.decision import Decision, end_of
-from afterglow.live.domain.guards import events_after, washed_steps
+from afterglow.live.domain.guards.stops import events_after, washed_steps
 from afterglow.live.domain.log import Place
 from afterglow.live.domain.notices import following
 from afterglow.live.domain.rules import rules_of

@@ -19,9 +19,9 @@ from afterglow.live.domain.arguments import known_unit, refuse_unnamed
 from afterglow.live.domain.command_table import Command, command_named
 from afterglow.live.domain.commands import Reported, Voided
 from afterglow.live.domain.decision import Decision, Receipt
-from afterglow.live.domain.guards import GuardStatus
+from afterglow.live.domain.guards.metric_totals import refuse_other_totals
+from afterglow.live.domain.guards.stops import GuardStatus
 from afterglow.live.domain.log import Place
-from afterglow.live.domain.metric_totals import refuse_other_totals
 from afterglow.live.domain.notices import judged, noticed
 from afterglow.live.domain.rules import Rules, rules_of
 from afterglow.live.domain.spec import Spec

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from afterglow.checks import whole
 from afterglow.errors import AfterglowError, BadValue, Conflict, argument
 from afterglow.live.domain.amounts import units
-from afterglow.live.domain.guard_settings import metric_micros
+from afterglow.live.domain.guards.settings import metric_micros
 from afterglow.live.domain.spec import Spec
 from afterglow.live.store.contract import Span, Writing
 

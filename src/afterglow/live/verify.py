@@ -9,7 +9,7 @@ from typing import Any
 from afterglow.errors import AfterglowError
 from afterglow.live.domain import versions
 from afterglow.live.domain.amounts import FULL
-from afterglow.live.domain.guards import follows as guard_follows
+from afterglow.live.domain.guards.stops import follows as guard_follows
 from afterglow.live.domain.log import NOTHING, Record, chained, read_body
 from afterglow.live.domain.replay import REVISING
 from afterglow.live.domain.rules import rules_of

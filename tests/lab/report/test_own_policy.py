@@ -13,9 +13,9 @@ from afterglow.lab.report.groups import Groups
 from afterglow.lab.report.page import page_of
 from afterglow.lab.report.theorem_bounds import bound
 from afterglow.lab.study import tables
-from afterglow.lab.study.policy_files import policy_in
+from afterglow.lab.study.code.policy_files import policy_in
+from afterglow.lab.study.code.sources import sources_of
 from afterglow.lab.study.results import Results
-from afterglow.lab.study.sources import sources_of
 from afterglow.lab.study.study import Study
 from afterglow.policies import named
 

@@ -14,7 +14,7 @@ import pytest
 
 from afterglow.errors import BadValue
 from afterglow.lab.study import runner
-from afterglow.lab.study.code_digest import Unknown, content
+from afterglow.lab.study.code.digest import Unknown, content
 from afterglow.lab.study.identity import identity
 from afterglow.lab.study.study import Study
 from afterglow.worlds.spreads import spread
@@ -141,7 +141,7 @@ def test_another_process_finds_the_same_code(tmp_path: Path) -> None:
     study = study_of(tmp_path)
     program = (
         "import sys; from afterglow.lab.study.identity import mark; "
-        "from afterglow.lab.study.policy_files import policy_from; "
+        "from afterglow.lab.study.code.policy_files import policy_from; "
     )
     program += "print(mark(policy_from(sys.argv[1])))"
     for seed in ("1", "2"):  # of the hashes of texts

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from afterglow.errors import BadFormat, BadValue, UnknownName
-from afterglow.lab.study.policy_files import policy_from
+from afterglow.lab.study.code.policy_files import policy_from
 from afterglow.policies.registry import named
 
 

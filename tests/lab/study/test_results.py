@@ -13,7 +13,7 @@ from afterglow.engine.simulate import simulate
 from afterglow.errors import BadValue, MissingExtra, UnknownName
 from afterglow.lab.report.groups import Groups
 from afterglow.lab.statistics import mean_interval, power_fit
-from afterglow.lab.study.result_table import ResultTable, figure
+from afterglow.lab.study.result_table.table import ResultTable, figure
 from afterglow.lab.study.results import Results
 from afterglow.lab.study.study import Study
 from afterglow.lab.study.summaries import settled

@@ -46,7 +46,7 @@ def command(
     json: options.Json = False,
 ) -> None:
     """Run one policy in one world many times and print its regret."""
-    from afterglow.lab.study.policy_files import policy_from  # noqa: PLC0415
+    from afterglow.lab.study.code.policy_files import policy_from  # noqa: PLC0415
 
     chosen = policy_from(policy)
     given = assignments(chosen, settings or [])

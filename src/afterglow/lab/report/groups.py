@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from afterglow.lab.statistics import LEVEL, Interval, difference_interval, log_interval, mean_interval
-from afterglow.lab.study.result_table import PLACE
+from afterglow.lab.study.result_table.table import PLACE
 from afterglow.lab.study.results import Results
 from afterglow.lab.study.summaries import best_arms
 from afterglow.worlds.spreads import NAMES

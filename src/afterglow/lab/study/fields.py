@@ -11,8 +11,8 @@ from typing import Any
 from afterglow.checks import at_most, choice, whole
 from afterglow.engine.simulate import LONGEST, MOST_MARKS, TIERS
 from afterglow.errors import BadValue, UnknownName, argument
+from afterglow.lab.study.code.policy_files import policy_from
 from afterglow.lab.study.grid import Entry, expanded
-from afterglow.lab.study.policy_files import policy_from
 from afterglow.policies.policy import Policy
 from afterglow.policies.registry import AnyPolicy
 from afterglow.policies.rounds import RoundPolicy

@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from afterglow.errors import AfterglowWarning, BadValue, argument
-from afterglow.lab.study.code_digest import Unknown, content
+from afterglow.lab.study.code.digest import Unknown, content
 from afterglow.lab.study.definition import StudyDefinition
 from afterglow.lab.versions import versions
 from afterglow.policies.registry import AnyPolicy, is_ours

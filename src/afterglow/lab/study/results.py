@@ -28,7 +28,7 @@ from afterglow.lab.statistics import Band, Numbers, band_of_mean, band_of_runs
 from afterglow.lab.study import summaries
 from afterglow.lab.study.folder import JOURNAL, finished, question_in
 from afterglow.lab.study.journal import described, stretches
-from afterglow.lab.study.result_table import PLACE, ResultTable, library
+from afterglow.lab.study.result_table.table import PLACE, ResultTable, library
 from afterglow.lab.study.tables import (
     CURVES,
     RUNS,

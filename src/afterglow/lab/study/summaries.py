@@ -16,7 +16,7 @@ from afterglow.lab.statistics import (
     probability_interval,
     quantile_interval,
 )
-from afterglow.lab.study.result_table import PLACE, ResultTable
+from afterglow.lab.study.result_table.table import PLACE, ResultTable
 
 if TYPE_CHECKING:
     from afterglow.lab.study.results import Results

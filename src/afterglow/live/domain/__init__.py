@@ -1,1 +1,1 @@
-""" """
+"""A running experiment as pure functions: settings, state, commands, transitions, replay."""

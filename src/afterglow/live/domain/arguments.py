@@ -17,7 +17,7 @@ from typing import Any
 from afterglow.checks import arm_names, between, is_number, number, whole
 from afterglow.errors import BadValue, UnknownName, argument
 from afterglow.live.domain import limits
-from afterglow.live.domain.guard_settings import Guard, read_guards
+from afterglow.live.domain.guards.settings import Guard, read_guards
 
 LONGEST_NAME, LONGEST_TEXT = 100, 1000  # characters
 

@@ -15,7 +15,7 @@ from afterglow import records
 from afterglow.estimation.batch_means import Batches
 from afterglow.estimation.bounds import FIRST_LOOK, LATER_LOOKS, Tally
 from afterglow.estimation.bounds_with_gaps import NEVER, BoundsWithGaps
-from afterglow.live.domain.guard_record import GuardRecord
+from afterglow.live.domain.guards.record import GuardRecord
 
 
 class ExperimentBounds(BoundsWithGaps):

@@ -12,7 +12,7 @@ from afterglow.live.domain import versions
 from afterglow.live.domain.actor import Actor
 from afterglow.live.domain.amounts import FULL, micros, units
 from afterglow.live.domain.expected import phase_at, told
-from afterglow.live.domain.metric_totals import metric_totals
+from afterglow.live.domain.guards.metric_totals import metric_totals
 from afterglow.live.domain.spec import Spec, policy_of
 from afterglow.live.domain.state import WAITING, AnyState, ExperimentState, Phase, Role
 from afterglow.live.domain.transitions import safe

@@ -24,9 +24,9 @@ from afterglow.live.domain import policy_plan as plans
 from afterglow.live.domain import versions
 from afterglow.live.domain.commands import Voided
 from afterglow.live.domain.expected import surplus
-from afterglow.live.domain.guards import founded
+from afterglow.live.domain.guards.metric_totals import step_totals
+from afterglow.live.domain.guards.stops import founded
 from afterglow.live.domain.log import Record, body_of, read_body
-from afterglow.live.domain.metric_totals import step_totals
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import AWAY, Phase, Role, bounds_version, initial, stored_bounds
 from afterglow.live.domain.step_rows import StepRow

@@ -9,20 +9,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from afterglow.estimation.verdict import Verdict, Versus
-from afterglow.live.domain import (
-    commands,
-    decision,
-    metric_totals,
-    replay,
-    state,
-    status,
-    step_rows,
-    transitions,
-    verdict,
-)
+from afterglow.live.domain import commands, decision, replay, state, status, step_rows, transitions, verdict
 from afterglow.live.domain.amounts import micros
 from afterglow.live.domain.commands import Closing, Context, Event, Voided
 from afterglow.live.domain.decision import Decision
+from afterglow.live.domain.guards import metric_totals
 from afterglow.live.domain.log import Record
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.status import Explanation, Status

@@ -18,7 +18,7 @@ from afterglow.live.domain import limits, versions
 from afterglow.live.domain.actor import Actor
 from afterglow.live.domain.amounts import LEAST, MICRO, MOST, micros, signed_micros
 from afterglow.live.domain.arguments import known_unit, known_variant
-from afterglow.live.domain.guard_settings import REWARD, Guard, metrics_of, stored_guards
+from afterglow.live.domain.guards.settings import REWARD, Guard, metrics_of, stored_guards
 from afterglow.live.domain.settings_table import BY_NAME, SETTINGS, split
 from afterglow.live.domain.units.spec import UNITS_POLICY, levels_of, resolve_rounds
 from afterglow.policies.default import default_policy

@@ -11,7 +11,7 @@ from afterglow.estimation.guards import batch_shape
 from afterglow.live.domain import policy_plan as plans
 from afterglow.live.domain import versions
 from afterglow.live.domain.bounds import ExperimentBounds
-from afterglow.live.domain.guard_record import GuardRecord
+from afterglow.live.domain.guards.record import GuardRecord
 from afterglow.live.domain.policy_plan import PolicyPlan
 from afterglow.live.domain.spec import Spec
 

@@ -8,7 +8,7 @@ from typing import Any
 from afterglow.estimation.panel import UnitsTest
 from afterglow.estimation.randomisation import Test
 from afterglow.estimation.verdict import Verdict
-from afterglow.live.domain.guards import GuardStatus, guards_case
+from afterglow.live.domain.guards.stops import GuardStatus, guards_case
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import ExperimentState, Phase, Role
 from afterglow.live.domain.verdict import case_of, decided_by, estimates

@@ -4,8 +4,8 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from afterglow.live.domain.guards.metric_totals import step_totals
 from afterglow.live.domain.log import body_of, read_body
-from afterglow.live.domain.metric_totals import step_totals
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import WAITING, ExperimentState, Role
 

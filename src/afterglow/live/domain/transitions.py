@@ -11,7 +11,7 @@ from typing import Any
 
 from afterglow.live.domain import expected as expectations
 from afterglow.live.domain import policy_plan as plans
-from afterglow.live.domain.metric_totals import step_totals
+from afterglow.live.domain.guards.metric_totals import step_totals
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import WAITING, AnyState, ClockJump, ExperimentState, GuardStop, Phase, Role
 from afterglow.live.domain.versions import refuse_other_bounds

@@ -16,7 +16,7 @@ from afterglow.live import Decision, Experiment
 from afterglow.live.domain.amounts import FULL, micros
 from afterglow.live.domain.amounts import MOST as LARGEST
 from afterglow.live.domain.arguments import LONGEST_NAME
-from afterglow.live.domain.guard_settings import LONGEST as LONGEST_METRIC
+from afterglow.live.domain.guards.settings import LONGEST as LONGEST_METRIC
 from afterglow.live.domain.limits import at_most
 from afterglow.live.reward_keys import LONGEST, checked
 from afterglow.service.auth.scopes import allow

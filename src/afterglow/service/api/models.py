@@ -12,7 +12,7 @@ from afterglow.live.domain import limits
 from afterglow.live.domain.arguments import LONGEST_NAME, LONGEST_TEXT, Argument, Kind
 from afterglow.live.domain.command_table import Command
 from afterglow.live.domain.expected import AHEAD
-from afterglow.live.domain.guard_settings import LONGEST as LONGEST_METRIC
+from afterglow.live.domain.guards.settings import LONGEST as LONGEST_METRIC
 from afterglow.live.domain.settings_table import SETTINGS
 from afterglow.policies.registry import names, round_names
 from afterglow.service.api.examples import EXAMPLES

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import NamedTuple
 
-from afterglow.live.domain.guards import GuardStatus
+from afterglow.live.domain.guards.stops import GuardStatus
 from afterglow.live.domain.spec import Spec
 from afterglow.live.summary import amounts
 from afterglow.service.dashboard.charts.axis import Axis, axis

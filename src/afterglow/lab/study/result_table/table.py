@@ -7,8 +7,8 @@ from textwrap import fill
 from typing import Any
 
 from afterglow.errors import MissingExtra
-from afterglow.lab.study.latex import latex
-from afterglow.lab.study.result_table_html import page
+from afterglow.lab.study.result_table.html import page
+from afterglow.lab.study.result_table.latex import latex
 
 PLACE = (
     "label", "arms", "rewards", "spread", "baseline", "window", "horizon", "told_window", "told_horizon", "season",

@@ -13,11 +13,11 @@ from types import FunctionType
 from typing import Any
 
 from afterglow.engine.compiling import read
-from afterglow.lab.study.code_digest import LIBRARIES
+from afterglow.lab.study.code.digest import LIBRARIES
 from afterglow.lab.study.grid import Cell
 from afterglow.policies.registry import is_ours
 
-OURS = str(Path(__file__).parents[2])
+OURS = str(Path(__file__).parents[3])
 LONGEST = 1_000_000  # characters of one file
 
 

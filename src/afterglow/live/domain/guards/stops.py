@@ -20,7 +20,7 @@ from afterglow.estimation.guards import FALSE_STOPS, Excess, GuardCase, Limit, l
 from afterglow.live.domain.amounts import MICRO
 from afterglow.live.domain.bounds import ExperimentBounds
 from afterglow.live.domain.commands import Event
-from afterglow.live.domain.guard_settings import Guard
+from afterglow.live.domain.guards.settings import Guard
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import ExperimentState, GuardStop, Phase
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from afterglow.errors import BadValue, Conflict, argument
 from afterglow.live.domain.amounts import FULL, units
-from afterglow.live.domain.guard_settings import metric_micros
+from afterglow.live.domain.guards.settings import metric_micros
 from afterglow.live.domain.spec import Spec
 
 

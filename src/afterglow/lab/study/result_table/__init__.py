@@ -1,0 +1,1 @@
+"""`ResultTable`: rows of plain data, shown in notebooks and as LaTeX."""
