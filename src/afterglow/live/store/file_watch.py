@@ -2,7 +2,8 @@
 
 SQLite doesn't: it goes on with the file that it has opened, and what it commits is in a file that nobody will find. So
 the file at the path is compared with the one that was opened, by device and inode, before every transaction and again
-before a commit is acknowledged. The same holds for the write-ahead log and its index beside it.
+before a commit is acknowledged. The same holds for the write-ahead log and its index beside it, and for the lock of
+the writing process: without it another process could begin to write.
 """
 
 import ctypes
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from afterglow.errors import BadDatabase, Unavailable
 from afterglow.live.store.file_header import Kept, keep_open, let_go, opened
+from afterglow.live.store.writer_lock import Writer
 
 BESIDE = ("", "-wal", "-shm")
 MAGIC = b"SQLite format 3\0"
@@ -22,9 +24,11 @@ WAY_OUT = "nothing is acknowledged; stop the process, put the file back or resto
 class FileWatch:
     """`check` raises `Unavailable` if the files at the path are not the ones that are open."""
 
-    def __init__(self, path: Path, sizes: bool) -> None:
+    def __init__(self, path: Path, writer: Writer | None = None) -> None:
         self.path = path
-        self.sizes = sizes  # whether this process alone may shorten the write-ahead log
+        self.real = path.resolve()  # SQLite's files are beside it, wherever a symbolic link to it is
+        self.writer = writer
+        self.sizes = writer is not None  # this process alone may shorten the write-ahead log
         self.known = dict[str, tuple[int, int]]()  # device and inode
         self.largest = dict[str, int]()
         self.changed = 0  # time of the last change of the database itself, by others or this process
@@ -32,6 +36,8 @@ class FileWatch:
         self.file: Kept = keep_open(path)
 
     def check(self) -> None:
+        if self.writer is not None:
+            self.writer.keep()
         for end in BESIDE:
             what = self.wrong_with(end)
             if what:
@@ -40,7 +46,7 @@ class FileWatch:
     def wrong_with(self, end: str) -> str:
         """What happened to a file; an empty text if nothing did."""
         try:
-            found = self.path.with_name(self.path.name + end).stat()
+            found = (self.real.with_name(self.real.name + end) if end else self.path).stat()
         except OSError:
             return "deleted or moved" if end in self.known or not end else ""
         if self.known.setdefault(end, (found.st_dev, found.st_ino)) != (found.st_dev, found.st_ino):

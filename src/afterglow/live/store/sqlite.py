@@ -31,6 +31,7 @@ class SqliteAccess(TableAccess):
     """Tokens and webhooks of a file that another process may be writing."""
 
     alone = False
+    writer: Writer | None = None
 
     def __init__(self, path: str | Path, read_only: bool = False) -> None:
         self.path = Path(path)
@@ -54,7 +55,7 @@ class SqliteAccess(TableAccess):
         except BaseException:
             self.base.close()
             raise
-        self.watch = FileWatch(self.path, sizes=self.alone)
+        self.watch = FileWatch(self.path, self.writer)
         if not read_only:
             self.watch.check()
         self.closing = finalize(self, close_own, self.base, self.process, self.watch)  # also without a call of close

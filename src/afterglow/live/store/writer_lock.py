@@ -1,17 +1,19 @@
 """One writing process for each database file: a lock that the system releases whenever the process ends.
 
 It is beside the file itself, wherever a symbolic link to it is. A file with several names of its own, hard links, is
-refused: the lock would be beside one of them, and SQLite's write-ahead log too.
+refused: the lock would be beside one of them, and SQLite's write-ahead log too. If the lock is deleted, it is taken
+again before the next transaction; if another process was faster, this one does not write any more.
 """
 
 import json
+import logging
 import os
 import socket
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
-from afterglow.errors import BadValue, InUse
+from afterglow.errors import BadValue, InUse, Unavailable
 from afterglow.live.store.file_mode import make_private
 
 try:
@@ -19,6 +21,7 @@ try:
 except ImportError:  # Windows has other locks
     import msvcrt
 
+LOG = logging.getLogger("afterglow.live")
 FAR = 1 << 20  # Windows locks bytes; one beyond the text leaves it readable
 
 
@@ -27,17 +30,44 @@ class Writer:
 
     def __init__(self, path: Path) -> None:
         refuse_other_names(path)
+        self.database = path
         self.path = beside(path)
-        self.file = locked(self.path, path)
+        self.take()
+
+    def take(self) -> None:
+        self.file = locked(self.path, self.database)
         self.file.truncate(0)
         since = datetime.now(UTC).isoformat(timespec="seconds")
         json.dump({"pid": os.getpid(), "host": socket.gethostname(), "since": since}, self.file)
         self.file.flush()
+        self.place = place_of(os.fstat(self.file.fileno()))
+
+    def keep(self) -> None:
+        """Take the lock again if its file was deleted or replaced; Unavailable if another process has it now."""
+        try:
+            if place_of(self.path.stat()) == self.place:
+                return
+        except OSError:
+            pass
+        before = self.file
+        try:
+            self.take()
+        except (InUse, OSError) as error:
+            raise Unavailable(
+                f"{self.path} was deleted or replaced while it is in use, and can't be locked again: {error}; nothing "
+                "is acknowledged; stop this process"
+            ) from error
+        before.close()
+        LOG.error("%s was deleted or replaced while it is in use; it was locked again", self.path)
 
     def release(self) -> None:
         if not self.file.closed:
             self.file.truncate(0)
             self.file.close()
+
+
+def place_of(found: os.stat_result) -> tuple[int, int]:
+    return found.st_dev, found.st_ino
 
 
 def beside(path: Path) -> Path:
