@@ -104,6 +104,20 @@ def test_bounds_that_are_apart_prove_only_where_noise_does_not_linger() -> None:
     assert steady.assumes[0] == "an arm's expected reward, given all that happened before, is its mean"
 
 
+def test_an_arm_that_is_behind_is_never_said_to_be_ahead() -> None:
+    """A policy that was restarted may recommend an arm that is behind by all that was seen."""
+    batches, chance = Batches(2, 6), Random(3)
+    for _ in range(12):
+        for arm, mean in ((0, 0.43), (1, 0.4)):
+            batches.add_all(arm, [chance.gauss(mean, 0.1) for _ in range(12)])
+            batches.end()
+    estimates = Agent(["49", "59"], 6, 1_000, reward_max=1_200).estimates()
+    ahead, behind = (judge(estimates, compare(batches, 1_000), name, "49").sentence for name in ("49", "59"))
+    assert ahead.startswith("No variant stands out yet; 49 is ahead of 59 (chance ")
+    assert behind.startswith("No variant stands out yet; 59 would be kept (chance ")
+    assert ", but 49 is ahead of it; 59 less 49: −" in behind
+
+
 def test_a_sentence_names_the_arm_that_is_in_doubt_not_the_one_that_is_told_apart() -> None:
     """59 is told from 69, which comes closest, but 49 had few batches."""
     batches, chance = Batches(3, 6), Random(3)

@@ -9,6 +9,7 @@ import pytest
 
 import afterglow
 from afterglow.errors import AfterglowError, BadValue, Conflict, OutOfTurn, UnknownName
+from afterglow.estimation.verdict import Gained
 from afterglow.live import Experiment, Experiments
 from support.service.live_fixtures import Clock
 
@@ -76,6 +77,32 @@ def test_the_test_is_one_look_at_the_end(regions: Experiment) -> None:
     assert regions.verdict().grade in ("stopped", "leading")
     with pytest.raises(OutOfTurn, match="one look"):
         regions.test()
+
+
+@pytest.mark.parametrize("totals", [{}, dict.fromkeys(UNITS, 0), {"north": 100}])
+def test_the_control_is_kept_if_nothing_could_be_compared(experiments: Experiments, totals: dict[str, float]) -> None:
+    made = experiments.create("quiet", **ASKED | {"horizon": 40, "levels": None}, control="A")
+    for _ in range(40):
+        made.close_step(totals)
+    assert {made.current(unit) for unit in UNITS} == {"A"}
+    assert (made.recommend(), made.verdict().recommended, made.verdict().grade) == ("A", None, "inconclusive")
+    assert made.summary().endswith("no two units had totals in the same counted steps, or all of them were 0.")
+    assert made.verify().ok
+
+
+def test_what_the_plan_has_gained_is_the_difference_times_level_and_steps(regions: Experiment) -> None:
+    play(regions, 8)
+    assert regions.verdict().gained == Gained(None, None, None)  # too early for an interval
+    play(regions, 152)
+    verdict = regions.verdict()
+    assert verdict.gained is not None
+    assert verdict.to_control is not None
+    assert verdict.to_control.mean is not None
+    on_b = sum(LEVELS[one.unit] for one in regions.steps(0, 160) if one.variant == "B" and one.unit is not None)
+    assert verdict.gained.mean == pytest.approx(verdict.to_control.mean * on_b / sum(LEVELS.values()))
+    assert verdict.gained.low is not None
+    assert 0 < verdict.gained.low < verdict.gained.mean
+    assert "In all the experiment has brought +" in regions.summary()
 
 
 def test_a_silent_unit_loses_its_own_part_only(regions: Experiment) -> None:

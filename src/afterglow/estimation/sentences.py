@@ -77,8 +77,17 @@ def opening(verdict: "Verdict", reward_max: float) -> str:
         "clear": f"{best} is clearly the best; over {row.other}, which comes closest, it brings {numbers}.",
         "leading": f"{best} is probably the best{chance}, which decides nothing yet; over {row.other} it "
         f"brings {numbers}.",
-        "exploring": f"No variant stands out yet; {best} is ahead of {row.other}{chance}: {numbers}.",
+        "exploring": ahead(verdict, row, chance, numbers),
     }.get(verdict.grade, f"{best} is recommended; the data can't tell it from {row.other}: {numbers}.")
+
+
+def ahead(verdict: "Verdict", row: "Versus", chance: str, numbers: str) -> str:
+    """That no variant stands out. The recommended one may be behind: a policy that was restarted knows less."""
+    best = verdict.recommended
+    how = f"{best} is ahead of {row.other}{chance}"
+    if row.mean is not None and row.mean < 0:
+        how = f"{best} would be kept{chance}, but {row.other} is ahead of it; {best} less {row.other}"
+    return f"No variant stands out yet; {how}: {numbers}."
 
 
 def tested_claim(verdict: "Verdict", others: Sequence[Name]) -> str:

@@ -31,7 +31,9 @@ def progress(spec: Spec, state: AnyState, latest: int) -> Reached:
 def summary(spec: Spec, verdict: Verdict, now: Reached) -> str:
     """All of it, in one paragraph."""
     parts = [when(spec, now), verdict.sentence, money(spec, verdict), gained(spec, verdict), advice(verdict, now)]
-    if verdict.grade not in ("exploring", "stopped") or verdict.to_runner_up is not None:
+    if verdict.recommended is not None and (
+        verdict.grade not in ("exploring", "stopped") or verdict.to_runner_up is not None
+    ):
         parts.append(assumptions(verdict))
     return " ".join(part for part in parts if part)
 

@@ -79,11 +79,11 @@ class RoundPlan:
                 self.runner.round.lost[unit] = 1
 
     def recommend(self) -> int | None:
-        """The variant to keep; None while nothing is learned."""
+        """The variant to keep; None while no two units with totals could be compared."""
         runner = self.runner
         if runner is None:
             return self.arms[0]
-        if not self.learned:
+        if not any(runner.state.arm_cells):
             return None
         return self.arms[runner.policy.recommend(runner.settings, runner.state)]
 

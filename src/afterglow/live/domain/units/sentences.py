@@ -1,7 +1,7 @@
 """The verdict on an experiment with units as one or two sentences for somebody who has to decide."""
 
 from afterglow.estimation.panel import UnitsTest
-from afterglow.estimation.sentences import amounts, percent
+from afterglow.estimation.sentences import ahead, amounts, percent
 from afterglow.estimation.verdict import Verdict
 
 
@@ -19,18 +19,21 @@ def sentence(verdict: Verdict, test: UnitsTest | None, units: int) -> str:
 def claim(verdict: Verdict) -> str:
     best, row = verdict.recommended, verdict.to_runner_up
     if best is None:
-        return "Nothing is known yet."
+        if not verdict.over or verdict.stopped:
+            return "Nothing is known yet."
+        return "Nothing was learned: no two units had totals in the same counted steps, or all of them were 0."
     if row is None:
         return f"{best} is the only variant."
     if row.mean is None:
-        return f"{best} is recommended; it can't be compared with {row.other} yet: {row.missing}."
+        claim = f"{best} is recommended; it" if verdict.over else f"No variant stands out yet; {best}"
+        return f"{claim} can't be compared with {row.other}: {row.missing}."
     numbers = amounts(row, verdict.unit)
     chance = "" if verdict.chance is None else f" (chance {percent(verdict.chance)})"
     return {
         "tested": f"{best} is recommended for all units; over {row.other}, which comes closest, it brings {numbers}.",
         "leading": f"{best} is probably the best{chance}{'' if verdict.over else ', which decides nothing yet'}; over "
         f"{row.other} it brings {numbers}.",
-        "exploring": f"No variant stands out yet; {best} is ahead of {row.other}{chance}: {numbers}.",
+        "exploring": ahead(verdict, row, chance, numbers),
     }.get(verdict.grade, f"{best} is recommended; the data can't tell it from {row.other}: {numbers}.")
 
 

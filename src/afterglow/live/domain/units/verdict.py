@@ -7,6 +7,7 @@ of which unit begins with which variant: once, at the horizon that was fixed bef
 """
 
 import math
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -14,7 +15,7 @@ from typing import Any
 
 from afterglow.estimation.chances import chances, deviations
 from afterglow.estimation.panel import PanelEstimates, Slot, UnitsTest, panel_estimates, replayed_test
-from afterglow.estimation.verdict import LEADING, ONE_LOOK, Verdict, Versus
+from afterglow.estimation.verdict import LEADING, ONE_LOOK, Gained, Verdict, Versus
 from afterglow.live.domain.spec import Spec, read_spec, round_policy_of
 from afterglow.live.domain.state import Phase
 from afterglow.live.domain.units.round_plan import settings_of
@@ -23,10 +24,13 @@ from afterglow.live.domain.units.state import UnitsState
 from afterglow.live.domain.verdict import clock_alarm
 from afterglow.policies.rounds import PanelDifference, RoundPolicy
 from afterglow.rng import ROUNDS, key
+from afterglow.round_runner import Round
 
 ONE_DEVIATION = 0.6826894921370859  # confidence of an interval of one standard error on each side
 CELLS = 30_000  # unit-rounds that 999 draws are replayed with; of more, fewer draws
 MOST_DRAWS, LEAST_DRAWS = 999, 99
+WIDEST = 1.0  # share of a level: an interval that reaches further to either side says nothing
+SAME = PanelDifference(0.0, 0.0, 0.0)  # of a variant to itself
 ASSUMES = (
     "a variant in one unit doesn't change totals of another",
     "the window is the same in all units",
@@ -59,6 +63,7 @@ class UnitsCase:
     stopped: bool
     shadow: bool
     clock: str | None = None  # an alarm of the clock
+    played: tuple[Round, ...] = ()  # rounds that were learned
 
     @property
     def alarm(self) -> str | None:
@@ -90,12 +95,14 @@ class UnitsCase:
         """The difference of two variants; the confidence is shared among the others."""
         names = self.spec.variants[one], self.spec.variants[other]
         if one not in self.arms or other not in self.arms or not self.known():
-            missing = "not all variants have run for a full window in two units yet"
+            missing = "not all variants have run for a full window while two units had totals"
             if other not in self.arms or one not in self.arms:
                 missing = "the policy started afresh without one of them"
             return Versus(*names, None, None, None, None, ONE_LOOK, missing)
         share = (1 - self.spec.confidence) / max(1, len(self.arms) - 1)
         found, level = self.difference(one, other, 1 - share), self.level()
+        if found.high - found.mean > WIDEST:
+            return Versus(*names, None, None, None, None, ONE_LOOK, "its interval is still wider than a level")
         mean, low, high = (level * value for value in found)
         percent = (100 * found.mean, 100 * found.low, 100 * found.high)
         return Versus(*names, mean, low, high, percent, ONE_LOOK)
@@ -132,10 +139,30 @@ class UnitsCase:
         found = Verdict(
             grade, self.recommended, spec.variants[spec.control], to_control, runner_up, chance,
             {spec.variants[arm]: value for arm, value in table[0].items()},
-            self.level() * table[1] if table[0] else None, None, TESTED if grade == "tested" else ASSUMES, spec.unit,
-            spec.confidence, self.over, self.stopped, self.alarm, None, "", p if grade == "tested" else None,
+            self.level() * table[1] if table[0] else None, self.gained(), TESTED if grade == "tested" else ASSUMES,
+            spec.unit, spec.confidence, self.over, self.stopped, self.alarm, None, "", p if grade == "tested" else None,
         )  # fmt: skip
         return replace(found, sentence=sentence(found, test, len(spec.units)))
+
+    def gained(self) -> Gained:
+        """What the plan has brought since it began, against having kept the control in all units."""
+        control = self.spec.control
+        if self.shadow:
+            return Gained(0.0, 0.0, 0.0)
+        if control not in self.arms or not self.known():
+            return Gained(None, None, None)
+        weights = level_steps(self.played, self.state.levels, len(self.arms))
+        weights[self.arms.index(control)] -= math.fsum(weights)
+        ends = [[self.difference(a, b, self.spec.confidence) if a != b else SAME for b in self.arms] for a in self.arms]
+        if any(found.high - found.mean > WIDEST for row in ends for found in row):
+            return Gained(None, None, None)
+        to_control = [row[self.arms.index(control)].mean for row in ends]
+        mean = math.fsum(weight * one for weight, one in zip(weights, to_control, strict=True))
+        half = math.sqrt(max(0.0, -0.5 * math.fsum(
+            one * other * (found.high - found.mean) ** 2
+            for one, row in zip(weights, ends, strict=True) for other, found in zip(weights, row, strict=True)
+        )))  # fmt: skip  # weights add up to 0, so variances of differences are enough
+        return Gained(mean, mean - half, mean + half)
 
     def grade(self, chance: float | None, p: float | None) -> str:
         if self.recommended is not None and p is not None and p <= 1 - self.spec.confidence:
@@ -150,6 +177,15 @@ class UnitsCase:
         """The difference of every variant to the control."""
         control = self.spec.control
         return tuple(self.versus(arm, control) for arm in range(len(self.spec.variants)) if arm != control)
+
+
+def level_steps(played: Sequence[Round], levels: Sequence[float], arms: int) -> list[float]:
+    """Steps that units spent on each arm of the plan, times their levels; those that were lost don't count."""
+    found = [0.0] * arms
+    for one in played:
+        for arm, lost, level in zip(one.arms, one.lost, levels, strict=True):
+            found[arm] += 0.0 if lost else one.steps * level
+    return found
 
 
 @lru_cache(maxsize=32)
@@ -183,13 +219,13 @@ def case_of(spec: Spec, state: UnitsState) -> UnitsCase:
         spec, tuple(plan.arms), runner.policy if runner else None, runner.settings if runner else None,
         deepcopy(runner.state) if runner else None, slots if over else (), runner.settings.horizon if runner else 0,
         state.restarts, plan.learned, plan.lost, best, tuple(spec.variants[arm] for arm in state.disabled), over,
-        over and state.step != spec.horizon, state.shadow, clock_alarm(state),
+        over and state.step != spec.horizon, state.shadow, clock_alarm(state), tuple(plan.played),
     )  # fmt: skip
 
 
 def to_keep(spec: Spec, state: UnitsState) -> str | None:
-    """The variant to keep, by what is known now; None while nothing is learned."""
-    best = state.plan.recommend() if state.plan.learned else None
+    """The variant to keep, by what is known now; None while nothing is known."""
+    best = None if state.plan.runner is None else state.plan.recommend()
     return None if best is None or best in state.disabled else spec.variants[best]
 
 
