@@ -56,7 +56,7 @@ def metrics(client: httpx.Client) -> dict[str, set[str]]:
 
 def test_what_is_queried_is_there(metrics: dict[str, set[str]]) -> None:
     queries = dashboard_queries() + alert_queries()
-    assert len(queries) == 12 + 7
+    assert len(queries) == 12 + 8
     for query in queries:
         names = re.findall(r"\b(?:afterglow_\w+|up)\b", query)
         assert names, query

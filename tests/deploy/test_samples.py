@@ -53,7 +53,7 @@ def test_a_wrong_unit_would_be_noticed(tmp_path: Path, wrong: str) -> None:
 
 
 def test_prometheus_accepts_the_rules() -> None:
-    assert "7 rules found" in run(program("promtool"), "check", "rules", DEPLOY / "alerts.yaml")
+    assert "8 rules found" in run(program("promtool"), "check", "rules", DEPLOY / "alerts.yaml")
 
 
 def test_the_alerts_sound_when_they_should_and_only_then(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from afterglow.live.domain.decision import Decision, Receipt
 from afterglow.live.domain.guards.metric_totals import refuse_other_totals
 from afterglow.live.domain.guards.stops import GuardStatus
 from afterglow.live.domain.log import Place
-from afterglow.live.domain.notices import judged, noticed
+from afterglow.live.domain.notices import final, judged, noticed
 from afterglow.live.domain.rules import Rules, rules_of
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import WAITING
@@ -288,23 +288,24 @@ class Experiment(CommandMethods):
             return state.told.reported, state.told.silent
 
     def alarmed(self) -> bool:
-        """Whether the last notice of an alarm said that one was raised."""
+        """Whether the last notice of an alarm said that one was raised, and the experiment is not archived."""
         with self._cache.current() as state:
-            return bool(state.told.alarm)
+            return bool(state.told.alarm) and not state.archived
 
     def stopped_by_guards(self) -> int:
         """How many variants guards have disabled."""
         with self._cache.current() as state:
             return len(state.stops)
 
-    def announce(self) -> bool:
+    def announce(self, unless_final: bool = False) -> bool:
         """Append notices of an alarm, a leader or a verdict that was not told yet; whether there were any.
 
-        The verdict is computed before anything is locked. The service calls this after each step.
+        The verdict is computed before anything is locked. The service calls this after each step, and after its start;
+        `unless_final` then leaves out what is over and told.
         """
         with self._cache.current() as state:
             mark = self._cache.mark
-            if state.phase in WAITING:
+            if state.phase in WAITING or (unless_final and final(state)):
                 return False
             now = self._rules.status(self.spec, state, self._verdicts.judge(mark))
         found = noticed(now.verdict)

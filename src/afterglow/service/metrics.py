@@ -32,7 +32,10 @@ class Metrics:
             "afterglow_events", "Records in the logs of experiments.", ["experiment", "kind"], registry=registry
         )
         self.step = Gauge("afterglow_step", "The current step.", ["experiment"], registry=registry)
-        self.alarm = Gauge("afterglow_alarm", "1 while an alarm stands.", ["experiment"], registry=registry)
+        self.alarm = Gauge(
+            "afterglow_alarm", "1 while an alarm stands, unless the experiment is archived.", ["experiment"],
+            registry=registry,
+        )  # fmt: skip
         self.guarded = Gauge(
             "afterglow_guarded_variants", "Variants that guards have disabled.", ["experiment"], registry=registry
         )

@@ -56,6 +56,24 @@ def until(client: httpx.Client, *there: tuple[str, ...]) -> dict[tuple[str, ...]
     return found
 
 
+def test_an_alarm_that_a_killed_process_has_not_told_is_told_after_the_start() -> None:
+    gauge = ("afterglow_alarm", "shipping")
+    with quick_folder() as folder:
+        with live.open(Path(folder) / "e.db") as experiments:  # it tells nothing by itself
+            made = experiments.create(**ASKED)
+            made.rewards([(str(number), 10.0) for number in range(9)])
+            made.close_step()
+            assert made.status().alarm
+        with in_thread(Path(folder) / "e.db") as client:
+            until(client, gauge)
+            kinds = [one["kind"] for one in client.get("/v1/experiments/shipping/events").json()["items"]]
+            assert kinds.count("alarm_raised") == 1
+            for command in ("stop", "archive"):
+                client.post(f"/v1/experiments/shipping/{command}", json={"reason": "done"}).raise_for_status()
+            until(client, ("afterglow_events_total", "shipping", "archive"))
+            assert samples(client)[gauge] == 0
+
+
 def test_metrics_count_what_happened(client: httpx.Client) -> None:
     client.post("/v1/experiments", json=ASKED).raise_for_status()
     for key in "aab":

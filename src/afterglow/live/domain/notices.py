@@ -35,6 +35,11 @@ def noticed(verdict: Verdict) -> Noticed:
     return Noticed(verdict.alarm, best if leads else None, verdict.grade, verdict.sentence)
 
 
+def final(state: AnyState) -> bool:
+    """Whether the experiment is over and its verdict was told."""
+    return state.phase is Phase.OVER and state.told.grade in FINAL
+
+
 def following(spec: Spec, state: AnyState, phase: Phase) -> list[Event]:
     """Notices that follow from the state; `phase` is the one before the last events."""
     made, told = list[Event](), state.told

@@ -1,10 +1,12 @@
 """A background thread that appends notices of alarms, leaders and verdicts after steps have ended.
 
 It computes for a fifth of the time at most, so that a verdict on many variants, or on many experiments whose steps end
-together, doesn't hold up calls.
+together, doesn't hold up calls. After a start all experiments are judged once, beside those that change: the process
+before may have ended between a step and its notices.
 """
 
 import logging
+from collections import deque
 from threading import Event, Thread
 from time import monotonic
 
@@ -16,6 +18,7 @@ LOG = logging.getLogger("afterglow.service")
 LOOK = 1.0  # seconds between looks at the heads of the logs
 LEAST = 0.1  # seconds between two passes
 SHARE = 0.2  # of a core
+BUDGET = 0.05  # seconds for experiments that were there at the start, between two looks at the heads
 
 
 class Announcer:
@@ -23,6 +26,7 @@ class Announcer:
         self.experiments = experiments
         self.closing = Event()
         self.seen: dict[str, Place] | None = None  # places that were judged
+        self.first = deque[str]()  # experiments that were there at the start and are not judged yet
         self.thread = Thread(target=self.run, name="afterglow-announcer", daemon=True)
 
     def start(self) -> None:
@@ -38,7 +42,7 @@ class Announcer:
             pulse = self.experiments.pulse()
             try:
                 self.look()
-                self.experiments.wait(LOOK, pulse)
+                self.experiments.wait(LEAST if self.first else LOOK, pulse)
             except Unavailable:
                 self.closing.wait(LOOK)  # the ticker says so
             except Exception:
@@ -47,19 +51,24 @@ class Announcer:
             self.closing.wait(LEAST)
 
     def look(self) -> None:
-        """Judge every experiment whose log has grown."""
+        """Judge every experiment whose log has grown, and some of those that were there at the start."""
         heads = self.experiments.places()
         if self.seen is None:
-            self.seen = heads
+            self.seen = dict(heads)
+            self.first.extend(heads)
         for name, head in heads.items():
             if self.seen.get(name) != head and not self.closing.is_set():
                 self.judge(name)
                 self.seen[name] = head
+        end = monotonic() + BUDGET
+        while self.first and monotonic() < end and not self.closing.is_set():
+            self.judge(self.first[0], first=True)
+            self.first.popleft()
 
-    def judge(self, name: str) -> None:
+    def judge(self, name: str, first: bool = False) -> None:
         began = monotonic()
         try:
-            self.experiments.get(name).announce()
+            self.experiments.get(name).announce(unless_final=first)
         except Unavailable:
             raise
         except Exception as error:  # the ticker says that an experiment can't go on

@@ -165,8 +165,8 @@ class Ticker:
             for arm in served:
                 metrics.decisions.labels(name, self.experiments.get(name).variants[arm]).inc()
             metrics.step.labels(name).set(body["step"] + 1)
-        elif one.kind in ("alarm_raised", "alarm_cleared"):
-            metrics.alarm.labels(name).set(one.kind == "alarm_raised")
+        elif one.kind in ("alarm_raised", "alarm_cleared", "archive", "unarchive"):
+            metrics.alarm.labels(name).set(self.experiments.get(name).alarmed())
         elif one.kind in ("guarded", "enable"):
             metrics.guarded.labels(name).set(self.experiments.get(name).stopped_by_guards())
         elif one.kind == "missed":
