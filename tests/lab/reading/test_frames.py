@@ -13,6 +13,7 @@ import pytest
 from afterglow import fit, plan
 from afterglow.errors import BadValue
 from afterglow.lab import read_steps, read_totals
+from afterglow.lab.plan.past_totals import summarised_history
 from afterglow.lab.reading import read_panel
 
 START = datetime(2026, 3, 2, tzinfo=UTC)
@@ -22,8 +23,9 @@ COLUMNS: dict[str, list[Any]] = {"when": HOURS, "sales": TOTALS, "variant": Rand
 FRAMES: list[Callable[[dict[str, list[Any]]], Any]] = [
     pandas.DataFrame, polars.DataFrame, polars.LazyFrame, pyarrow.table, dict,
     lambda columns: pandas.DataFrame(columns).set_index("when"),
+    lambda columns: [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
 ]  # fmt: skip
-NAMES = ["pandas", "polars", "lazy", "arrow", "dict", "indexed"]
+NAMES = ["pandas", "polars", "lazy", "arrow", "dict", "indexed", "rows"]
 EVERY = pytest.mark.parametrize("frame", FRAMES, ids=NAMES)
 
 
@@ -52,13 +54,32 @@ def test_fit_and_plan_take_frames() -> None:
     assert found.to_dict()["verdict"]
 
 
+def test_lists_with_times_need_no_names() -> None:
+    pairs = list(zip(HOURS, TOTALS, strict=True))
+    totals = read_totals(pairs)
+    assert (totals.values, totals.step) == (TOTALS, timedelta(hours=1))
+    past = summarised_history(pairs, None, 2, {})
+    assert past.read == "60 totals of an hour from column '2', 2 Mar 2026 to 4 Mar 2026 11:00"
+    steps = read_steps(list(zip(HOURS, COLUMNS["variant"], TOTALS, strict=True)))
+    assert (steps.arm, steps.total) == (COLUMNS["variant"], TOTALS)
+
+
+def test_a_key_that_a_row_lacks_is_unknown() -> None:
+    rows: list[dict[str, Any]] = [{"when": when, "sales": total} for when, total in zip(HOURS, TOTALS, strict=True)]
+    del rows[3]["sales"]
+    assert [place for place, value in enumerate(read_totals(rows).values) if value != value] == [3]
+
+
 @pytest.mark.parametrize(
     ("source", "said"),
     [
         ({"a": [1, 2], "b": [1]}, "columns must be equally long and not empty, got {'a': 2, 'b': 1}"),
         ({}, "columns must be equally long and not empty"),
         (pandas.DataFrame({"sales": []}), "the data frame has no rows"),
-        (type("Odd", (), {"columns": ["a"]})(), "a table must be a path, CSV text, a data frame or a dict of columns"),
+        (type("Odd", (), {"columns": ["a"]})(), "a table must be a path, CSV text, a data frame, a dict of c"),
+        ([(1, 2.0), (2,)], "rows must be all dicts, or all tuples of the same length, got (2,) as row 2"),
+        ([{"a": 1}, (1, 2)], "rows must be all dicts, or all tuples of the same length"),
+        ([(1, 2.0), 3.0], "got 3.0 as row 2"),
     ],
 )
 def test_what_is_no_table_is_refused(source: Any, said: str) -> None:

@@ -42,7 +42,7 @@ def judged(
     means = [found.mean(arm)[0] for arm in range(len(names))]
     best = int(np.argmax(means))
     others = [arm for arm in range(len(names)) if arm != best]
-    chance = chances(found, len(names))[best]
+    chance = float(chances(found, len(names))[best])
     rows = [found.difference(best, other, len(names) * (len(names) - 1) // 2) for other in others]
     nearest = min(rows, key=lambda row: row[1])
     second = names[others[rows.index(nearest)]]

@@ -5,19 +5,20 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
+from typing import cast
 
 from afterglow.checks import choice, whole
 from afterglow.errors import BadFormat, BadValue, Sentence, argument
 from afterglow.lab.history.estimate import History, estimate
 from afterglow.lab.history.forecast import less_expected
 from afterglow.lab.plan.scenario import Forecast
-from afterglow.lab.reading.frames import Columns, Frame, is_table
+from afterglow.lab.reading.frames import Columns, Frame, Rows, is_table
 from afterglow.lab.reading.tables import Totals, read_totals
 from afterglow.lab.rendering.durations import MONTH, lasting
 from afterglow.lab.rendering.rounding import amount
 
 READING = ("step", "column", "decimal", "zone", "missing", "expected")  # how to read a file
-Past = str | Path | Frame | Columns | Totals | Sequence[float]
+Past = str | Path | Frame | Columns | Rows | Totals | Sequence[float]
 SHARED = 0.8  # maximum share of steps with several rows
 WORTHWHILE = 0.1  # share of the noise below which expected totals are left out
 WORTH = 0.7  # a longer cycle is mentioned if it leaves at most this share of the noise
@@ -74,12 +75,12 @@ def summarised_history(past: Past, season: int | None, window: int, reading: Map
 
 
 def totals_of(past: Past, reading: Mapping[str, str]) -> Totals:
-    """A history as it was given: a file, a data frame, columns, totals that are read, or plain numbers."""
+    """A history as it was given: a file, a data frame, columns, rows, totals that are read, or plain numbers."""
     if isinstance(past, Totals):
         return past
-    if isinstance(past, str | Path | Mapping | Frame):
+    if isinstance(past, str | Path) or is_table(past):
         return read_totals(past, **reading)
-    return Totals(list(past), None, None, [])
+    return Totals(list(cast("Sequence[float]", past)), None, None, [])
 
 
 def with_forecast(

@@ -1,4 +1,4 @@
-"""Data frames of pandas, Polars and Arrow, and columns as lists, read like CSV files.
+"""Data frames of pandas, Polars and Arrow, and columns or rows as lists, read like CSV files.
 
 A frame is written as CSV text, so that names of columns, times, gaps and units are recognised in the same way, whatever
 the table comes from. An index of a pandas frame that has a name or times is a column too.
@@ -7,7 +7,7 @@ the table comes from. An index of a pandas frame that has a name or times is a c
 import csv
 from collections.abc import Mapping, Sequence
 from io import StringIO
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeGuard, cast, runtime_checkable
 
 from afterglow.errors import BadValue, MissingExtra
 
@@ -21,17 +21,28 @@ class Frame(Protocol):
 
 
 Columns = Mapping[str, Sequence[Any]]
+Rows = Sequence[Mapping[str, Any]] | Sequence[Sequence[Any]]
+KINDS = "a path, CSV text, a data frame, a dict of columns or a list of rows"
 
 
-def is_table(source: object) -> bool:
-    """Whether it is a frame or columns, not a path, text or totals alone."""
-    return isinstance(source, Mapping | Frame)
+def is_table(source: object) -> TypeGuard["Frame | Columns | Rows"]:
+    """Whether it is a frame, columns or rows, not a path, text or totals alone."""
+    return isinstance(source, Mapping | Frame) or is_rows(source)
 
 
-def text_of(source: "Frame | Columns") -> str:
+def is_rows(source: object) -> TypeGuard[Rows]:
+    """Whether it is a list whose items are rows: dicts, or tuples such as (time, total)."""
+    if not isinstance(source, list | tuple) or not source:
+        return False
+    return isinstance(source[0], Mapping | list | tuple)
+
+
+def text_of(source: "Frame | Columns | Rows") -> str:
     """The table as CSV text."""
     if isinstance(source, Mapping):
         return text_of_columns(source)
+    if is_rows(source):
+        return text_of_rows(source)
     try:
         import narwhals  # noqa: PLC0415  only frames need it
     except ImportError:
@@ -40,7 +51,7 @@ def text_of(source: "Frame | Columns") -> str:
         frame = narwhals.from_native(with_index(source))
     except TypeError:
         raise BadValue(
-            f"a table must be a path, CSV text, a data frame or a dict of columns, got {type(source).__name__}",
+            f"a table must be {KINDS}, got {type(source).__name__}",
             field="source",
         ) from None
     eager = frame.collect() if isinstance(frame, narwhals.LazyFrame) else frame
@@ -66,10 +77,26 @@ def text_of_columns(columns: Columns) -> str:
     lengths = {name: len(values) for name, values in columns.items()}
     if not lengths or 0 in lengths.values() or len(set(lengths.values())) > 1:
         raise BadValue(f"columns must be equally long and not empty, got {lengths}", field="source")
+    return written([tuple(columns), *zip(*columns.values(), strict=True)])
+
+
+def text_of_rows(rows: Rows) -> str:
+    """Rows as dicts, where a missing key is unknown, or as tuples, equally long and in the order of their columns."""
+    if all(isinstance(row, Mapping) for row in rows):
+        named = cast("Sequence[Mapping[str, Any]]", rows)
+        names = list(dict.fromkeys(name for row in named for name in row))
+        return written([names, *([row.get(name) for name in names] for row in named)])
+    width = len(rows[0])
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, list | tuple) or len(row) != width:
+            what = "rows must be all dicts, or all tuples of the same length"
+            raise BadValue(f"{what}, got {row!r} as row {number:,}", field="source")
+    return written(cast("Sequence[Sequence[Any]]", rows))
+
+
+def written(rows: Sequence[Sequence[Any]]) -> str:
     into = StringIO()
-    writer = csv.writer(into, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([cell(value) for value in row] for row in zip(*columns.values(), strict=True))
+    csv.writer(into, lineterminator="\n").writerows([cell(value) for value in row] for row in rows)
     return into.getvalue()
 
 

@@ -17,13 +17,13 @@ from pathlib import Path
 
 from afterglow.errors import BadFormat
 from afterglow.files import read_whole
-from afterglow.lab.reading.frames import Columns, Frame, text_of
+from afterglow.lab.reading.frames import Columns, Frame, Rows, text_of
 from afterglow.lab.reading.numbers import is_whole
 
 SEPARATORS = {"\t": "tab", ";": "semicolon", "|": "pipe", ",": "comma"}  # a comma is the least sure sign
 MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 DIGITS = re.compile(r"[-+]?\d+")
-Source = str | Path | bytes | Frame | Columns
+Source = str | Path | bytes | Frame | Columns | Rows
 
 
 @dataclass
