@@ -10,7 +10,9 @@ from hypothesis import HealthCheck, settings
 
 from support.docs.blocks import Mismatch, run_document
 
-pytest_plugins = ["pytester", "support.service.live_fixtures", "support.service.page_fixtures"]
+pytest_plugins = [
+    "pytester", "support.not_tested", "support.service.live_fixtures", "support.service.page_fixtures",
+]  # fmt: skip
 
 settings.register_profile(
     "repeatable", derandomize=True, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow]
