@@ -83,6 +83,11 @@ class GuardCase:
         self.share = share
         self.horizon = horizon
 
+    @property
+    def silent(self) -> int:
+        """Washed steps of all arms if their totals are all 0, as those of a metric that nobody reports; else 0."""
+        return 0 if self.largest > 0 else sum(one.steps for one in self.batches.arms)
+
     @cached_property
     def noises(self) -> list[NoiseVariance] | None:
         """The noise of all arms; None while it is unknown."""

@@ -86,6 +86,24 @@ def test_the_page_shows_each_guard(client: httpx.Client, visitor: Visitor, stopp
         pytest.fail("the gauge doesn't count the stop")
 
 
+def test_the_page_names_guards_that_cant_see(client: httpx.Client, visitor: Visitor) -> None:
+    made = {"name": "blind", "variants": ["49", "59"], "window": 1, "horizon": 200, "policy": "switchback",
+            "guards": {"complaints": {"at_most": "+10%"}}}  # fmt: skip
+    assert client.post("/v1/experiments", json=made).status_code == 201
+    (row,) = client.get("/v1/experiments/blind/guards").json()["items"]
+    assert row["state"] == "waiting"
+    for step in range(3):
+        client.post(f"/v1/experiments/blind/steps/{step}", json={"total": 1.0})
+    (row,) = client.get("/v1/experiments/blind/guards").json()["items"]
+    assert (row["state"], row["missing"]) == (
+        "unreported", "nothing but 0 was reported of complaints in 3 counted steps"
+    )  # fmt: skip
+    client.post("/v1/experiments/blind/disable", json={"variant": "49", "reason": "sold out"})
+    page = visitor.read("/experiments/blind").text
+    assert "Guards can’t watch complaints: nothing but 0 was reported of it so far." in page
+    assert "49 is the control: while it is disabled, limits against it (complaints) are those of before." in page
+
+
 def test_guards_are_written_into_the_form_line_by_line(client: httpx.Client, visitor: Visitor) -> None:
     visitor.read("/new")
     asked = {"name": "form", "variants": "a\nb", "window": "2", "reward_max": "5", "horizon": "500"}

@@ -277,7 +277,7 @@ class GuardReading(Answered):
     variant: str
     limit_words: str
     state: Annotated[
-        Literal["waiting", "watching", "beyond", "stopped", "withdrawn"],
+        Literal["waiting", "unreported", "watching", "beyond", "stopped", "withdrawn"],
         Field(description="`stopped`: disabled by this guard. `beyond`: shown, but it may not be disabled."),
     ]
     mean: Annotated[float | None, Field(description="The variant's mean.")]

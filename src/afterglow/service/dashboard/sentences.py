@@ -39,6 +39,7 @@ def conditions(spec: Spec, status: Status) -> list[str]:
     if status.disabled:
         verb = "is" if len(status.disabled) == 1 else "are"
         sentences.append(f"{', '.join(status.disabled)} {verb} disabled and won’t be served.")
+    sentences += blind_guards(spec, status)
     if status.held:
         sentences.append(
             "Held: the clock has jumped, and the current step goes on until it is right again or accepted."
@@ -49,6 +50,19 @@ def conditions(spec: Spec, status: Status) -> list[str]:
             "plan may still arrive."
         )
     return sentences
+
+
+def blind_guards(spec: Spec, status: Status) -> list[str]:
+    """Guards that can't stop anything as it is."""
+    names, control = [one.name for one in spec.guards if one.relative], spec.variants[spec.control]
+    unseen = dict.fromkeys(row.metric for row in status.guards if row.state == "unreported")
+    found = [f"Guards can’t watch {metric}: nothing but 0 was reported of it so far." for metric in unseen]
+    if names and control in status.disabled:
+        against = ", ".join(names)
+        found.append(
+            f"{control} is the control: while it is disabled, limits against it ({against}) are those of before."
+        )
+    return found
 
 
 def planned(spec: Spec, why: Explanation) -> str:

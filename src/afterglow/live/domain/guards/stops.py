@@ -31,9 +31,9 @@ DIGITS = 6  # of figures in events: significant ones
 class GuardStatus:
     """How one guard sees one variant, per step and in the unit of the metric.
 
-    `state` is `waiting` (no interval yet), `watching`, `beyond` (shown, but it may not be disabled), `stopped`
-    (disabled by this guard; the figures are those of that step) or `withdrawn` (the same, and the steps that showed it
-    are void now).
+    `state` is `waiting` (no interval yet), `unreported` (of the metric nothing but 0 is known, of any variant),
+    `watching`, `beyond` (shown, but it may not be disabled), `stopped` (disabled by this guard; the figures are those
+    of that step) or `withdrawn` (the same, and the steps that showed it are void now).
     """
 
     guard: str
@@ -195,7 +195,10 @@ class GuardsCase:
         names = (guard.name, guard.metric, self.spec.variants[arm], guard.words())
         if stop is not None and stop.guard == place:
             return GuardStatus(*names, "withdrawn" if stop.withdrawn else "stopped", *stop.figures, None, stop.step)
-        excess = self.cases[place].excess(arm)
+        excess, silent = self.cases[place].excess(arm), self.cases[place].silent
+        if silent:
+            missing = f"nothing but 0 was reported of {guard.metric} in {counted_steps(silent)}"
+            return GuardStatus(*names, "unreported", None, None, None, None, None, missing, None)
         state = "waiting" if excess.missing is not None else "watching"
         if (place, arm) in self.exceeded or excess.beyond:
             state = "beyond"
@@ -203,6 +206,10 @@ class GuardsCase:
             *names, state, in_units(excess.level), in_units(excess.limit), in_units(excess.mean), in_units(excess.low),
             in_units(excess.high), excess.missing, None,
         )  # fmt: skip
+
+
+def counted_steps(steps: int) -> str:
+    return "1 counted step" if steps == 1 else f"{steps:,} counted steps"
 
 
 def in_units(amount: float | None) -> float | None:

@@ -12,6 +12,7 @@ from afterglow.service.dashboard.numbers import figure, sign
 
 WORDS = {
     "waiting": "no interval yet",
+    "unreported": "nothing is reported",
     "watching": "within what is allowed, by what is known",
     "beyond": "beyond the limit; it is not disabled",
     "stopped": "disabled",
