@@ -231,6 +231,8 @@ class SimulatedStore:
         self.go_wrong(0)
         yield self.found(name)
 
+    aside = reading
+
     @contextmanager
     def writing(self, name: str) -> Iterator[Tables]:
         with self.change(name, self.found(name).copied()) as tables:

@@ -1,6 +1,7 @@
 """What every store of experiments promises."""
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -46,6 +47,27 @@ def test_an_empty_store_has_no_experiment_and_says_so(store: Store) -> None:
 def test_any_text_may_be_asked_for(store: Store, name: str) -> None:
     with pytest.raises(UnknownName), store.reading(name):
         pass
+
+
+def test_reading_aside_sees_one_moment_and_nobody_waits_for_it(store: Store) -> None:
+    with store.creating("shop") as log:
+        log.append(chain(3))
+    with store.aside("shop") as aside:
+        records = aside.records()
+        assert next(records).seq == 0
+        with ThreadPoolExecutor(1) as other:
+            other.submit(add_one, store).result(timeout=60)
+        assert [one.seq for one in records] == [1, 2]
+        assert aside.head().seq == 2
+    with store.reading("shop") as log:
+        assert log.head().seq == 3
+    with pytest.raises(UnknownName), store.aside("x"):
+        pass
+
+
+def add_one(store: Store) -> None:
+    with store.writing("shop") as log:
+        log.append(chain(1, 3, chain(3)[-1].hash))
 
 
 def test_a_name_is_taken_once(store: Store) -> None:

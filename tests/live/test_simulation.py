@@ -15,8 +15,8 @@ SEEDS, WITH_UNITS = 1500, 500  # `make bench` runs 200,000 of the first
 
 
 @pytest.fixture(autouse=True)
-def quiet() -> None:
-    logging.getLogger("afterglow").setLevel(logging.CRITICAL)  # records are lost on purpose
+def quiet(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.CRITICAL, "afterglow")  # records are lost on purpose
 
 
 def test_every_promise_holds_in_every_life() -> None:
@@ -57,7 +57,7 @@ def test_a_seed_decides_everything() -> None:
     assert one == other
 
 
-def follow_by_number_alone(self: Follower, log: Reading) -> None:
+def follow_by_number_alone(self: Follower, log: Reading, most: int) -> None:
     """As it was before: nothing notices that records were replaced."""
     if log.head().seq == self.seq:
         return

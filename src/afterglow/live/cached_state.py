@@ -25,7 +25,7 @@ from afterglow.live.domain.log import Place
 from afterglow.live.domain.notices import following
 from afterglow.live.domain.rules import rules_of
 from afterglow.live.domain.spec import Spec
-from afterglow.live.follower import ACCEPT, Diverged, Follower
+from afterglow.live.follower import ACCEPT, ALL, MANY, Diverged, FarBehind, Follower
 from afterglow.live.store.contract import Reading, Store, Writing
 
 LOG = logging.getLogger("afterglow.live")
@@ -238,23 +238,42 @@ class CachedState:
                 self.show(since)
                 yield log
 
+    @contextmanager
+    def aside(self) -> Iterator[Reading]:
+        """The log, as far as the current state has it; other experiments don't wait."""
+        with self.current(), self.store.aside(self.name) as log:
+            yield log
+
     def enter(self, stack: ExitStack, begin: Callable[[str], AbstractContextManager[Begun]]) -> Begun:
         """Begin a transaction and follow the log; begin again if it is not the log that was followed before."""
+        known, most = self.copy.seq, MANY
         for _ in range(TRIES):
             with ExitStack() as attempt:
                 log = attempt.enter_context(begin(self.name))
                 self.since = monotonic()  # others wait from now on
-                known = self.copy.seq
                 try:
-                    self.copy.follow(log)
+                    self.copy.follow(log, most)
                 except Diverged as diverged:
                     self.start_again(diverged)
+                    continue
+                except FarBehind:
+                    attempt.close()
+                    self.read_aside()
+                    most = ALL
                     continue
                 if 0 <= known < self.copy.accepted:
                     self.watch.believe()
                 stack.enter_context(attempt.pop_all())
                 return log
         raise Unavailable(f"the log of {self.name!r} is being replaced; try again")
+
+    def read_aside(self) -> None:
+        """Read most of the log where nobody waits for it, so that the transaction has little to read."""
+        try:
+            with self.store.aside(self.name) as log:
+                self.copy.follow(log)
+        except Diverged as diverged:
+            self.start_again(diverged)
 
     def start_again(self, diverged: Diverged) -> None:
         """Forget what the log no longer has, and say so."""

@@ -388,23 +388,23 @@ class Experiment(CommandMethods):
         if unit is not None or self.spec.units:
             known_unit("unit", unit, self.spec.units)
         step = whole("step", step, 0)
-        with self._cache.current(), self._cache.reading() as log:
+        with self._cache.aside() as log:
             return self._cache.copy.explain(log, step, unit)
 
     def steps(self, first: int = 0, count: int | None = None) -> list[Step]:
         """Variant, role and total of each step, from `first` on; with units, one row for each unit of each step."""
         first, count = whole("first", first, 0), None if count is None else whole("count", count, 0)
-        with self._cache.current(), self._cache.reading() as log:
+        with self._cache.aside() as log:
             return self._cache.copy.steps(log, first, count)
 
     def events(self, after: int = -1, count: int | None = None) -> list[LogEntry]:
         """The records of the log after number `after`."""
-        with self._cache.current(), self._cache.reading() as log:
+        with self._cache.aside() as log:
             return log_entries(log, after, count)
 
     def verify(self) -> Verification:
         """Replay the whole log and compare hashes, decisions, totals and snapshots."""
-        with self._cache.lock, self._cache.store.reading(self.name) as log:
+        with self._cache.store.aside(self.name) as log:
             return verify(self.name, log)
 
     def __repr__(self) -> str:

@@ -6,7 +6,7 @@ from heapq import merge
 from itertools import islice
 from math import inf
 from pathlib import Path
-from threading import RLock
+from threading import Lock
 from time import monotonic
 from typing import Any, NamedTuple
 
@@ -59,7 +59,8 @@ class Experiments:
         self._clock = clock or store.now
         self._watch = ClockWatch(readings(store, clock, monotonic), self._clock)
         self._watch.times()  # followed from now on
-        self._turn = RLock()
+        self._turn = Lock()
+        self._opening = dict[str, Lock]()  # experiments that are being opened
         self._open = dict[str, Experiment]()
         self._signal = ChangeSignal()
         self._schedule = TickSchedule(store.heads, store.names, store.alone, self._open, self._signal)
@@ -108,9 +109,13 @@ class Experiments:
         if known is not None:
             return known
         with self._turn:
-            if name not in self._open:
-                self._open[name] = Experiment(self._store, name, self._watch, self._signal)
-            return self._open[name]
+            turn = self._opening.setdefault(name, Lock())
+        try:
+            with turn:  # others open other experiments meanwhile
+                known = self.opened(name) or Experiment(self._store, name, self._watch, self._signal)
+                return self._open.setdefault(name, known)
+        finally:
+            self._opening.pop(name, None)
 
     __getitem__ = get
 
@@ -218,7 +223,7 @@ class Experiments:
         verdicts = list[Verification]()
         for name in self.names() if only is None else only:
             try:
-                with self._store.reading(name) as log:
+                with self._store.aside(name) as log:
                     verdicts.append(verify(name, log))
             except BadDatabase as error:
                 verdicts.append(Verification(name, 0, 0, 0, (str(error),)))

@@ -35,6 +35,8 @@ from afterglow.live.store.contract import Reading, Snapshot, Writing
 from afterglow.live.voided_steps import SET_ASIDE, VoidedSteps
 
 EVERY = 1000  # records between snapshots, more where they are large
+MANY = 100  # records that are read and replayed while others may have to wait
+ALL = 1 << 62  # more records than any log has
 ALL_SPANS = 1 << 62  # a number that no span has
 BYTES = 50  # of snapshots for each record
 ACCEPT = "accept_clock"  # the event from which on records may have earlier times than before
@@ -82,6 +84,10 @@ class Diverged(Exception):
         self.head = head
 
 
+class FarBehind(Exception):
+    """The log has many records that this process has not read: it is to be read aside, where nobody waits."""
+
+
 class Follower:
     """The state after record `seq`. `follow` reads on, `happen` adds records."""
 
@@ -105,15 +111,16 @@ class Follower:
             -1,
         )  # expected totals, and the last record that was searched for them
 
-    def follow(self, log: Reading) -> None:
+    def follow(self, log: Reading, most: int = ALL) -> None:
+        """Read on; `FarBehind` if there are more than `most` records to replay."""
         try:
-            self.read_on(log)
+            self.read_on(log, most)
         except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
             if isinstance(error, AfterglowError):
                 raise
             raise BadDatabase(f"the log of {self.name!r} can't be read: {error!r}; go back to a backup") from error
 
-    def read_on(self, log: Reading) -> None:
+    def read_on(self, log: Reading, most: int = ALL) -> None:
         """Apply records that others, or an earlier process, have added; `Diverged` if the log is not the one followed.
 
         The last record that this copy has must still be in the log, with the same hash.
@@ -127,6 +134,8 @@ class Follower:
             records = log.records(self.seq)
         elif not self.place().is_of(next(records, NO_RECORD)):
             raise Diverged(self.place(), head)
+        if head.seq - self.seq > most:
+            raise FarBehind
         for record in records:
             self.take(record)
 

@@ -258,9 +258,10 @@ def test_a_backup_to_a_full_disk_leaves_nothing_behind(played: Path, tmp_path: P
         store: Any = experiments._store
         connect = sqlite3.connect
 
-        def small(path: Path) -> sqlite3.Connection:
-            made = connect(path)
-            made.execute("PRAGMA max_page_count = 3").fetchall()
+        def small(path: Path, **given: Any) -> sqlite3.Connection:
+            made: sqlite3.Connection = connect(path, **given)
+            if Path(path) == tmp_path / "copy.db":
+                made.execute("PRAGMA max_page_count = 3").fetchall()
             return made
 
         with pytest.MonkeyPatch.context() as patch:

@@ -30,7 +30,7 @@ def back_up(source: Store, address: str | Path) -> None:
         return
     target = access(address)
     try:
-        with source.session(change=False) as old, target.session(change=True) as new:
+        with source.apart() as old, target.session(change=True) as new:
             if any(new.row(f"SELECT 1 FROM {table} LIMIT 1") for table in TABLES):
                 raise Conflict(
                     f"{without_password(str(address))} has experiments or tokens already; name an empty database",

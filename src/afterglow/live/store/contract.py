@@ -22,6 +22,7 @@ from typing import NamedTuple, Protocol
 from afterglow.live.domain.log import Place, Record
 from afterglow.live.domain.step_rows import StepRow
 from afterglow.live.store.access import Access
+from afterglow.live.store.session import Session
 from afterglow.live.store.steady_time import ClockReading
 
 
@@ -149,6 +150,12 @@ class Store(Access, Protocol):
 
     def reading(self, name: str) -> AbstractContextManager[Reading]:
         """UnknownName if there is none."""
+
+    def apart(self) -> AbstractContextManager[Session]:
+        """A transaction to read, for what takes long: no other call waits for it."""
+
+    def aside(self, name: str) -> AbstractContextManager[Reading]:
+        """The same as `reading`, for what takes long: no other call waits for it."""
 
     def writing(self, name: str) -> AbstractContextManager[Writing]:
         """UnknownName if there is none."""

@@ -98,6 +98,17 @@ class PostgresStore(TableAccess):
     def reading(self, name: str) -> AbstractContextManager[TableLog]:
         return self.log(name, change=False)
 
+    @contextmanager
+    def aside(self, name: str) -> Iterator[TableLog]:
+        with self.apart() as session:
+            yield TableLog(session, number_of(session, name))
+
+    @contextmanager
+    def apart(self) -> Iterator[PostgresSession]:
+        with self.session(change=False) as session:
+            session.run("SET LOCAL idle_in_transaction_session_timeout = 0")  # it locks nothing
+            yield session
+
     def writing(self, name: str) -> AbstractContextManager[TableLog]:
         return self.log(name, change=True, lock=f"FROM pg_advisory_xact_lock({LOCKS}, ?)")
 

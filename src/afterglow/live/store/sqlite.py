@@ -4,7 +4,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from threading import RLock
 from weakref import finalize
@@ -66,16 +66,34 @@ class SqliteAccess(TableAccess):
             if self.read_only and change:
                 way_out = "open it without read_only to change it"
                 raise OutOfTurn(f"{self.path} was opened to read only", kind="read-only", way_out=way_out)
-            if self.process != os.getpid():
-                raise OutOfTurn(
-                    f"{self.path} was opened by process {self.process}, which forked; open it in each process"
-                )
+            self.refuse_forked()
             if not self.read_only:
                 self.watch.check()
             with self.naming_damage(), transaction(self.base, self.path, BEGIN[change]) as session:
                 yield session
             if change:
                 self.watch.check()  # what was committed must be in the file that will be found
+
+    def refuse_forked(self) -> None:
+        if self.process != os.getpid():
+            raise OutOfTurn(f"{self.path} was opened by process {self.process}, which forked; open it in each process")
+
+    @contextmanager
+    def apart(self) -> Iterator[SqliteSession]:
+        """A transaction to read on a connection of its own, which sees one moment and holds nobody up."""
+        with self.another() as base, self.naming_damage(), transaction(base, self.path, "BEGIN") as session:
+            yield session
+
+    @contextmanager
+    def another(self) -> Iterator[sqlite3.Connection]:
+        """Another connection, to read."""
+        with self.turn:
+            self.refuse_forked()
+            if not self.read_only:
+                self.watch.check()
+            base = connect(self.path, read_only=True)
+        with closing(base):
+            yield base
 
     @contextmanager
     def naming_damage(self) -> Iterator[None]:
@@ -166,6 +184,11 @@ class SqliteStore(SqliteAccess):
             yield TableLog(session, self.number(session, name))
 
     @contextmanager
+    def aside(self, name: str) -> Iterator[TableLog]:
+        with self.apart() as session:
+            yield TableLog(session, number_of(session, name))
+
+    @contextmanager
     def writing(self, name: str) -> Iterator[TableLog]:
         with self.session(change=True) as session:
             yield TableLog(session, self.number(session, name))
@@ -194,10 +217,8 @@ class SqliteStore(SqliteAccess):
         make_private(copy)
         target = sqlite3.connect(copy)
         try:
-            with self.turn, sorry(copy):
-                if not self.read_only:
-                    self.watch.check()
-                self.base.backup(target)
+            with self.another() as base, sorry(copy):
+                base.backup(target)
                 target.execute("PRAGMA journal_mode = DELETE").fetchall()
                 faults = damage(target)
             if faults:
