@@ -22,6 +22,14 @@ def test_an_experiment_without_reports_says_so_at_the_top(client: httpx.Client, 
         client.get("/v1/experiments/shipping/current")
     text = visitor.read("/experiments/shipping").text
     assert "Nothing was ever reported, in 3 steps. Steps are not learned from until the first report." in text
+    assert "Let it run" not in text
+    create(client, name="a-draft", start=False)
+    overview = visitor.read("/")
+    listed = [one.rpartition("/")[2] for one in overview.links if "/experiments/" in one]
+    assert listed == ["shipping", "a-draft"]
+    assert "no reports" in overview.text
+    assert "Nothing was ever reported, in 3 steps." in overview.text
+    assert "/experiments/a-draft" not in visitor.read("/?status=silent").links
     assert client.get("/v1/experiments/shipping").json()["status"]["learned"] == 0
     reward(client, "first")
     clock.hours(1)
@@ -53,7 +61,10 @@ def test_the_list_can_be_searched_filtered_and_ordered(client: httpx.Client, vis
     assert listed("") == ["gamma", "alpha", "beta"]  # the alarm first
     assert listed("order=name") == ["alpha", "beta", "gamma"]
     assert listed("order=newest") == ["gamma", "beta", "alpha"]
-    assert listed("phase=draft") == ["beta"]
+    assert listed("status=draft") == ["beta"]
+    assert listed("status=alarm") == ["gamma"]
+    assert listed("status=exploring") == ["gamma", "alpha"]
+    assert listed("status=proven") == []
     assert listed("q=ALP") == ["alpha"]
     assert listed("q=%3Cscript%3E") == []
     assert "No experiment fits" in visitor.page.text
@@ -136,8 +147,8 @@ def test_archived_experiments_are_listed_only_on_request(client: httpx.Client, v
     page = visitor.read("/")
     assert "/experiments/shipping" not in page.links
     assert "1 of 2 experiments, 1 archived" in page.text
-    assert "/experiments/shipping" not in visitor.read("/?phase=over").links
-    assert "/experiments/shipping" in visitor.read("/?phase=archived").links
+    assert "/experiments/shipping" not in visitor.read("/?status=over").links
+    assert "/experiments/shipping" in visitor.read("/?status=archived").links
     act(visitor, "unarchive", reason="back")
     assert "/experiments/shipping" in visitor.read("/").links
 

@@ -9,7 +9,6 @@ from starlette.responses import JSONResponse, Response
 from afterglow.errors import OutOfTurn
 from afterglow.live import Decision, Experiment
 from afterglow.live.domain.command_table import COMMANDS
-from afterglow.live.domain.notices import SILENT
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.status import Status
 from afterglow.live.follower import LogEntry, Step
@@ -18,12 +17,13 @@ from afterglow.service.dashboard.charts.dates import date_ticks
 from afterglow.service.dashboard.charts.exact_test import exact_rows
 from afterglow.service.dashboard.charts.guards import guard_charts
 from afterglow.service.dashboard.charts.intervals import interval_chart
-from afterglow.service.dashboard.charts.lanes import lanes, quiet, served_in, unit_rows
+from afterglow.service.dashboard.charts.lanes import lanes, served_in, unit_rows
 from afterglow.service.dashboard.charts.timeline import SPAN, runs, timeline, visible_steps
 from afterglow.service.dashboard.charts.totals import known_total, taken_out, totals_chart
 from afterglow.service.dashboard.charts.verdict import verdict_part
 from afterglow.service.dashboard.pages.commands import offered
 from afterglow.service.dashboard.rendering import HEADERS
+from afterglow.service.dashboard.silence import silence
 from afterglow.service.dashboard.visit import Visit
 from afterglow.service.problems import Problem
 
@@ -76,12 +76,15 @@ def page_values(visit: Visit, experiment: Experiment, current: ExperimentView) -
     steps = experiment.steps(first, count)
     own = units_values(spec, status, steps) if spec.units else one_total_values(experiment, status, decision, steps)
     begins, ends = step_begins(experiment, first), step_begins(experiment, first + count)
+    verdict = verdict_part(visit, experiment, status, experiment.progress())
+    if not experiment.silence()[0]:  # nothing was ever reported, so "let it run" would be wrong
+        verdict = verdict._replace(advice="", assumes="")
     return {
         "spec": spec,
         "status": status,
         "decision": decision,
         **own,
-        "verdict": verdict_part(visit, experiment, status, experiment.progress()),
+        "verdict": verdict,
         "guards": guard_charts(spec, status.guards),
         "exact": exact_rows(status.test, status.recommended),
         "planned": planned(visit, experiment, status),
@@ -119,31 +122,6 @@ def units_values(spec: Spec, status: Status, steps: Sequence[Step]) -> dict[str,
         "timeline": lanes(spec, steps), "served": served_in(status), "unit_rows": unit_rows(spec, status),
         "units_test": test,
     }  # fmt: skip
-
-
-def silence(experiment: Experiment) -> str:
-    """What to say at the top if nothing was reported for a while."""
-    reported, steps = experiment.silence()
-    if experiment.first_decision().role == "over":
-        return ""
-    if steps < SILENT:
-        return silent_units(experiment)
-    if reported:
-        return f"Nothing was reported in the last {steps:,} steps. Is the program that reports still running?"
-    return (
-        f"Nothing was ever reported, in {steps:,} steps. Steps are not learned from until the first report. Does a "
-        "program send rewards to this experiment?"
-    )
-
-
-def silent_units(experiment: Experiment) -> str:
-    """What to say if some units have not reported for a while, and others have."""
-    if not experiment.spec.units:
-        return ""
-    names = quiet(experiment.status(), SILENT)
-    shown = f"{', '.join(names[:5])}{' and others' * (len(names) > 5)}"
-    have = "has" if len(names) == 1 else "have"
-    return f"{shown} {have} not reported in the last {SILENT} steps; the other units go on." if names else ""
 
 
 def planned(visit: Visit, experiment: Experiment, status: Status) -> str:

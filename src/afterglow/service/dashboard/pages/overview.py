@@ -1,7 +1,4 @@
-"""The list of all experiments: search, filter by phase, order over all pages; alarms come first.
-
-Archived experiments are listed only where the filter names them.
-"""
+"""The list of all experiments: search, filter by status, order over all pages; alarms come first."""
 
 from hashlib import sha256
 from typing import NamedTuple
@@ -15,14 +12,13 @@ from afterglow.live.domain.log import Place
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.status import Status
 from afterglow.service.dashboard.rendering import HEADERS
-from afterglow.service.dashboard.standing import ListedState
+from afterglow.service.dashboard.silence import silence
+from afterglow.service.dashboard.standing import FILTERS, KNOWN, ListedState
 from afterglow.service.dashboard.visit import Visit
 from afterglow.service.problems import problem_of
 
 PAGE_SIZE = 100  # experiments on one page
 RECENT = 30.0  # seconds for which a grade in the list may be used: computing a hundred takes seconds
-ARCHIVED = "archived"
-PHASES = ("draft", "scheduled", "running", "paused", "over", ARCHIVED)
 ORDERS = {"urgency": "alarms first", "name": "name", "newest": "newest first"}
 LONGEST = 100  # characters of a search
 
@@ -34,6 +30,7 @@ class OverviewRow(NamedTuple):
     spec: Spec | None = None
     status: Status | None = None
     decision: Decision | None = None
+    silence: str = ""  # that nothing was reported for a while
     error: str = ""
 
 
@@ -41,13 +38,13 @@ class Choice(NamedTuple):
     """What a visitor wants to see."""
 
     search: str
-    phase: str
+    status: str
     order: str
     page: int
 
     def query(self, page: int | None = None) -> str:
         """The part of an address that names it."""
-        wanted = {"q": self.search, "phase": self.phase, "order": self.order if self.order != "urgency" else ""}
+        wanted = {"q": self.search, "status": self.status, "order": self.order if self.order != "urgency" else ""}
         number = self.page if page is None else page
         return urlencode(
             {name: value for name, value in wanted.items() if value} | ({"page": number} if number else {})
@@ -59,14 +56,14 @@ def overview(visit: Visit) -> Response:
     names, archived = ordered(visit, known, choice)
     first = choice.page * PAGE_SIZE
     rows = [row(visit, name) for name in names[first : first + PAGE_SIZE]]
-    listed = [(one.name, one.status, one.decision, one.error) for one in rows]
+    listed = [(one.name, one.status, one.decision, one.silence, one.error) for one in rows]
     seen = sha256(repr((listed, len(names))).encode()).hexdigest()[:16]
     if visit.partial:
         if visit.request.query_params.get("seen") == seen:
             return Response(status_code=204, headers=HEADERS)
         return visit.page("overview_rows.html", rows=rows, seen=seen, choice=choice)
     return visit.page(
-        "overview.html", rows=rows, seen=seen, choice=choice, total=len(known), found=len(names), phases=PHASES,
+        "overview.html", rows=rows, seen=seen, choice=choice, total=len(known), found=len(names), filters=FILTERS,
         archived=archived, orders=ORDERS, more=first + PAGE_SIZE < len(names),
     )  # fmt: skip
 
@@ -77,11 +74,13 @@ def knows(visit: Visit, name: str) -> bool:
 
 def chosen(visit: Visit) -> Choice:
     asked = visit.request.query_params
-    phase, order = asked.get("phase", ""), asked.get("order", "")
+    status, order = asked.get("status", ""), asked.get("order", "")
     return Choice(
-        asked.get("q", "").strip()[:LONGEST], phase if phase in PHASES else "", order if order in ORDERS else "urgency",
+        asked.get("q", "").strip()[:LONGEST],
+        status if status in KNOWN else "",
+        order if order in ORDERS else "urgency",
         min(visit.number("page") or 0, 10**6),
-    )  # fmt: skip
+    )
 
 
 def ordered(visit: Visit, known: list[str], choice: Choice) -> tuple[list[str], int]:
@@ -89,7 +88,7 @@ def ordered(visit: Visit, known: list[str], choice: Choice) -> tuple[list[str], 
     heads = visit.dashboard.experiments.places()
     found = {name: standing(visit, name, heads[name]) for name in known if name in heads}
     wanted = choice.search.lower()
-    fits = [name for name, one in found.items() if wanted in name.lower() and fitting(one, choice.phase)]
+    fits = [name for name, one in found.items() if wanted in name.lower() and one.fits(choice.status)]
     archived = sum(one.archived for one in found.values())
     if choice.order == "newest":
         return fits[::-1], archived
@@ -97,19 +96,14 @@ def ordered(visit: Visit, known: list[str], choice: Choice) -> tuple[list[str], 
     return sorted(fits, key=lambda name: (found[name].urgency() if urgent else 0, name)), archived
 
 
-def fitting(one: ListedState, phase: str) -> bool:
-    """Whether an experiment is in a phase; archived ones are in theirs alone."""
-    if one.archived or phase == ARCHIVED:
-        return one.archived and phase == ARCHIVED
-    return phase in ("", one.phase)
-
-
 def standing(visit: Visit, name: str, place: Place) -> ListedState:
     cache = visit.dashboard.cache(name)
     if cache.standing is None or cache.standing.place != place:
         try:
-            status = visit.dashboard.experiments.get(name).status(RECENT)
-            cache.standing = ListedState(place, status.phase, status.alarm is not None, status.archived)
+            experiment = visit.dashboard.experiments.get(name)
+            status, silent = experiment.status(RECENT), bool(silence(experiment))
+            alarm, grade = status.alarm is not None, status.verdict.grade
+            cache.standing = ListedState(place, status.phase, alarm, grade, silent, status.archived)
         except Unavailable:
             raise
         except Exception:  # any error: it is listed with it
@@ -121,6 +115,7 @@ def row(visit: Visit, name: str) -> OverviewRow:
     """The row of an experiment; one that can't be read is listed with its error."""
     try:
         experiment: Experiment = visit.dashboard.experiments.get(name)
-        return OverviewRow(name, experiment.spec, experiment.status(RECENT), experiment.first_decision())
+        status, decision = experiment.status(RECENT), experiment.first_decision()
+        return OverviewRow(name, experiment.spec, status, decision, silence(experiment))
     except Exception as failure:  # any error: the other rows must be shown
         return OverviewRow(name, error=problem_of(failure).detail)

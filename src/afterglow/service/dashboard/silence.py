@@ -1,0 +1,30 @@
+"""What pages say of an experiment into which nothing was reported for a while."""
+
+from afterglow.live import Experiment
+from afterglow.live.domain.notices import SILENT
+from afterglow.service.dashboard.charts.lanes import quiet
+
+
+def silence(experiment: Experiment) -> str:
+    """What to say if nothing was reported in the last steps; empty if something was, and after the end."""
+    reported, steps = experiment.silence()
+    if experiment.first_decision().role == "over":
+        return ""
+    if steps < SILENT:
+        return silent_units(experiment)
+    if reported:
+        return f"Nothing was reported in the last {steps:,} steps. Is the program that reports still running?"
+    return (
+        f"Nothing was ever reported, in {steps:,} steps. Steps are not learned from until the first report. Does a "
+        "program send rewards to this experiment?"
+    )
+
+
+def silent_units(experiment: Experiment) -> str:
+    """What to say if some units have not reported for a while, and others have."""
+    if not experiment.spec.units:
+        return ""
+    names = quiet(experiment.status(), SILENT)
+    shown = f"{', '.join(names[:5])}{' and others' * (len(names) > 5)}"
+    have = "has" if len(names) == 1 else "have"
+    return f"{shown} {have} not reported in the last {SILENT} steps; the other units go on." if names else ""
