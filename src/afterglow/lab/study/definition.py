@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from afterglow.errors import BadValue
 from afterglow.lab.study import fields as check
+from afterglow.lab.study import world_fields
 from afterglow.lab.study.grid import Cell, Grid, grid_of
 from afterglow.policies.registry import AnyPolicy
 from afterglow.worlds.files import only, read_toml
@@ -58,7 +59,7 @@ class StudyDefinition:
         """The cells, with those left out and warnings."""
         with check.naming(self.source):
             entries = check.entries(self.policies, self.source)
-            worlds = check.worlds(self.worlds)
+            worlds = world_fields.worlds(self.worlds)
             axes = {
                 "horizon": check.axis("horizon", self.horizon, check.steps),
                 "runs": check.axis("runs", self.runs, check.count),

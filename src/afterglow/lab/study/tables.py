@@ -24,9 +24,9 @@ from afterglow.engine.outcome import Outcome
 from afterglow.errors import BadFormat
 from afterglow.lab.study.code.policy_files import file_of
 from afterglow.lab.study.code.sources import sources_of
-from afterglow.lab.study.fields import income_text, rewards_text
 from afterglow.lab.study.grid import Cell
 from afterglow.lab.study.journal import KEY, SCHEMA, Stretch, batches_at
+from afterglow.lab.study.world_fields import income_text, rewards_text
 
 ROWS = 100_000  # a row group is closed at the first cell that fills it
 RUNS = pa.schema([column for column in SCHEMA if column.name not in ("curve", "shares")])
