@@ -4,9 +4,9 @@ One arm of three is better by 2, 5 or 10 %, of the demand in the step of the pul
 (additive), and a pull pays within a window by a uniform, a late or a geometric kernel. Every run takes a stretch of a
 series at random. Counted are: runs in which the best arm is found; the captured share of what the best arm would have
 brought beyond the others (one in three at random); how many 95 % intervals of differences hold at the end; runs with
-equal arms in which a verdict is `clear` at the end of any turn; and runs that are rightly `clear` at their end. All
-methods play the same runs, so their differences are paired. The constants of `random-turns` were chosen on the series
-of the folder; those in `held-out` had no part in it.
+equal arms in which a verdict is `clear` at the end of any turn or of the run; and runs that are `clear` at their end,
+rightly and wrongly. All methods play the same runs, so their differences are paired. The constants by which
+`random-turns` plays were chosen on the series of the folder; those in `held-out` had no part in it.
 
     python bench/real_demand.py [--runs 100] [--seed 2026] [--write]     # --write: the tables of docs/real-demand.md
 """
@@ -46,7 +46,7 @@ DESIGNS = {  # of the product: policy, whether it is told the season, whether it
     "switchback": ("switchback", False, False),
     "switchback until half time": ("switchback", False, True),
 }
-DAILY = ("pages", "transactions")
+DAILY = ("pages", "trains", "transactions")
 START, END = "<!-- measured -->", "<!-- end -->"
 
 
@@ -178,6 +178,7 @@ class Cell:
     held: list[float] = field(default_factory=list)  # intervals
     wrong: list[float] = field(default_factory=list)  # runs with equal arms that were ever `clear`
     clear: list[float] = field(default_factory=list)  # runs rightly `clear` at the end
+    mistaken: list[float] = field(default_factory=list)  # runs `clear` at the end for an arm that isn't the best
 
     def add(self, right: bool, captured: float) -> None:
         self.found.append(float(right))
@@ -230,15 +231,17 @@ def play_ours(cell: Cell, name: str, player: Player, run: Run, random: np.random
                 cell.held.append(float(low <= truth <= high))
     if equal:
         states = (unpack(player.policy.State, looks[look]) for look in range(count))
-        cell.wrong.append(float(any(seems_clear(player, one) for one in states)))
+        cell.wrong.append(float(any(seems_clear(player, one) for one in states) or seems_clear(player, state, True)))
     else:
-        cell.clear.append(float(cell.found[-1] > 0 and seems_clear(player, state)))
+        sure = seems_clear(player, state, True)
+        cell.clear.append(float(sure and cell.found[-1] > 0))
+        cell.mistaken.append(float(sure and not cell.found[-1]))
 
 
-def seems_clear(player: Player, state: Any) -> bool:
+def seems_clear(player: Player, state: Any, fixed_end: bool = False) -> bool:
     assert player.policy.recommend is not None
     best = player.policy.recommend(player.settings, state)
-    return is_clear(player.compared(state), best, range(ARMS), 0.95)
+    return is_clear(player.compared(state), best, range(ARMS), 0.95, fixed_end)
 
 
 def main() -> None:

@@ -86,7 +86,8 @@ def by_series(
             row = [against(cells, ours, practitioner, what, **where) for what in ("found", "captured")]
             yield f"| {kind}, {form} | {row[0]} | {row[1]} |"
     yield f"\n`{ours}`: 95 % intervals that hold at the end, for effects of 0 / 2 / 5 / 10 %; runs with equal arms that"
-    yield "were ever `clear`; runs that end rightly `clear`, for effects of 2 / 5 / 10 %; all in %:\n"
+    yield "were ever `clear`; runs that end `clear`, rightly and for an arm that isn't the best, for effects of 2 / 5 /"
+    yield "10 %; all in %:\n"
     yield columns
     held = [by_effect(cells, ours, "held", (0.0, *EFFECTS), series=[name]) for name in names]
     yield f"| intervals hold | {' | '.join(held)} |"
@@ -94,3 +95,5 @@ def by_series(
     yield f"| wrongly `clear` | {' | '.join(wrong)} |"
     clear = [by_effect(cells, ours, "clear", series=[name]) for name in names]
     yield f"| rightly `clear` | {' | '.join(clear)} |"
+    mistaken = [by_effect(cells, ours, "mistaken", series=[name]) for name in names]
+    yield f"| `clear` for another | {' | '.join(mistaken)} |"

@@ -1,6 +1,7 @@
 """Differences between arms: how running looks and the look at the fixed end share the confidence."""
 
 import math
+from dataclasses import replace
 from statistics import NormalDist
 
 import numpy as np
@@ -8,8 +9,9 @@ import pytest
 
 from afterglow.estimation.batch_means import Batches
 from afterglow.estimation.comparison import Comparison, compare
-from afterglow.estimation.modelled import Modelled
+from afterglow.estimation.modelled import modelled
 from afterglow.estimation.noise import noise
+from afterglow.policies.contrasts import Contrasts
 
 
 @pytest.mark.parametrize("reach", [4, 20, 80])
@@ -47,8 +49,13 @@ def test_the_look_at_the_fixed_end_tells_what_running_looks_do_not() -> None:
     assert low > 0  # the interval that is shown agrees
 
 
-def test_a_model_of_the_policy_decides_no_grade_by_one_look() -> None:
-    assert (Modelled.RUNNING, Modelled.FINAL) == (1.0, 0.0)
+def test_a_model_of_the_policy_decides_by_one_look_only_if_its_errors_were_measured_to_hold() -> None:
+    washed = compare(batches_of((0.5, 0.04), (0.55, 0.04)), 1_000)
+    far = Contrasts((0.5, 0.55), (0.0, 0.0, 0.0, 0.05**2 / 2.6**2), 200, 0.01, 100)
+    for final in (False, True):
+        found = modelled(replace(far, final=final), range(2), washed)
+        assert not found.above(1, 0, 0.05)
+        assert found.above(1, 0, 0.05, fixed_end=True) is final
 
 
 def test_an_arm_with_enough_batches_is_judged_by_its_own_noise() -> None:

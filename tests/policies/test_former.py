@@ -12,7 +12,7 @@ from afterglow.errors import BadFormat
 from afterglow.live.domain.spec import policy_of, specify
 from afterglow.policies.registry import FORMER, is_ours, named, version_of
 
-STORED = Path(__file__).parents[1] / "assets" / "former" / "random-turns-1.json"
+STORED = Path(__file__).parents[1] / "assets" / "former"
 
 
 def total(arm: str, step: int) -> float:
@@ -21,11 +21,12 @@ def total(arm: str, step: int) -> float:
     return 300 + waves + (12 if arm == "B" else 0)
 
 
-def test_an_agent_stored_with_the_first_random_turns_decides_as_it_did() -> None:
-    stored = json.loads(STORED.read_text())
+@pytest.mark.parametrize("version", [1, 2])
+def test_an_agent_stored_with_an_earlier_random_turns_decides_as_it_did(version: int) -> None:
+    stored = json.loads((STORED / f"random-turns-{version}.json").read_text())
     agent = Agent.from_json(json.dumps(stored["agent"]))
     agent = Agent.from_json(agent.to_json())  # and it is stored again as what it is
-    assert agent.policy.version == 1
+    assert agent.policy.version == version
     after = []
     while not agent.finished:
         step, arm = agent.step, str(agent.select())
@@ -47,7 +48,8 @@ def test_a_former_version_is_ours_and_older_than_the_present_one(name: str, vers
 
 def test_a_live_experiment_goes_on_with_the_version_it_was_created_with() -> None:
     spec = specify("prices", ["A", "B"], 6, 1200, policy="random-turns", season=24)
-    assert policy_of(spec).version == spec.policy_version == 2
+    assert policy_of(spec).version == spec.policy_version == 3
     assert policy_of(replace(spec, policy_version=1)).version == 1
+    assert policy_of(replace(spec, policy_version=2)).version == 2
     with pytest.raises(BadFormat, match="runs version 99 of random-turns"):
         policy_of(replace(spec, policy_version=99))

@@ -180,6 +180,37 @@ def test_noise_that_outlasts_a_row_widens_the_errors() -> None:
     assert widened(0.9) > 1.4
 
 
+def test_reported_errors_are_by_the_scatter_of_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings, noise = configure(3, 8, season=24), np.random.default_rng(2)
+    made: list[tuple[int, int, np.ndarray]] = []  # kind, turn and columns of a row, the last one what is left of it
+    add = rows.add_squares
+
+    def watched(settings: Settings, state: State, kind: int, share: float, relative: float) -> None:
+        row = np.array(state.work)[:6]
+        row[-1] -= row[:-1] @ np.array(state.slopes)[6 * kind : 6 * kind + 5]
+        turn = (state.clock - 1) // 2 // settings.turn  # slots of two steps
+        made.append((kind, turn, row * math.sqrt(share / relative)))
+        add(settings, state, kind, share, relative)
+
+    monkeypatch.setattr(rows, "add_squares", watched)
+    state, _ = play(settings, settings.turn * 60, lambda arm, step: 5 + 0.3 * arm + float(noise.normal()))
+    mine = [(turn, row) for kind, turn, row in made if kind == state.kind]
+    turns = sorted({turn for turn, _ in mine})
+    design = np.array([row[:-1] for _, row in mine])
+    sums = np.array([sum(row[:-1] * row[-1] for where, row in mine if where == turn) for turn in turns])
+    inverse = np.linalg.inv(design.T @ design)
+    add_up = np.array([[0, 1, 0, 1, 0], [0, 0, 1, 0, 1]])
+    wanted = add_up @ inverse @ sums.T @ sums @ inverse @ add_up.T
+    assert state.turns == len(turns)
+    assert np.array(state.robust).reshape(3, 3)[1:, 1:] == pytest.approx(wanted, rel=1e-6)
+    found, model = fit.contrasts(settings, state), np.array(state.errors)[4]
+    assert found is not None
+    mixed = (fit.SHRUNK * model + state.turns * wanted[0, 0]) / (fit.SHRUNK + state.turns)
+    more = (fit.UNEVEN * state.effects[1]) ** 2
+    assert found.covariances[4] == pytest.approx(fit.WIDER**2 * mixed + more)
+    assert found.freedom == (fit.SHRUNK + state.turns) // 2
+
+
 def test_a_strong_season_and_a_moving_level_hide_nothing() -> None:
     settings, noise = configure(2, 6, season=24), np.random.default_rng(3)
 

@@ -26,7 +26,7 @@ class Modelled(Comparison):
     lasting: int | None = None
     row: float = 1.0  # steps of one
 
-    RUNNING: ClassVar[float] = 1.0  # its one-look intervals are not good enough on real series to decide a grade
+    RUNNING: ClassVar[float] = 1.0  # one-look intervals of a model decide no grade unless it says so
     FINAL: ClassVar[float] = 0.0
 
     @property
@@ -61,6 +61,14 @@ class Modelled(Comparison):
         return [float(self.degrees)]
 
 
+class ModelledToEnd(Modelled):
+    """The same, where intervals of one look at the fixed end were measured to hold (`Contrasts.final`)."""
+
+    __slots__ = ()
+    RUNNING: ClassVar[float] = Comparison.RUNNING
+    FINAL: ClassVar[float] = Comparison.FINAL
+
+
 def modelled(found: Contrasts | None, arms: Sequence[int], washed: Comparison) -> Modelled:
     """The comparison by a policy's model of these arms; `washed`, the ordinary one of all, says if noise lingers."""
     count = len(washed.steps)
@@ -70,7 +78,7 @@ def modelled(found: Contrasts | None, arms: Sequence[int], washed: Comparison) -
         return Modelled(steps, None, places, None, washed.span, washed.window, FEW, lasting=washed.lingers)
     mixture = Mixture((Member(1.0, found.means, found.covariances, 0.0),), 0.0)
     early = max(FEW, found.rows / (EARLY * len(arms)))
-    return Modelled(
+    return (ModelledToEnd if found.final else Modelled)(
         steps, None, places, mixture, washed.span, washed.window, early, found.freedom, found.noise, washed.lingers,
         found.span,
     )  # fmt: skip

@@ -39,7 +39,7 @@ from afterglow.errors import TOO_SHORT, BadValue, argument
 from afterglow.policies.index import DRAWN, Index
 from afterglow.policies.policy import Policy
 from afterglow.policies.turns.fit import FEWEST, contrasts, error, estimate
-from afterglow.policies.turns.rows import take_slot
+from afterglow.policies.turns.rows import end_turn, take_slot
 from afterglow.policies.turns.state import Settings, State, slot_end, start
 
 MOST_SLOTS = 168  # of a season
@@ -118,6 +118,8 @@ def learn(settings: Settings, state: State, arm: int, steps: int, split: int, he
     state.arm = arm
     take_slot(settings, state, arm, steps, head + body)
     state.left -= 1
+    if state.left == 0:
+        end_turn(settings, state)
     if state.left == 0 and state.rows >= state.due:
         estimate(settings, state)
         state.due = state.rows + 1 + state.rows // REFIT
@@ -180,7 +182,7 @@ policy = Policy(
     "random-turns", Settings, State, start, next_hold, learn, configure, leader,
     draws=1,
     adjustable=True,
-    version=2,
+    version=3,
     summary="short turns in random order, compared by a regression that knows the season and a moving level",
     guarantee="no theorem; measured on real demand with a season",
     source="ours, with probability matching (Thompson 1933)",

@@ -39,7 +39,10 @@ WHERE = {
 }
 
 ROUNDS = {"panel-elimination": "panel:policy"}  # that decide for several units
-FORMER = {("random-turns", 1): "former.random_turns_1:policy"}  # earlier versions, for what was stored with them
+FORMER = {  # earlier versions, for what was stored with them
+    ("random-turns", 1): "former.random_turns_1:policy",
+    ("random-turns", 2): "former.random_turns_2:policy",
+}
 
 
 def names() -> list[str]:

@@ -6,7 +6,12 @@ kind under which the rows are most likely is used: all of them predict the next 
 
 What is left of neighbouring rows may still be alike. Surprises are added up over as many rows as a turn has; the
 variance of such sums, over that of single ones times their number, is by how much the noise of a turn exceeds that of
-rows without memory. Where it is above 1, squared errors are multiplied by it.
+rows without memory. Where it is above 1, squared errors are multiplied by it. Turns are shared out by these errors.
+
+*Reported errors* are by the scatter of turns themselves (Liang & Zeger 1986): with $s_g$ the sum over turn $g$ of
+weighted surprises times columns and $A$ the matrix of squares, $A^{-1} \sum_g s_g s_g' A^{-1}$ holds whatever the
+noise within a turn is: a storm that lasts a day, for instance. Turns are few, so the errors above count as `SHRUNK`
+turns more.
 """
 
 import math
@@ -16,7 +21,8 @@ from afterglow.policies.turns.state import KINDS, Settings, State, columns
 
 SINGULAR = 1e-9  # share of a column's squares below which nothing of it is left that other columns don't explain
 TINY = 1e-300
-WIDER = 1.15  # of reported errors: turns depend on what was seen, which least squares doesn't know
+WIDER = 1.1  # of reported errors: turns depend on what was seen, which least squares doesn't know
+SHRUNK = 20  # turns that the model of the noise counts for beside those that were played
 UNEVEN = 0.1  # share of a difference by which effects that are not alike in busy and quiet hours put it wrong
 RUNS = 5.0  # that count for a start,
 LASTING = 1.5  # with this excess of the noise of a turn
@@ -103,6 +109,33 @@ def read(settings: Settings, state: State) -> None:
                 for far in range(settings.bins):
                     total -= state.work[(side * (K - 1) + arm) * m + far * (K - 1) + other]
             state.errors[arm * K + other] = state.noise * total
+    scatter(settings, state)
+
+
+def scatter(settings: Settings, state: State) -> None:
+    """Covariances of the effects by the scatter of turns; `row` is free for products until the next slot."""
+    m, K = columns(settings), settings.arms
+    first = state.kind * m * m
+    for other in range(1, K):
+        for i in range(m - 1):
+            state.row[i] = 0.0
+        for j in range(m - 1):
+            pull = inverse(settings, state, other, j)
+            for i in range(m - 1):
+                state.row[i] += state.products[first + i * m + j] * pull
+        for arm in range(1, K):
+            total = 0.0
+            for i in range(m - 1):
+                total += inverse(settings, state, arm, i) * state.row[i]
+            state.robust[arm * K + other] = total
+
+
+def inverse(settings: Settings, state: State, arm: int, column: int) -> float:
+    """The row of the inverse matrix that adds up an arm's bins, in `work` after a sweep."""
+    m, total = columns(settings), 0.0
+    for side in range(settings.bins):
+        total -= state.work[(side * (settings.arms - 1) + arm) * m + column]
+    return total
 
 
 def error(settings: Settings, state: State, arm: int, other: int) -> float:
@@ -119,11 +152,17 @@ def contrasts(settings: Settings, state: State) -> Contrasts | None:
     pairs = list(zip(state.pulls, state.effects, strict=True))
     level = (state.total - sum(pulls * effect for pulls, effect in pairs)) / state.clock
     slot = settings.season / settings.slots
+    turns = state.turns + SHRUNK
+    both = zip(state.errors, state.robust, strict=True)
+    shared = [(SHRUNK * model + state.turns * seen) / turns for model, seen in both]
+    model, seen = (sum(errors[:: settings.arms + 1]) for errors in (state.errors, shared))
+    ratio = WIDER * WIDER * (seen / model if model > 0.0 else 1.0)
     products = [UNEVEN * UNEVEN * one * other for one in state.effects for other in state.effects]
     return Contrasts(
         tuple(level + effect for effect in state.effects),
-        tuple(WIDER * WIDER * value + more for value, more in zip(state.errors, products, strict=True)),
-        state.freedom, WIDER * WIDER * state.noise * state.repeats / state.weight[state.kind],
+        tuple(WIDER * WIDER * value + more for value, more in zip(shared, products, strict=True)),
+        min(state.freedom, turns // 2), ratio * state.noise * state.repeats / state.weight[state.kind],
         settings.horizon / slot / settings.turn,
         slot,
+        final=True,
     )  # fmt: skip

@@ -138,7 +138,11 @@ def add_squares(settings: Settings, state: State, kind: int, share: float, relat
     weight = share / relative
     state.logs[kind] += math.log(relative / share)
     state.weight[kind] += 1.0 / relative
+    rest = state.work[m - 1]
+    for i in range(m - 1):
+        rest -= state.slopes[kind * m + i] * state.work[i]
     for i in range(m):
+        state.scores[kind * m + i] += weight * rest * state.work[i]
         for j in range(m):
             state.squares[square + i * m + j] += state.work[i] * state.work[j] * weight
 
@@ -150,3 +154,17 @@ def add_to_run(settings: Settings, state: State, kind: int, value: float) -> Non
     if state.rows % settings.turn == 0:
         state.run_squares[kind] += state.run[kind] * state.run[kind]
         state.run[kind] = 0.0
+
+
+def end_turn(settings: Settings, state: State) -> None:
+    """Square what a turn has added up: its scatter over turns says how much noise they share."""
+    if state.repeats == 0:
+        return
+    m = columns(settings)
+    state.turns += 1
+    for kind in range(KINDS):
+        for i in range(m):
+            for j in range(m):
+                state.products[(kind * m + i) * m + j] += state.scores[kind * m + i] * state.scores[kind * m + j]
+        for i in range(m):
+            state.scores[kind * m + i] = 0.0

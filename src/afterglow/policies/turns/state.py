@@ -54,6 +54,10 @@ class State:
     work: list[float]  # a copy of the squares of one kind, to solve
     effects: list[float]  # estimated mean of each arm, less that of arm 0
     errors: list[float]  # covariances of these, row by row
+    turns: int  # with rows whose slot was met before
+    scores: list[float]  # sums of weighted surprises times columns over the turn in play, by kind
+    products: list[float]  # of these sums at the ends of turns, by kind, row and column
+    robust: list[float]  # covariances of the effects by the scatter of turns, row by row
     freedom: int  # degrees of freedom; 0 before the first estimate
     noise: float  # variance of a row of weight 1
     kind: int  # of level, that fits best
@@ -76,7 +80,8 @@ def start(settings: Settings) -> State:
         row=[0.0] * m, level=level, means=[0.0] * KINDS * n * m, own=[0.0] * KINDS * n, common=[0.0] * KINDS,
         logs=[0.0] * KINDS, weight=[0.0] * KINDS, run=[0.0] * KINDS, run_squares=[0.0] * KINDS,
         row_squares=[0.0] * KINDS, squares=[0.0] * KINDS * m * m, slopes=[0.0] * KINDS * m, work=[0.0] * m * m,
-        effects=[0.0] * K, errors=[0.0] * K * K, freedom=0, noise=0.0, kind=0, total=0.0,
+        effects=[0.0] * K, errors=[0.0] * K * K, turns=0, scores=[0.0] * KINDS * m, products=[0.0] * KINDS * m * m,
+        robust=[0.0] * K * K, freedom=0, noise=0.0, kind=0, total=0.0,
     )  # fmt: skip
 
 
