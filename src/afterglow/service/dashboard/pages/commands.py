@@ -15,6 +15,7 @@ from afterglow.live.domain.status import Status
 from afterglow.service.dashboard.forms import whole_number
 from afterglow.service.dashboard.numbers import counted, moment, until
 from afterglow.service.dashboard.visit import Visit
+from afterglow.service.dashboard.void_cost import void_cost
 from afterglow.service.problems import Problem
 
 CONFIRM = "confirm"  # the field for the experiment's name
@@ -37,9 +38,9 @@ def command_page(visit: Visit) -> Response:
     try:
         given = arguments(command, visit.form)
         if visit.form.get(CONFIRM, "").strip() != experiment.name:
-            cost = voided(experiment, command, given)
-            if command.grave or over_range(command, visit.form) or cost:
-                raise BadValue(f"{cost}type the experiment’s name, {experiment.name}, to confirm", field=CONFIRM)
+            beyond = command.grave_range and void_cost(experiment, given).beyond
+            if command.grave or over_range(command, visit.form) or beyond:
+                raise BadValue(f"type the experiment’s name, {experiment.name}, to confirm", field=CONFIRM)
         experiment.command(command.name, by=visit.actor(), **given)
     except (BadValue, Conflict, OutOfTurn) as error:
         return form_page(visit, experiment, command, error)
@@ -49,18 +50,21 @@ def command_page(visit: Visit) -> Response:
 command_page.__name__ = "order_page"  # the endpoint's name in metrics and logs stays
 
 
-def voided(experiment: Experiment, command: Command, given: Mapping[str, Any]) -> str:
-    """What voiding steps would cost beyond these steps themselves; empty if nothing."""
-    if not command.grave_range:
+def said_cost(visit: Visit, experiment: Experiment, command: Command) -> str:
+    """What the steps that were entered, or are in the address, would cost to void; empty if there are none."""
+    typed = visit.form or visit.request.query_params
+    if not command.grave_range or not typed.get("step", "").strip():
         return ""
-    steps = 1 if given.get("last") is None else given["last"] - given["step"] + 1
-    learned, lost = experiment.cost_of_void(given["step"], given.get("last"), given.get("unit"))
-    if lost <= steps * (1 if given.get("unit") else max(1, len(experiment.spec.units))):
-        return ""
-    return (
-        f"about {lost:,} of {learned:,} used steps would be lost, because the plan would have been another without "
-        "the void ones; "
-    )
+    try:
+        return void_cost(experiment, arguments(command, {**typed, "reason": "-"})).text
+    except (BadValue, Conflict, OutOfTurn) as error:
+        return sentence(command, error)
+
+
+def sentence(command: Command, error: AfterglowError) -> str:
+    """A refusal with the labels of the fields."""
+    labels = {one.name: one.label.lower() for one in command.arguments} | {CONFIRM: ""}
+    return error.worded(lambda name, value: labels.get(name, name))
 
 
 def over_range(command: Command, form: Mapping[str, str]) -> bool:
@@ -90,13 +94,15 @@ def form_page(visit: Visit, experiment: Experiment, command: Command, error: Aft
         raise Problem(
             "out-of-turn", f"experiment {experiment.name!r} is {status.phase}; {command.slug!r} has no use now"
         )
-    fields = [field_of(one, spec, status) for one in command.arguments if spec.units or one.kind is not Kind.UNIT]
-    labels = {one.name: one.label.lower() for one in command.arguments} | {CONFIRM: ""}
+    shown = [one for one in command.arguments if spec.units or one.kind is not Kind.UNIT]
+    fields = [field_of(one, spec, status) for one in sorted(shown, key=lambda one: one.name == "reason")]
+    names = {CONFIRM, *(one.name for one in command.arguments)}
     given: dict[str, Any] = {
         "command": command, "spec": spec, "effect": effect(visit, experiment, command, status), "fields": fields,
         "live": status.variant or "different variants", "control": spec.variants[spec.control],
-        "recommended": status.recommended, "wrong": error.field if error and error.field in labels else "",
-        "refused": error.worded(lambda name, value: labels.get(name, name)) if error else "", "typed": visit.form,
+        "recommended": status.recommended, "wrong": error.field if error and error.field in names else "",
+        "refused": sentence(command, error) if error else "", "typed": visit.form or visit.request.query_params,
+        "cost": said_cost(visit, experiment, command),
     }  # fmt: skip
     return visit.page("command_form.html" if visit.partial else "command.html", 422 if error else 200, **given)
 
