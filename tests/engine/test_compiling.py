@@ -263,7 +263,7 @@ def test_a_policy_that_cannot_be_compiled_is_refused_with_the_line_named() -> No
 
 
 def test_a_float_where_a_hold_needs_a_whole_number_is_found_before_a_run() -> None:
-    with pytest.raises(Disagreement, match=r"plain Python asks for \(arm, steps, split\) = \(0, 1\.0, 0\)"):
+    with pytest.raises(BadValue, match=r"three whole numbers, got \(0, 1\.0, 0\)"):
         simulate(policy_with(lambda settings, state, draws: (0, settings.arms / 2, 0)), WORLD, 50, 1)
 
 

@@ -1,5 +1,6 @@
 """A mistake in a user's policy or spread is named for what it is, and each for itself."""
 
+import math
 import random
 import signal
 import subprocess
@@ -89,6 +90,72 @@ def test_a_failure_long_after_the_first_use_has_its_verb_line_and_values() -> No
     assert "state = State(pulls=[0, 0], clock=9000), arm = 1, steps = 5" in said
 
 
+def gives_up(settings: Any, state: Any, arm: int, steps: int, split: int, head: float, body: float) -> None:
+    state.clock += 1
+    if state.clock == 6_000:
+        raise RuntimeError("gave up")
+
+
+def claims(settings: Any, state: Any, arm: int, steps: int, split: int, head: float, body: float) -> None:
+    state.clock += 1
+    if state.clock == 40:
+        raise AssertionError
+
+
+@pytest.mark.parametrize(
+    ("verb", "said"),
+    [
+        (gives_up, "learn raises RuntimeError: gave up at hold 5999, line"),
+        (claims, "learn raises AssertionError at hold 39, line"),
+    ],
+)
+def test_exceptions_of_every_kind_are_replayed(verb: Callable[..., None], said: str) -> None:
+    with pytest.raises(BadValue) as failed:
+        simulate(own(learn=verb), WORLD, 50_000, runs=1)
+    assert said in str(failed.value)
+
+
+def rooted(settings: Any, state: Any, arm: int, steps: int, split: int, head: float, body: float) -> None:
+    state.clock += 1
+    state.clock += int(math.sqrt(30.0 - state.clock) < 0.0)
+
+
+def test_what_fails_in_plain_python_alone_is_named_too() -> None:
+    with pytest.raises(BadValue, match=r"learn raises ValueError: .* at hold 30, line \d+"):
+        simulate(own(learn=rooted), WORLD, 1_000, runs=1)
+
+
+@dataclass
+class Sums:
+    sums: list[float]
+
+
+def test_numbers_of_numpy_in_a_state_are_named() -> None:
+    def keeps(settings: Any, state: Any, arm: int, steps: int, split: int, head: float, body: float) -> None:
+        state.sums[arm] += np.float64(0.75)
+
+    policy = Policy("own", Settings, Sums, lambda settings: Sums([0.0, 0.0]), lambda *_: (0, 5, 0), keeps)
+    with pytest.raises(Disagreement, match="own keeps NumPy's float64 in sums"):
+        simulate(policy, WORLD, 100, runs=1)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            {"learn": lambda settings, state: None},
+            r"learn of own must take \(settings, .*, body\), it takes \(",
+        ),
+        ({"next_hold": lambda settings: (0, 5, 0)}, r"next_hold of own must take .*, it takes \(settings\)"),
+        ({"next_hold": lambda settings, state, draws: ("a", 5, 0)}, r"must return \(arm, .* got \('a', 5, 0\)"),
+        ({"draws": -1}, "draws of own must be a whole number of at least 0, got -1"),
+    ],
+)
+def test_wrong_arguments_returns_and_draws_are_named(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(BadValue, match=said):
+        simulate(own(**given), WORLD, 100, runs=1)
+
+
 def too_few_draws(reward: float, arm: int, best: int, age: int, draws: Any, parts: Any) -> None:
     parts[int(draws[1] * len(parts))] += reward
 
@@ -100,6 +167,38 @@ def test_a_spread_that_fails_is_not_taken_for_the_policy() -> None:
     assert failed.value.field == "spread"
     assert "the world's spread failed in a compiled run" in str(failed.value)
     assert "in plain Python, the spread raises IndexError: list index out of range at age 0, line" in str(failed.value)
+
+
+def tires(reward: float, arm: int, best: int, age: int, draws: Any, parts: Any) -> None:
+    parts[0] = reward
+    if age > 300:
+        raise ValueError("tired")
+
+
+def by_luck(reward: float, arm: int, best: int, age: int, draws: Any, parts: Any) -> None:
+    parts[int(random.random() * len(parts))] = reward
+
+
+def twice(reward: float, arm: int, best: int, age: int, draws: Any, parts: Any) -> None:
+    parts[0] = 2 * reward
+
+
+def of_no_number(reward: Any, arm: int, best: int, age: int, draws: Any, parts: Any) -> None:
+    parts[0] = reward.whole
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (tires, r"spread failed .* tired; in plain Python, the spread raises ValueError: tired at age 301, line"),
+        (by_luck, r"the world's spread draws random numbers of its own \(random in by_luck\)"),
+        (twice, "at age 0 of arm 0 it cuts a reward of 1 into parts that add up to 2"),
+        (of_no_number, r"the world's spread can't be compiled: .*'whole' of type float64"),
+    ],
+)
+def test_a_spread_is_named_for_what_is_wrong_with_it(function: Callable[..., None], said: str) -> None:
+    with pytest.raises((BadValue, Disagreement), match=said):
+        simulate("leak-ucb", World.of([0.4, 0.5], 10, Spread("own", function)), 100_000, runs=1)
 
 
 def test_a_spread_with_other_arguments_is_refused_when_the_world_is_made() -> None:

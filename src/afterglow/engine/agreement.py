@@ -6,14 +6,13 @@ int field, which plain Python keeps and machine code cuts.
 """
 
 from dataclasses import fields
-from random import Random
-from types import ModuleType
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
 from afterglow import rng
-from afterglow.engine.compiling import is_plain, names, read
+from afterglow.engine.chance import refuse_chance
 from afterglow.engine.job import Job, JobResults
 from afterglow.engine.layout import unpack
 from afterglow.engine.machinery import machinery
@@ -27,8 +26,12 @@ from afterglow.policies.registry import is_ours
 from afterglow.worlds.world import World
 
 TRIAL_STEPS = 20_000
-CHANCE = ("random", "secrets", "numpy.random", "numpy.random.mtrand")
 MOST = 2**63 - 1
+VERBS = {
+    "start": ("settings",),
+    "next_hold": ("settings", "state", "draws"),
+    "learn": ("settings", "state", "arm", "steps", "split", "head", "body"),
+}
 
 
 agreed: set[tuple[Any, str]] = set()  # what was compared in this process: a policy's content and its settings
@@ -44,9 +47,15 @@ def check_own(policy: Policy[Any, Any], settings: Any, arms: int) -> None:
 
 
 def refuse_wrong_returns(policy: Policy[Any, Any], settings: Any, arms: int) -> None:
-    """Name verbs that return something else than they should, before compiling."""
-    refuse_chance(policy)
-    state = policy.start(settings)
+    """Name verbs that take or return something else than they should, before compiling."""
+    for verb, takes in VERBS.items():
+        refuse_other_arguments(policy, verb, takes)
+    refuse_chance({f"{verb} of {policy.name}": getattr(policy, verb) for verb in ("next_hold", "learn")})
+    try:
+        state = policy.start(settings)
+    except Exception as problem:
+        sentence = f"{policy.name} failed: {worded('start', 'the beginning', problem)}"
+        raise BadValue(sentence, kind="failed-run", field="policy") from problem
     if not isinstance(state, policy.State):
         what = f"start of {policy.name} must return a {policy.State.__name__}, got {type(state).__name__}"
         raise BadValue(what, kind="wrong-return", field="policy")
@@ -55,9 +64,8 @@ def refuse_wrong_returns(policy: Policy[Any, Any], settings: Any, arms: int) -> 
         asked: Any = policy.next_hold(settings, state, draws)
         again = policy.next_hold(settings, policy.start(settings), draws)
     except Exception as problem:
-        sentence = f"{policy.name} failed: {worded('next_hold', 0, problem)}"
-        raise BadValue(sentence, kind="failed-run", field="policy") from problem
-    if not isinstance(asked, tuple) or len(asked) != 3:
+        raise named_failure(policy, "next_hold", 0, problem) from problem
+    if not isinstance(asked, tuple) or len(asked) != 3 or not all(isinstance(one, int | np.generic) for one in asked):
         what = f"next_hold of {policy.name} must return (arm, steps, split), three whole numbers, got {asked!r}"
         raise BadValue(what, kind="wrong-return", field="policy")
     if again != asked:
@@ -67,24 +75,17 @@ def refuse_wrong_returns(policy: Policy[Any, Any], settings: Any, arms: int) -> 
         )
 
 
-def refuse_chance(policy: Policy[Any, Any]) -> None:
-    """Name randomness of a policy's own, which would be another in machine code."""
-    waiting: list[tuple[str, Any]] = [("next_hold", policy.next_hold), ("learn", policy.learn)]
-    seen = set[Any]()
-    while waiting:
-        verb, function = waiting.pop()
-        if function in seen or not is_plain(function):
-            continue
-        seen.add(function)
-        for name, value in read(function).items():
-            home = getattr(value, "__name__", "") if isinstance(value, ModuleType) else getattr(value, "__module__", "")
-            own = home in CHANCE or (home == "numpy" and "random" in names(function.__code__))
-            if own or isinstance(getattr(value, "__self__", None), Random):
-                raise Disagreement(
-                    f"{verb} of {policy.name} draws random numbers of its own ({name} in {function.__name__}), which "
-                    "would be others in every engine; set `draws` and use the numbers given"
-                )
-            waiting.append((verb, value))
+def refuse_other_arguments(policy: Policy[Any, Any], verb: str, takes: tuple[str, ...]) -> None:
+    """Name a verb that can't be called as engines call it."""
+    has = signature(getattr(policy, verb))
+    try:
+        has.bind(*takes)
+    except TypeError:
+        raise BadValue(
+            f"{verb} of {policy.name} must take ({', '.join(takes)}), it takes {has}",
+            kind="wrong-signature",
+            field="policy",
+        ) from None
 
 
 def refuse_overflow(policy: Policy[Any, Any], state: Any, count: int) -> None:
@@ -109,6 +110,24 @@ def refuse_scalars(policy: Policy[Any, Any], asked: tuple[Any, ...], count: int)
         )
 
 
+def refuse_kept_scalars(policy: Policy[Any, Any], state: Any) -> None:
+    """Name NumPy numbers in a state, where plain numbers are stored and compared."""
+    for one in fields(state):
+        value = getattr(state, one.name)
+        for number in value if isinstance(value, list) else [value]:
+            if isinstance(number, np.generic):
+                raise Disagreement(
+                    f"{policy.name} keeps NumPy's {type(number).__name__} in {one.name} in plain Python, a plain "
+                    "number compiled; write int(...) or float(...), or compute without NumPy"
+                )
+
+
+def named_failure(policy: Policy[Any, Any], verb: str, count: int, problem: Exception) -> BadValue:
+    """What plain Python raised where compiled code didn't, such as the root of a negative number."""
+    sentence = f"{policy.name} failed: {worded(verb, f'hold {count}', problem)}"
+    return BadValue(sentence, kind="failed-run", field="policy")
+
+
 def agree(policy: Policy[Any, Any], settings: Any, arms: int, window: int, horizon: int, seed: int = 1) -> int:
     """Raise unless a run is the same plain and compiled; the number of holds compared."""
     refuse_wrong_returns(policy, settings, arms)
@@ -124,7 +143,10 @@ def agree(policy: Policy[Any, Any], settings: Any, arms: int, window: int, horiz
     count = 0
     while clock < horizon:
         draws = [rng.uniform(stream, count * reads + j) for j in range(reads)]
-        arm, steps, split = policy.next_hold(settings, state, draws)
+        try:
+            arm, steps, split = policy.next_hold(settings, state, draws)
+        except Exception as problem:
+            raise named_failure(policy, "next_hold", count, problem) from problem
         steps = min(steps, horizon - clock)
         asked = (arm, steps, min(split, steps))
         refuse_scalars(policy, asked, count)
@@ -135,8 +157,12 @@ def agree(policy: Policy[Any, Any], settings: Any, arms: int, window: int, horiz
                 f"{policy.name} differs at hold {count}: plain Python asks for (arm, steps, split) = {asked}, "
                 f"compiled for {compiled}; look for a float where a whole number should be"
             )
-        policy.learn(settings, state, *asked, float(trace[count, 3]), float(trace[count, 4]))
+        try:
+            policy.learn(settings, state, *asked, float(trace[count, 3]), float(trace[count, 4]))
+        except Exception as problem:
+            raise named_failure(policy, "learn", count, problem) from problem
         clock, count = clock + steps, count + 1
+    refuse_kept_scalars(policy, state)
     if repr(state) != repr(final):
         refuse_overflow(policy, state, count)
         raise Disagreement(

@@ -10,15 +10,16 @@ from afterglow.engine import driver
 from afterglow.engine.layout import pack, unpack
 from afterglow.engine.machinery import Machinery
 from afterglow.engine.policies import compiled
-from afterglow.engine.replay import replayed, spread_fault
+from afterglow.engine.replay import Replayed, replayed
 from afterglow.engine.scatter import BadParts
+from afterglow.engine.spread_faults import ages_of, first_ages, spread_fault
 from afterglow.errors import BadValue
 from afterglow.policies.policy import Policy
 
 Numbers = NDArray[np.float64]
 NO_TRACE = np.zeros((0, 5))
 NO_MARKS = np.zeros(0, np.int64)
-REPLAYED = 200_000  # holds of a failed run
+REPLAYED = 1_000_000  # holds of a failed run
 
 
 @dataclass(frozen=True)
@@ -70,10 +71,7 @@ class Job:
         """Play runs begin … end - 1 into their rows; the final states. The first run's holds go to `trace`."""
         try:
             states = self.run(results, begin, end, stop, trace)
-        except BadParts as error:
-            sentence = f"the world's spread failed in a compiled run: {error}"
-            raise BadValue(sentence, kind="failed-run", field="spread") from error
-        except (ValueError, IndexError, ZeroDivisionError) as error:
+        except Exception as error:  # verbs and spreads of users raise what they like
             raise self.explained(begin, end, error) from error
         if results.recommended is not None:
             for row, state in zip(range(begin, end), states, strict=True):
@@ -98,27 +96,43 @@ class Job:
 
     def explained(self, begin: int, end: int, error: Exception) -> BadValue:
         """What failed, spread or policy: played again run by run, then in plain Python."""
-        world = self.world
-        arms = world.gaps.size
-        if said := spread_fault(world.spread, arms, world.best, world.window):
-            sentence = f"the world's spread failed in a compiled run: {error}; {said}"
-            return BadValue(sentence, kind="failed-run", field="spread")
-        sentence = f"{self.policy.name} failed in a compiled run: {error}"
+        world, arms = self.world, range(self.world.gaps.size)
+        if said := spread_fault(world.spread, world.best, world.window, arms, first_ages(world.window)):
+            return spread_failed(error, said)
+        if isinstance(error, BadParts):
+            return spread_failed(error, "")
+        found = self.failed_alone(begin, end)
+        own_spread = world.spread.function is not None
+        if found is not None and found.legal and own_spread:  # the policy does nothing wrong
+            ages = ages_of(found.age, found.steps)
+            said = spread_fault(world.spread, world.best, world.window, [found.arm], ages)
+            return spread_failed(error, said or f"arm {found.arm} was held from age {found.age} on")
+        said = f"; {found.said}" if found is not None else f"; it failed after {REPLAYED:,} holds, too many to replay"
+        what = f"{error}" or type(error).__name__
+        return BadValue(f"{self.policy.name} failed in a compiled run: {what}{said}", kind="failed-run", field="policy")
+
+    def failed_alone(self, begin: int, end: int) -> Replayed | None:
+        """The first run that fails, in plain Python; None if it fails after more holds than are written down."""
+        arms = self.world.gaps.size
         for run in range(begin, end):
             trace = np.full((min(self.horizon, REPLAYED), 5), np.nan)
             alone = JobResults.empty(1, arms, NO_MARKS, recommend=False)
             try:
                 replace(self, first=self.first + run).run(alone, 0, 1, np.zeros(1), trace)
-            except (ValueError, IndexError, ZeroDivisionError):
-                if not np.isnan(trace[-1, 0]):
-                    break  # it failed after more holds than were written down
-                said = replayed(self.policy, self.settings, trace, self.seed, arms, self.first + run)
-                sentence += f"; {said}" if said else ""
+            except Exception:
+                if np.isnan(trace[-1, 0]):
+                    return replayed(self.policy, self.settings, trace, self.seed, arms, self.first + run)
                 break
-        return BadValue(sentence, kind="failed-run", field="policy")
+        return None
 
     def recommended(self, pulls: NDArray[np.int64], state: Numbers) -> int:
         """The arm that a finished run would keep."""
         if self.policy.recommend is None:
             return int(pulls.argmax())
         return self.policy.recommend(self.settings, unpack(self.policy.State, state))
+
+
+def spread_failed(error: Exception, said: str) -> BadValue:
+    """The error of a world's spread, with what is known of it."""
+    sentence = f"the world's spread failed in a compiled run: {f'{error}' or type(error).__name__}"
+    return BadValue(f"{sentence}; {said}" if said else sentence, kind="failed-run", field="spread")

@@ -5,9 +5,11 @@ from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
+from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
 from afterglow.engine import income, rewards, scatter
+from afterglow.engine.chance import refuse_chance
 from afterglow.engine.driver import (
     BLOCKS,
     FILL,
@@ -23,6 +25,8 @@ from afterglow.engine.driver import (
     scatter_over,
     total_over,
 )
+from afterglow.engine.policies import gist
+from afterglow.errors import BadValue
 from afterglow.worlds.rewards import Reward
 from afterglow.worlds.spreads import Spread
 from afterglow.worlds.world import World
@@ -98,10 +102,15 @@ def named_spread(kind: str) -> tuple[Any, Any]:
 def compiled_spread(kind: str, function: Any, memory: int) -> tuple[Any, Any]:
     stand_in = scatter.cut_with_memory if memory else scatter.cut
     swap = {} if function is None else {stand_in: function}
-    return (
-        by_pointer(scatter_over, SCATTER, getattr(scatter, f"scatter_{kind}"), swap),
-        by_pointer(leak_over, LEAK, getattr(scatter, f"leak_{kind}"), swap),
-    )
+    refuse_chance({"the world's spread": function})
+    try:
+        return (
+            by_pointer(scatter_over, SCATTER, getattr(scatter, f"scatter_{kind}"), swap),
+            by_pointer(leak_over, LEAK, getattr(scatter, f"leak_{kind}"), swap),
+        )
+    except NumbaError as error:
+        sentence = f"the world's spread can't be compiled: {gist(error)}; docs/guides/worlds.md says what may be used"
+        raise BadValue(sentence, kind="not-compiled", field="spread") from error
 
 
 @cache

@@ -1,6 +1,7 @@
 """Replay a failed compiled run in plain Python: the verb, the line and the values of the failure."""
 
 import traceback
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,57 +9,56 @@ from numpy.typing import NDArray
 
 from afterglow import rng
 from afterglow.policies.policy import Policy
-from afterglow.worlds.spreads import Spread
 
 SHOWN = 60  # characters of a value
-AGES = 2_000  # of a run, on which a spread is tried
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What a policy does in the holds of a failed run."""
+
+    said: str  # what it raises, or the hold that it asks for after the last one written down
+    legal: bool  # whether it raises nothing and that hold is one that may be asked for
+    arm: int = 0
+    age: int = 0  # steps that the arm had been played when the hold began
+    steps: int = 0
 
 
 def replayed(
     policy: Policy[Any, Any], settings: Any, trace: NDArray[np.float64], seed: int, arms: int, run: int = 0
-) -> str:
-    """What plain Python raises in the holds of a trace, or in the hold after them; empty if it raises nothing."""
+) -> Replayed:
+    """What plain Python does in the holds of a trace, and in the hold after them."""
     state, stream = policy.start(settings), rng.key(seed, run, rng.POLICY)
     reads = policy.reads(arms)
+    last, age = -1, 0
     for count, row in enumerate([*trace[~np.isnan(trace[:, 0])], None]):
         draws = [rng.uniform(stream, count * reads + j) for j in range(reads)]
         try:
             asked = policy.next_hold(settings, state, draws)
         except Exception as problem:
-            return worded("next_hold", count, problem)
+            return Replayed(worded("next_hold", f"hold {count}", problem), legal=False)
         if row is None:
-            return f"next_hold returned {asked!r} at hold {count}"
+            arm, steps, split = asked
+            legal = 0 <= arm < arms and steps >= 1 and 0 <= split <= steps
+            said = f"next_hold returned {asked!r} at hold {count}"
+            return Replayed(said, legal, arm, age if arm == last else 0, steps)
+        arm, steps, split = (int(part) for part in row[:3])
         try:
-            arm, steps, split = (int(part) for part in row[:3])
             policy.learn(settings, state, arm, steps, split, float(row[3]), float(row[4]))
         except Exception as problem:
-            return worded("learn", count, problem)
-    return ""
+            return Replayed(worded("learn", f"hold {count}", problem), legal=False)
+        last, age = arm, (age if arm == last else 0) + steps
+    raise AssertionError("the loop ends with the hold after the last")
 
 
-def spread_fault(spread: Spread, arms: int, best: int, window: int) -> str:
-    """What a user's spread raises in plain Python, tried on all arms and many ages; empty if it raises nothing."""
-    if spread.function is None:
-        return ""
-    key, memory = rng.key(1, 0, rng.SPREAD), [0.0] * spread.memory
-    for age in range(min(3 * window + 100, AGES)):
-        for arm in range(arms):
-            draws = [rng.uniform(key, age * spread.draws + j) for j in range(spread.draws)]
-            given: list[Any] = [1.0, arm, best, age, draws, [0.0] * window]
-            try:
-                spread.function(*given, *([memory] if spread.memory else []))
-            except Exception as problem:
-                return worded("the spread", age, problem).replace(f"at hold {age}", f"at age {age}")
-    return ""
-
-
-def worded(verb: str, count: int, problem: Exception) -> str:
+def worded(verb: str, when: str, problem: Exception) -> str:
     """Where a verb failed, and the values there."""
     frame, line = list(traceback.walk_tb(problem.__traceback__))[-1]
     text = traceback.extract_tb(problem.__traceback__)[-1].line
     values = ", ".join(f"{name} = {short(value)}" for name, value in frame.f_locals.items())
     place = f"line {line} of {frame.f_code.co_filename}"
-    said = f"in plain Python, {verb} raises {type(problem).__name__}: {problem} at hold {count}, {place}"
+    what = f"{type(problem).__name__}: {problem}".removesuffix(": ")
+    said = f"in plain Python, {verb} raises {what} at {when}, {place}"
     return f"{said}{f' ({text})' if text else ''}, with {values}"
 
 

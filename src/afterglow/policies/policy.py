@@ -69,12 +69,12 @@ class Policy(Configurable, Generic[SettingsT, StateT]):
 
     def reads(self, arms: int) -> int:
         """How many uniforms `next_hold` reads where there are that many arms."""
-        if not callable(self.draws):
-            return self.draws
-        count: object = self.draws(arms)
+        count: object = self.draws(arms) if callable(self.draws) else self.draws
         if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+            what = f"return a whole number of at least 0, got {count!r} for {arms} arms"
+            what = what if callable(self.draws) else f"be a whole number of at least 0, got {count!r}"
             raise BadValue(
-                f"draws of {self.name} must return a whole number of at least 0, got {count!r} for {arms} arms",
+                f"draws of {self.name} must {what}",
                 kind="bad-draws",
                 field="policy",
             )
