@@ -13,6 +13,7 @@ import pytest
 
 import afterglow
 from afterglow.errors import AfterglowError
+from afterglow.estimation.guards import Excess, GuardCase
 from afterglow.live import Experiment, Experiments
 from afterglow.live.cached_state import CachedState
 from afterglow.live.domain import limits
@@ -139,6 +140,26 @@ def readers_of_many_steps(experiments: Experiments, clock: Clock) -> Callable[[]
     return every_call(heavy)
 
 
+def readers_of_many_units(experiments: Experiments, clock: Clock) -> Callable[[], Any]:
+    names = [f"unit {number}" for number in range(limits.UNITS)]
+    asked: dict[str, Any] = {"variants": MANY[: limits.VARIANTS_OF_UNITS], "units": names, "window": 1, "horizon": 999}
+    heavy = experiments.create("heavy", **asked)
+    for number in range(8):
+        heavy.close_step({name: 100.0 + (place + number) % 7 for place, name in enumerate(names)})
+
+    def call() -> None:
+        assert heavy.status().verdict.chances
+        heavy.differences()
+        heavy.lifts()
+        heavy.verdicts(4)
+        heavy.explain(5, names[7])
+        heavy.steps()
+        heavy.cost_of_void(1, 3)
+        assert heavy.verify().ok
+
+    return call
+
+
 def commands(experiments: Experiments, clock: Clock) -> Callable[[], Any]:
     heavy = experiments.create("heavy", **ASKED | {"variants": MANY[:50], "window": 24})
     for number in range(1500):
@@ -163,6 +184,7 @@ CALLS: dict[str, Callable[[Experiments, Clock], Callable[[], Any]]] = {
     "a week away at steps of a second": a_week_away,
     "everything that reads a thousand variants": readers_of_many_variants,
     "everything that reads three thousand steps": readers_of_many_steps,
+    "everything that reads two hundred units of twenty variants": readers_of_many_units,
     "commands, and a late void that plays the log again": commands,
 }
 
@@ -208,6 +230,29 @@ def test_long_logs_are_replayed_where_no_other_experiment_waits(
         heavy.verify()
     assert waiting
     assert not any(waiting)
+
+
+def test_guards_are_read_once_after_each_record(
+    quick: tuple[Experiments, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two thousand guards and variants take ten seconds."""
+    experiments, _ = quick
+    heavy = experiments.create("heavy", **ASKED, guards={"complaints": {"at_most": "+10%"}})
+    read, excess = list[int](), GuardCase.excess
+
+    def noted(self: GuardCase, arm: int) -> Excess:
+        read.append(arm)
+        return excess(self, arm)
+
+    monkeypatch.setattr(GuardCase, "excess", noted)
+    for _ in range(3):
+        assert [one.variant for one in heavy.guards()] == [one.variant for one in heavy.status().guards] == ["59"]
+    assert read == [1]
+    heavy.close_step(1.0, metrics={"complaints": 1.0})
+    assert len(heavy.status(recent=60.0).guards) == 1
+    assert read == [1]
+    assert len(heavy.guards()) == 1
+    assert read == [1, 1]
 
 
 def test_an_experiment_that_takes_long_to_open_holds_no_other_up(

@@ -79,9 +79,9 @@ def panel_estimates(
     policy: RoundPolicy[Any, Any], settings: Any, state: Any, arms: Sequence[Name], best: int, confidence: float
 ) -> PanelEstimates:
     """The differences of all arms to the best."""
-    rows = []
+    rows, difference = [], policy.pairs(settings, state)
     for place, arm in enumerate(arms):
-        found = policy.difference(settings, state, place, best, confidence)
+        found = difference(place, best, confidence)
         steps = state.arm_cells[place] * settings.slot
         rows.append(PanelEstimate(arm, *found, steps, state.arm_runs[place]))
     return PanelEstimates(arms[best], tuple(rows), confidence)

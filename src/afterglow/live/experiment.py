@@ -1,6 +1,7 @@
 """One experiment: get the current variant, report rewards, close steps, give commands, read results."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from uuid import uuid4
 
 from afterglow.checks import whole
@@ -262,9 +263,11 @@ class Experiment(CommandMethods):
     # Know
 
     def status(self, recent: float = 0.0) -> Status:
-        """How the experiment stands, with its verdict, which may be `recent` seconds old."""
+        """How the experiment stands, with its verdict and its guards, which may be `recent` seconds old."""
         with self._cache.current() as state:
-            return self._rules.status(self.spec, state, self._verdicts.judge(self._cache.mark, recent))
+            mark = self._cache.mark
+            found = self._rules.status(self.spec, state, self._verdicts.judge(mark, recent))
+        return replace(found, watch=self._verdicts.watch(mark, found.watch, recent)) if self.spec.guards else found
 
     def verdict(self) -> Verdict:
         """The graded answer so far: which variant to keep, by how much it is better, how sure that is, what it assumes.

@@ -16,6 +16,7 @@ the units, and `labels`, one of the arms, are drawn before the start.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from afterglow.policies.configurable import Configurable
@@ -35,14 +36,18 @@ class PanelDifference(NamedTuple):
     high: float
 
 
+Compared = Callable[[int, int, float], PanelDifference]
+
+
 @dataclass(frozen=True)
 class RoundPolicy(Configurable, Generic[SettingsT, StateT]):
     """One algorithm that decides for all units.
 
     `configure` makes checked settings out of `arms`, `units`, `window`, `horizon`, `levels` (a list, empty if they are
     not known), `order`, `labels` and options. `recommend` names the arm to keep. `difference(settings, state, a, b,
-    confidence)` estimates how much better a is than b. `statistic` is the number that the exact test compares: it must
-    be the same for arms that are named in another order.
+    confidence)` estimates how much better a is than b; `compared(settings, state)`, if there is one, is a function of
+    a, b and confidence that gives the same for many pairs, after one fit. `statistic` is the number that the exact test
+    compares: it must be the same for arms that are named in another order.
     """
 
     place: ClassVar[tuple[str, ...]] = ("arms", "units", "window", "horizon", "levels", "order", "labels")
@@ -65,6 +70,11 @@ class RoundPolicy(Configurable, Generic[SettingsT, StateT]):
     summary: str = ""
     guarantee: str = ""
     source: str = ""
+    compared: Callable[[SettingsT, StateT], Compared] | None = None
+
+    def pairs(self, settings: SettingsT, state: StateT) -> Compared:
+        """`difference` for many pairs of arms; the state must not change meanwhile."""
+        return partial(self.difference, settings, state) if self.compared is None else self.compared(settings, state)
 
     def settings(
         self,

@@ -25,7 +25,7 @@ from collections.abc import Sequence
 
 from afterglow.checks import whole
 from afterglow.errors import TOO_SHORT, BadValue, argument
-from afterglow.policies.panel.report import difference, statistic
+from afterglow.policies.panel.report import compared, difference, statistic
 from afterglow.policies.panel.solve import inverse, solve
 from afterglow.policies.panel.state import Settings, State, count_slot, start
 from afterglow.policies.panel.variance import PRIOR, PRIOR_TOLD, degrees, fitted, starting_variance
@@ -207,4 +207,5 @@ policy = RoundPolicy(
     summary="several units at once: compared within the same steps, arms rotated, those that fall behind dropped",
     guarantee="what units share changes no decision; regret as of one unit without shocks, plus each unit's washout",
     source="ours, after successive elimination (Even-Dar, Mannor & Mansour 2006)",
+    compared=compared,
 )  # fmt: skip

@@ -4,26 +4,34 @@ import math
 
 from afterglow.policies.panel.state import Settings, State
 from afterglow.policies.panel.variance import degrees, fitted
-from afterglow.policies.rounds import PanelDifference
+from afterglow.policies.rounds import Compared, PanelDifference
 from afterglow.student_t import student_quantile
 
 
-def difference(settings: Settings, state: State, one: int, other: int, confidence: float) -> PanelDifference:
-    """How much better `one` is than `other`, as a share of a unit's level.
+def compared(settings: Settings, state: State) -> Compared:
+    """How much better one arm is than another, as a share of a unit's level.
 
     The counted slots of a run are correlated where rewards of one pull are spread over them. `shown` is the part of
     that noise which a slot shows: the interval is divided by its root, so it is too wide rather than too narrow.
     """
-    if state.arm_cells[one] == 0 or state.arm_cells[other] == 0:
-        return PanelDifference(math.nan, -math.inf, math.inf)
     effects, inverse, variance = fitted(settings, state)
-    spread = between(settings, inverse, one, other)
     slot, window = settings.slot, settings.window
     shown = 1 - (window - 1) / (2 * slot) if slot >= window else 0.5
     freedom = max(1, degrees(settings, state, settings.arms))
-    half = student_quantile(confidence, freedom) * math.sqrt(variance * spread / shown)
-    mean = effects[one] - effects[other]
-    return PanelDifference(mean, mean - half, mean + half)
+
+    def difference(one: int, other: int, confidence: float) -> PanelDifference:
+        if state.arm_cells[one] == 0 or state.arm_cells[other] == 0:
+            return PanelDifference(math.nan, -math.inf, math.inf)
+        spread = between(settings, inverse, one, other)
+        half = student_quantile(confidence, freedom) * math.sqrt(variance * spread / shown)
+        mean = effects[one] - effects[other]
+        return PanelDifference(mean, mean - half, mean + half)
+
+    return difference
+
+
+def difference(settings: Settings, state: State, one: int, other: int, confidence: float) -> PanelDifference:
+    return compared(settings, state)(one, other, confidence)
 
 
 def between(settings: Settings, inverse: list[float], one: int, other: int) -> float:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from afterglow.estimation.chances import chances, deviations
@@ -22,7 +22,7 @@ from afterglow.live.domain.units.round_plan import settings_of
 from afterglow.live.domain.units.sentences import sentence
 from afterglow.live.domain.units.state import UnitsState
 from afterglow.live.domain.verdict import clock_alarm
-from afterglow.policies.rounds import PanelDifference, RoundPolicy
+from afterglow.policies.rounds import Compared, PanelDifference, RoundPolicy
 from afterglow.rng import ROUNDS, key
 from afterglow.round_runner import Round
 
@@ -72,9 +72,13 @@ class UnitsCase:
 
     def difference(self, one: int, other: int, confidence: float) -> PanelDifference:
         """By variant."""
+        return self.pairs(self.arms.index(one), self.arms.index(other), confidence)
+
+    @cached_property
+    def pairs(self) -> Compared:
+        """Differences by place in the plan, of one fit."""
         assert self.policy is not None
-        places = self.arms.index(one), self.arms.index(other)
-        return self.policy.difference(self.settings, self.state, *places, confidence)
+        return self.policy.pairs(self.settings, self.state)
 
     def level(self) -> float:
         """The levels of all units together, as far as they are known."""
