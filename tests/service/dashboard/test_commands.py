@@ -100,7 +100,7 @@ def test_stopping_for_good_needs_the_name_typed(client: httpx.Client, visitor: V
 def test_only_commands_that_fit_are_offered(client: httpx.Client, visitor: Visitor) -> None:
     create(client)
     offered = [one.rpartition("/")[2] for one in visitor.read("/experiments/shipping").links if "/actions/" in one]
-    assert offered == ["pin", "pause", "disable", "emergency", "extend", "stop"]
+    assert offered == ["pin", "pause", "disable", "extend", "emergency", "stop"]
     visitor.read("/experiments/shipping/actions/resume")
     assert visitor.answer.status_code == 409
     visitor.read("/experiments/shipping/actions/explode")

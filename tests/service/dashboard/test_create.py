@@ -35,7 +35,7 @@ def test_an_experiment_is_created_with_the_form(client: httpx.Client, visitor: V
     visitor.read("/new")
     visitor.send(
         "/new", **NEW, step_length="0.5", step_unit="hours", heartbeat="on", policy="lean-ucb", control="right",
-        unit="EUR", profile="10 20.5; 30\n40", profile_from="2027-01-15 00:00", trust="0.9",
+        unit="EUR", profile="10 20.5; 30\n40", profile_from="2027-01-15 00:00", trust="0.9", remember="1.5 days",
     )  # fmt: skip
     assert visitor.path() == "/experiments/fresh?done=create"
     made = client.get("/v1/experiments/fresh").json()
@@ -45,6 +45,11 @@ def test_an_experiment_is_created_with_the_form(client: httpx.Client, visitor: V
     assert (made["control"], made["status"]["phase"]) == ("right", "running")
     assert (made["unit"], made["profile"], made["trust"]) == ("EUR", [10.0, 20.5, 30.0, 40.0], 0.9)
     assert made["profile_from"] == "2027-01-15T00:00:00.000Z"
+    assert made["remember"] == 1.5 * 86400
+    visitor.read("/new")
+    visitor.send("/new", **NEW | {"name": "other"}, remember="a while")
+    said = "time to keep reward keys must be a number and a unit, such as 2 hours, got 'a while'"
+    assert said in visitor.page.text
 
 
 def test_manual_steps_a_late_start_and_settings_of_the_policy_can_be_chosen(

@@ -122,6 +122,13 @@ def test_a_void_says_what_it_costs_before_it_is_done(client: httpx.Client, visit
 
 
 def test_a_mistyped_address_is_a_page_with_the_navigation(client: httpx.Client) -> None:
+    for number in range(12):
+        create(client, name=f"x{number}", step_seconds=None)
+    missing = client.get("/experiments/nothing", headers={"accept": "text/html"}).text
+    assert "available: x2, x3, x4, x5, x6, x7, x8, x9, x10, x11 and 2 older ones" in missing
+    late = client.get("/experiments/x1/steps/99", headers={"accept": "text/html"}).text
+    assert 'href="/experiments/x1/steps/0"' in late
+    assert "steps/100" not in late
     answer = client.get("/experimnets", headers={"accept": "text/html"})
     assert answer.status_code == 404
     assert "nothing at /experimnets" in answer.text

@@ -155,7 +155,7 @@ def test_the_end_says_what_is_kept(client: httpx.Client, visitor: Visitor) -> No
     assert "49 is recommended; the data can't tell it from " in text
     assert "All 30 steps are complete." in text
     offered = [link.rpartition("/")[2] for link in visitor.page.links if "/actions/" in link]
-    assert offered == ["void", "emergency", "archive"]
+    assert offered == ["void", "archive", "emergency"]
 
 
 def test_an_experiment_with_a_large_difference_names_the_best(client: httpx.Client, visitor: Visitor) -> None:

@@ -39,8 +39,14 @@ class Command:
     at_once: bool = False  # takes effect immediately; otherwise with the next step
     scope: str = "operate"  # that a token needs
     grave: bool = False  # the form asks for the experiment's name
+    urgent: bool = False  # its button is marked like that of a grave one, but nothing has to be typed
     grave_range: bool = False  # it asks for it if more than one step is named
     ignored: tuple[str, ...] = ()  # texts that HTTP accepts and ignores, as in earlier releases
+
+    @property
+    def red(self) -> bool:
+        """Whether its buttons are marked."""
+        return self.grave or self.urgent
 
     @property
     def slug(self) -> str:
@@ -191,7 +197,7 @@ COMMANDS: list[Command] = [
         phases=(*STARTED, Phase.OVER), events=("emergency",), effect=effect_of(commands.emergency),
         label="Emergency", title="Take a variant off now", button="Take it off now", confirmation=texts.emergency,
         offered=lambda spec, status: status.phase in (*STARTED, Phase.OVER) and len(enabled(spec, status)) > 1,
-        at_once=True,
+        at_once=True, urgent=True,
     ),
     Command(
         name="enable", summary="Re-enable a variant",

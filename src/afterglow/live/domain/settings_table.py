@@ -148,9 +148,9 @@ SETTINGS = (
         "Seconds for which reward keys are kept at least after their step has closed, so that a reward that is sent "
         "again counts once.", None,
         least=0, most=limits.REMEMBER, note="up to 366 days", shown_default="an hour or 3 steps, whichever is longer",
-        label="Keep reward keys, in seconds", advanced=True,
-        hint="How long after its step a reward that is sent again is recognized. Empty for an hour or 3 steps, "
-        "whichever is longer.",
+        label="Time to keep reward keys", advanced=True,
+        hint="How long after its step a reward that is sent again is recognized: 90 minutes, 2 hours, 3 days. Empty "
+        "for an hour or 3 steps, whichever is longer.",
     ),
     Argument(
         "start", Kind.FLAG, "Start at once. Otherwise the experiment is a draft until `start`.", True, label="Start",

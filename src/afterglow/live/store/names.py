@@ -4,6 +4,9 @@ from afterglow.errors import Conflict, UnknownName
 from afterglow.live.domain.log import BEGINNING, Place
 from afterglow.live.store.session import Session
 
+LISTED = 10  # names in an error
+COMPARED = 1000  # names that are searched for one that is meant: more take long
+
 
 def listed(session: Session) -> dict[str, Place]:
     """Every experiment, oldest first, with the place of its last record."""
@@ -26,8 +29,16 @@ def number_of(session: Session, name: str) -> int:
     found = session.row("SELECT id FROM experiments WHERE name = ?", name) if storable(name) else None
     if found is None:
         known = named(session)
-        raise UnknownName("experiment", name, known, f"available: {', '.join(known)}" if known else "there is none")
+        raise UnknownName("experiment", name, known if len(known) <= COMPARED else (), available(known))
     return int(found[0])
+
+
+def available(known: list[str]) -> str:
+    """The newest names there are, for an error."""
+    if not known:
+        return "there is none"
+    rest = len(known) - LISTED
+    return f"available: {', '.join(known[-LISTED:])}" + (f" and {rest:,} older ones" if rest > 0 else "")
 
 
 def name_taken(name: str) -> Conflict:

@@ -1,7 +1,7 @@
 """Forms as browsers send them: reading the body and the numbers in it."""
 
 from collections.abc import Mapping
-from re import search
+from re import fullmatch, search
 from urllib.parse import parse_qsl
 
 from starlette.exceptions import HTTPException
@@ -12,6 +12,14 @@ from afterglow.service.transport.middleware import UPLOAD_PATH
 
 FIELDS = 50
 DIGITS = 20
+SECONDS = {"": 1} | {
+    word: size
+    for size, words in {
+        1: "s sec second seconds", 60: "m min minute minutes", 3600: "h hour hours", 86400: "d day days",
+        604800: "w week weeks",
+    }.items()
+    for word in words.split()
+}  # fmt: skip
 
 
 async def read_form(request: Request) -> Mapping[str, str]:
@@ -66,6 +74,18 @@ def whole_number(name: str, text: str) -> int:
     if not plain.isascii() or not plain.isdecimal() or len(plain) > DIGITS:
         raise BadValue(f"{argument(name)} must be a whole number, got {text!r}")
     return int(plain)
+
+
+def seconds_in(name: str, text: str) -> float:
+    """A duration as people write it, in seconds; a number alone is in seconds.
+
+    >>> seconds_in("remember", "2 hours"), seconds_in("remember", "1.5h"), seconds_in("remember", "90")
+    (7200.0, 5400.0, 90.0)
+    """
+    found = fullmatch(r"\s*([0-9., ]*[0-9])\s*([a-z]*)\s*", text.lower())
+    if found is None or found[2] not in SECONDS:
+        raise BadValue(f"{argument(name)} must be a number and a unit, such as 2 hours, got {text!r}")
+    return decimal_number(name, found[1]) * SECONDS[found[2]]
 
 
 def decimal_number(name: str, text: str) -> float:

@@ -8,6 +8,8 @@ from typing import Any
 from afterglow.live.domain import limits
 from afterglow.live.domain.arguments import LONGEST_NAME
 from afterglow.live.domain.spec import Spec
+from afterglow.service.dashboard.forms import seconds_in
+from afterglow.service.dashboard.numbers import duration
 
 UNITS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400}
 
@@ -50,11 +52,23 @@ def field(name: str, value: Any) -> str:
         return "\n".join(
             f"{'' if one.name == one.metric else f'{one.name}: '}{one.metric} {one.words()}" for one in value
         )
+    if name == "remember":
+        return written_duration(float(value))
     if name == "profile_from":
         return datetime.fromtimestamp(value, UTC).strftime("%Y-%m-%d %H:%M:%S")
     if isinstance(value, bool):
         return "on" if value else ""
     return plain(value) if isinstance(value, float) else str(value)
+
+
+def written_duration(seconds: float) -> str:
+    """A duration that the form reads as exactly that.
+
+    >>> written_duration(7200.0), written_duration(5401.0), written_duration(3.6e6)
+    ('2 hours', '5401 seconds', '3600000 seconds')
+    """
+    short = duration(seconds)
+    return short if seconds_in("remember", short) == seconds else f"{plain(seconds)} seconds"
 
 
 def plain(value: float) -> str:

@@ -10,12 +10,12 @@ from afterglow.service.dashboard.visit import Visit
 
 LATEST = 200  # lines
 SENTENCES = {
-    "signed-in": "Signed in",
-    "signed-out": "Signed out",
-    "token-created": "Created token {subject}",
-    "token-revoked": "Revoked token {subject}",
-    "webhook-created": "Created webhook {subject}",
-    "webhook-deleted": "Deleted webhook {subject}",
+    "signed-in": "signed in",
+    "signed-out": "signed out",
+    "token-created": "created token {subject}",
+    "token-revoked": "revoked token {subject}",
+    "webhook-created": "created webhook {subject}",
+    "webhook-deleted": "deleted webhook {subject}",
 }
 
 

@@ -22,8 +22,8 @@ CONFIRM = "confirm"  # the field for the experiment's name
 
 
 def offered(spec: Spec, status: Status) -> list[Command]:
-    """The commands that the page has buttons for."""
-    return [one for one in COMMANDS if one.offered(spec, status)]
+    """The commands that the page has buttons for; those that take something away at once come last."""
+    return sorted((one for one in COMMANDS if one.offered(spec, status)), key=lambda one: one.red)
 
 
 def command_page(visit: Visit) -> Response:

@@ -13,7 +13,7 @@ from afterglow.live.domain import limits
 from afterglow.live.domain.arguments import REQUIRED, Argument, Kind
 from afterglow.live.domain.settings_table import BY_NAME, SETTINGS
 from afterglow.policies.registry import WHERE, named
-from afterglow.service.dashboard.forms import decimal_number, whole_number
+from afterglow.service.dashboard.forms import decimal_number, seconds_in, whole_number
 from afterglow.service.dashboard.pages.plan import planned_settings
 from afterglow.service.dashboard.prefill import UNITS, settings_of
 from afterglow.service.dashboard.visit import Visit
@@ -120,7 +120,13 @@ def reader_of(one: Argument) -> Callable[[Typed, str], Any]:
         Kind.GUARDS: guards,
     }
     reader = readers.get(one.kind, text)
+    if one.name == "remember":
+        reader = duration
     return lambda typed, name: one.read(reader(typed, name))
+
+
+def duration(typed: Typed, name: str) -> float:
+    return seconds_in(name, typed[name])
 
 
 def text(typed: Typed, name: str) -> str:

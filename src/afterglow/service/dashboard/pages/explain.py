@@ -28,6 +28,7 @@ def explain_page(visit: Visit) -> Response:
     unit = asked_unit(visit, experiment)
     row = next((one for one in experiment.steps(step, 1) if one.unit == unit), None)
     found: dict[str, Any] = {"experiment": experiment, "spec": experiment.spec, "step": step, "row": row}
+    found["last"] = last_step(experiment)
     try:
         why = experiment.explain(step, unit)
     except AfterglowError as error:
@@ -42,6 +43,12 @@ def explain_page(visit: Visit) -> Response:
         "unit": experiment.spec.unit if why.index_unit == "amount" else "",
     }
     return visit.page(template(visit), **found, by_variant=by_variant, plain=plain)
+
+
+def last_step(experiment: Experiment) -> int:
+    """The last step that has begun; 0 before the first."""
+    decision = experiment.first_decision()
+    return max(0, decision.step - (decision.role == "over"))
 
 
 def compared(spec: Spec, why: Explanation) -> list[tuple[int, str, str]]:
