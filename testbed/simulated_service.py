@@ -137,8 +137,9 @@ class SimulatedService:
     def report(self, experiment: Experiment, batches: list[Batch]) -> list[Answer]:
         """Batches that arrived during one commit."""
         answers = [cast(Any, self.writer.put(experiment, batch)) for batch in batches]
-        self.writer.waiting.put(None)
+        self.writer.open = False
         self.writer.work()
+        self.writer.open = True
         return answers
 
     def news(self) -> None:

@@ -3,10 +3,12 @@
 import socket
 import sqlite3
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from pathlib import Path
 from threading import Event
 from time import monotonic
+from typing import Any
 
 import pytest
 
@@ -65,6 +67,32 @@ def test_busy_worker_threads_do_not_hold_up_the_variant(
             assert (answer.status_code, answer.json()["step"]) == (200, 1)
         finally:
             free.set()
+
+
+def test_an_experiment_that_waits_holds_up_no_rewards_of_others(
+    path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One thread for all would wait with it: for a lock, or for a replica that is frozen."""
+    stuck, free, report = Event(), Event(), Experiment.report
+
+    def slow(self: Experiment, batches: Any) -> Any:
+        if self.name == "stuck":
+            stuck.set()
+            assert free.wait(START)
+        return report(self, batches)
+
+    monkeypatch.setattr(Experiment, "report", slow)
+    with in_thread(path, clock) as client, ThreadPoolExecutor(2) as senders:
+        for name in ("stuck", "hourly"):
+            client.post("/v1/experiments", json=HOURLY | {"name": name}).raise_for_status()
+        reward = {"key": "a", "amount": 1.0}
+        try:
+            waiting = [senders.submit(client.post, "/v1/experiments/stuck/rewards", json=reward) for _ in range(2)]
+            assert stuck.wait(START)
+            assert client.post(f"{PATH}/rewards", json=reward).json()["accepted"] == 1
+        finally:
+            free.set()
+        assert sorted(one.result().json()["accepted"] for one in waiting) == [0, 1]
 
 
 def subscribed(serving: Serving) -> socket.socket:

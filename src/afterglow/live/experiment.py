@@ -29,7 +29,7 @@ from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import WAITING
 from afterglow.live.domain.status import Explanation, Status
 from afterglow.live.domain.step_rows import totals_in
-from afterglow.live.follower import LogEntry, Step, log_entries
+from afterglow.live.follower import Follower, LogEntry, Step, log_entries
 from afterglow.live.late_void import LateVoid, VoidCost
 from afterglow.live.reward_keys import readable, settle
 from afterglow.live.store.contract import Raced, Store, Writing
@@ -392,7 +392,12 @@ class Experiment(CommandMethods):
             known_unit("unit", unit, self.spec.units)
         step = whole("step", step, 0)
         with self._cache.aside() as log:
-            return self._cache.copy.explain(log, step, unit)
+            row = self._cache.copy.decided(log, step)
+        past = Follower(self.name)
+        with self._cache.store.aside(self.name) as log:  # the experiment goes on meanwhile
+            past.replay_until(log, step)
+        with self._cache.aside() as log:
+            return self._cache.copy.explain(log, past, row, unit)
 
     def steps(self, first: int = 0, count: int | None = None) -> list[Step]:
         """Variant, role and total of each step, from `first` on; with units, one row for each unit of each step."""

@@ -229,20 +229,27 @@ class Follower:
             log.put_snapshot(Snapshot(self.seq, self.state.step, text, check(self.hash, text)))
             self.kept_seq, self.kept_size = self.seq, len(text)
 
-    def explain(self, log: Reading, step: int, unit: str | None = None) -> Explanation:
-        """Why a step has its variant: the log is replayed up to it."""
+    def decided(self, log: Reading, step: int) -> StepRow:
+        """The row of a step whose variant was decided."""
         now = self.state
         if now.phase in WAITING or not 0 <= step <= now.step or (now.phase == "over" and step == now.step):
             raise OutOfTurn(f"step {step:,} of {self.name!r} has no decision yet; it is at step {now.step:,}")
         row = next(log.steps(step, 1), None)
         if row is None or row.role == Role.MISSED:
             raise OutOfTurn(f"step {step:,} of {self.name!r} was missed: nothing was requested or reported")
-        past = Follower(self.name)
-        past.begin(log, step - 1)
-        for record in log.records(past.seq):
-            past.take(record)
-            if past.state.step == step and past.state.phase not in WAITING:
+        return row
+
+    def replay_until(self, log: Reading, step: int) -> None:
+        """The state in which the variant of a step was decided; this copy must be new."""
+        self.begin(log, step - 1)
+        for record in log.records(self.seq):
+            self.take(record)
+            if self.state.step == step and self.state.phase not in WAITING:
                 break
+
+    def explain(self, log: Reading, past: "Follower", row: StepRow, unit: str | None = None) -> Explanation:
+        """Why a step has its variant, given the state in which that was decided."""
+        step = row.step
         explained = past.rules.explanation(past.spec, past.state, unit)
         voided = self.voided.read(log, self.seq)
         number = 0 if unit is None else self.spec.units.index(unit)

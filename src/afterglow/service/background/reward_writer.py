@@ -1,14 +1,16 @@
 """Group commit: rewards received during one commit are written together in the next.
 
-One thread writes. The queue is bounded by the number of rewards; calls beyond the limit are refused immediately.
+One thread at a time writes those of an experiment. There are a few threads, so that an experiment that has to wait, for
+a lock or for a replica that is frozen, holds no other one up. The queue is bounded by the number of rewards; calls
+beyond the limit are refused immediately.
 """
 
 import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Sequence
-from queue import SimpleQueue
-from threading import Thread
+from threading import Condition, Thread
+from time import monotonic
 from typing import NamedTuple
 
 from afterglow.errors import AfterglowError
@@ -16,6 +18,7 @@ from afterglow.live import Experiment, Receipt
 from afterglow.service.problems import Problem, problem_of
 
 LOG = logging.getLogger("afterglow.service")
+THREADS = 4
 LOOKS = 20  # checks for expired waits during one `patience`
 
 Batch = Sequence[tuple[str, float, int | None, str | None, str | None]]
@@ -30,7 +33,7 @@ class Waiting(NamedTuple):
 
 
 class RewardWriter:
-    """Queues batches in the event loop, commits them in its thread, and resolves their futures in the event loop.
+    """Queues batches in the event loop, commits them in its threads, and resolves their futures in the event loop.
 
     A batch that has waited for `patience` seconds fails with `too-slow`. One timer for all costs less than one each.
     """
@@ -39,16 +42,19 @@ class RewardWriter:
         self.room = room
         self.patience = patience
         self.settled = settled  # called with every answer, in the event loop
-        self.waiting = SimpleQueue[Waiting | None]()  # None ends the thread
+        self.waiting: dict[Experiment, list[Waiting]] = {}  # oldest experiment first
+        self.writing = set[Experiment]()  # whose rewards are being committed
+        self.changed = Condition()  # of these two
         self.deadlines = deque[tuple[float, Future]]()
         self.timer: asyncio.TimerHandle | None = None
         self.held = 0  # rewards not answered yet
         self.open = True
-        self.thread = Thread(target=self.work, name="afterglow-rewards", daemon=True)
+        self.threads = [Thread(target=self.work, name=f"afterglow-rewards-{n}", daemon=True) for n in range(THREADS)]
 
     def start(self) -> None:
         self.loop = asyncio.get_running_loop()
-        self.thread.start()
+        for thread in self.threads:
+            thread.start()
 
     def put(self, experiment: Experiment, batch: Batch) -> Future:
         """A future of the receipt, resolved once the batch is durable."""
@@ -58,7 +64,10 @@ class RewardWriter:
             raise Problem("overloaded", "the service is stopping")
         future: Future = self.loop.create_future()
         self.held += len(batch)
-        self.waiting.put(Waiting(experiment, batch, future))
+        with self.changed:
+            self.waiting.setdefault(experiment, []).append(Waiting(experiment, batch, future))
+            if experiment not in self.writing:
+                self.changed.notify()
         self.deadlines.append((self.loop.time() + self.patience, future))
         if self.timer is None:
             self.timer = self.loop.call_later(self.patience / LOOKS, self.look)
@@ -74,18 +83,31 @@ class RewardWriter:
         self.timer = self.loop.call_later(self.patience / LOOKS, self.look) if deadlines else None
 
     def work(self) -> None:
-        while True:
-            taken = [self.waiting.get()]
-            while not self.waiting.empty():
-                taken.append(self.waiting.get())
-            by_experiment: dict[Experiment, list[Waiting]] = {}
-            for one in taken:
-                if one is not None:
-                    by_experiment.setdefault(one.experiment, []).append(one)
-            for experiment, group in by_experiment.items():
-                self.loop.call_soon_threadsafe(self.answer, group, commit(experiment, group))
-            if None in taken:
-                return
+        """Commit what is waiting, until `close`."""
+        while (found := self.take()) is not None:
+            experiment, group = found
+            try:
+                answers = commit(experiment, group)
+            finally:
+                with self.changed:
+                    self.writing.discard(experiment)
+            self.loop.call_soon_threadsafe(self.answer, group, answers)
+
+    def take(self) -> tuple[Experiment, list[Waiting]] | None:
+        """All that waits for an experiment that nobody writes to; None if there is nothing left, after `close`."""
+        with self.changed:
+            while True:
+                free = [one for one in self.waiting if one not in self.writing]
+                if free:
+                    break
+                if not self.open and not self.waiting:
+                    self.changed.notify_all()
+                    return None
+                self.changed.wait()
+            if len(free) > 1:
+                self.changed.notify()
+            self.writing.add(free[0])
+            return free[0], self.waiting.pop(free[0])
 
     def answer(self, group: list[Waiting], answers: Sequence[Answer]) -> None:
         for (experiment, batch, future), answer in zip(group, answers, strict=True):
@@ -99,10 +121,13 @@ class RewardWriter:
                 future.set_result(answer)
 
     def close(self, patience: float) -> None:
-        """Commit what is queued, then end the thread; call it from a worker thread."""
-        self.open = False
-        self.waiting.put(None)
-        self.thread.join(patience)
+        """Commit what is queued, then end the threads; call it from a worker thread."""
+        end = monotonic() + patience
+        with self.changed:
+            self.open = False
+            self.changed.notify_all()
+        for thread in self.threads:
+            thread.join(max(0.0, end - monotonic()))
 
 
 def commit(experiment: Experiment, group: list[Waiting]) -> Sequence[Answer]:
