@@ -99,6 +99,10 @@ class AfterglowError(Exception):
         self.field = field or (first[1] if first else "")
         super().__init__(in_python(f"{sentence}; {way_out}" if way_out else sentence))
 
+    def marked(self) -> str:
+        """The whole sentence, for a `Sentence` elsewhere."""
+        return f"{self.sentence}; {self.way_out}" if self.way_out else self.sentence
+
     def worded(self, word: Word, ways_out: Mapping[str, str] | None = None) -> str:
         """The sentence, with each argument as `word` writes it, and the way out that `ways_out` has for its kind."""
         way_out = (ways_out or {}).get(self.kind, self.way_out) if self.way_out else ""

@@ -3,7 +3,8 @@ afterglow.lab.plan.process`.
 
 It reads a question from standard input as JSON: `plan`, the arguments of `plan`; `seconds` of processor time and
 `memory` in bytes that it may use. It writes JSON lines: `{"done": 0.4, "what": "…"}` while it works, and at the end
-`{"plan": …, "begins": …}`, or `{"refused": "…"}` with a sentence. `begins` is the time after the last step of the
+`{"plan": …, "begins": …}`, or `{"refused": "…", "field": "…"}` with a sentence, in which arguments are marked as in
+`afterglow.errors`, and the argument at fault. `begins` is the time after the last step of the
 history in seconds since 1970, with times that have no zone taken as UTC; null if it is not known.
 """
 
@@ -38,7 +39,7 @@ def main() -> None:
         found = plan(**given, threads=1, progress=lambda done, what: say({"done": done, "what": what}))
         say({"plan": found.to_dict(), "begins": time_after(given)})
     except AfterglowError as error:
-        say({"refused": str(error)})
+        say({"refused": error.marked(), "field": error.field})
     except MemoryError:
         say({"refused": "the plan needs more memory than a plan may have here; use fewer variants or a shorter file"})
 

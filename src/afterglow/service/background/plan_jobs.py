@@ -22,7 +22,7 @@ from threading import Lock, Thread
 from time import monotonic, time
 from typing import IO, Any
 
-from afterglow.errors import BadValue, MissingExtra
+from afterglow.errors import BadValue, MissingExtra, Sentence
 
 LOG = logging.getLogger("afterglow.service")
 COMMAND = [sys.executable, "-m", "afterglow.lab.plan.process"]
@@ -56,15 +56,16 @@ class PlanJob:
     done: float = 0.0  # share of the work
     what: str = "starting"
     state: str = "running"  # then done, refused or cancelled
-    refused: str = ""
+    refused: Sentence = field(default_factory=lambda: Sentence(""))
+    wrong: str = ""  # the argument at fault, if it is known
     plan: dict[str, Any] | None = None
     begins: float | None = None  # when the step after the history begins
     process: "subprocess.Popen[str] | None" = field(default=None, repr=False)
     thread: Thread = field(default_factory=Thread, repr=False)  # that follows the process
 
-    def end(self, state: str, refused: str = "") -> None:
+    def end(self, state: str, refused: str = "", wrong: str = "") -> None:
         if self.state == "running":
-            self.state, self.refused = state, refused
+            self.state, self.refused, self.wrong = state, Sentence(refused), wrong
 
 
 class PlanJobs:
@@ -194,7 +195,7 @@ def take(job: PlanJob, line: str) -> None:
     if "done" in said:
         job.done, job.what = max(job.done, float(said["done"])), str(said["what"])
     elif "refused" in said:
-        job.end("refused", said["refused"])
+        job.end("refused", said["refused"], said.get("field", ""))
     else:
         job.plan, job.begins = said["plan"], said["begins"]
         job.end("done")

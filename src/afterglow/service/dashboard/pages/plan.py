@@ -23,6 +23,11 @@ FRESH = {
     "variants": "", "window": "", "horizon": "", "gap": "5", "column": "", "reward_max": "", "mean": "",
     "purpose": "earning", "name": "", "unit": "",
 }  # fmt: skip
+LABELS = {
+    "column": "the column of the totals", "total": "the column of the totals", "step": "the column of the times",
+    "variants": "variants", "arms": "variants", "window": "the window", "horizon": "the horizon",
+    "gap": "the difference", "reward_max": "the maximum value", "mean": "the average total", "history": "the file",
+}  # fmt: skip
 VARIANTS = Argument("variants", Kind.VARIANTS, "", most=20)
 Typed = Mapping[str, str]
 
@@ -30,7 +35,7 @@ Typed = Mapping[str, str]
 def plan_page(visit: Visit) -> Response:
     """The form; sent back with a file of past totals or without, a plan begins."""
     if visit.request.method == "GET":
-        return form_page(visit, FRESH)
+        return form_page(visit, FRESH) if "again" not in visit.request.query_params else again_page(visit)
     typed = {name: visit.form.get(name, "") for name in FRESH}
     history: bytes | None = getattr(visit.request.state, "file", None)
     try:
@@ -45,13 +50,37 @@ def owner(visit: Visit) -> str:
     return "" if visit.token is None else visit.token.id
 
 
-def form_page(visit: Visit, typed: Typed, error: BadValue | None = None) -> Response:
-    labels = {"variants": "variants", "window": "the window", "horizon": "the horizon", "gap": "the difference",
-              "reward_max": "the maximum value", "mean": "the average total"}  # fmt: skip
-    refused = "" if error is None else error.worded(lambda name, value: labels.get(name, name))
+def again_page(visit: Visit) -> Response:
+    """The form with what was entered for an earlier plan, and why there is none."""
+    job = job_of(visit, visit.request.query_params["again"])
+    return form_page(visit, job.asked, refused=said(job), wrong=job.wrong, again=True)
+
+
+def said(job: PlanJob) -> str:
+    """Why there is no plan, in the words of the form."""
+    return job.refused.worded(word).replace(FILE, "the file")
+
+
+def word(name: str, value: str | None) -> str:
+    """An argument of `plan` as the form calls it, with a value that it could have."""
+    label = LABELS.get(name, name.replace("_", " "))
+    return label if value is None else f"“{value}” for {label}"
+
+
+def form_page(
+    visit: Visit,
+    typed: Typed,
+    error: BadValue | None = None,
+    *,
+    refused: str = "",
+    wrong: str = "",
+    again: bool = False,
+) -> Response:
+    if error is not None:
+        refused, wrong = error.worded(word), error.field
     return visit.page(
         "plan.html", 422 if error else 200, typed=typed, refused=refused, missing=missing(),
-        wrong=error.field if error and error.field in FRESH else "",
+        wrong=wrong if wrong in FRESH else "", again=again,
     )  # fmt: skip
 
 
@@ -80,8 +109,8 @@ def asked(typed: Typed, history: bool) -> dict[str, Any]:
     return made
 
 
-def job_of(visit: Visit) -> PlanJob:
-    job = visit.dashboard.plans.get(visit.request.path_params["id"], owner(visit))
+def job_of(visit: Visit, id_: str = "") -> PlanJob:
+    job = visit.dashboard.plans.get(id_ or visit.request.path_params.get("id", ""), owner(visit))
     if job is None:
         raise Problem(
             "not-found", "this plan is not known here: plans are kept for an hour, by the process that made them"
@@ -97,7 +126,7 @@ def result_page(visit: Visit) -> Response:
         return Response(status_code=204, headers=HEADERS)
     answer = None if job.plan is None else plan_answer(job.plan, names(job))
     template = "plan_progress.html" if visit.partial else "plan_result.html"
-    return visit.page(template, job=job, seen=seen, answer=answer, file=FILE)
+    return visit.page(template, job=job, seen=seen, answer=answer, refused=said(job))
 
 
 def cancel_page(visit: Visit) -> Response:
