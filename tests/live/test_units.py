@@ -12,6 +12,7 @@ from afterglow.errors import AfterglowError, BadValue, Conflict, OutOfTurn, Unkn
 from afterglow.estimation.verdict import Gained
 from afterglow.live import Experiment, Experiments
 from support.service.live_fixtures import Clock
+from testbed.postgres import server
 
 UNITS = ["north", "south", "east", "west", "up", "down", "near", "far"]
 LEVELS = dict(zip(UNITS, [1200.0, 800.0, 400.0, 950.0, 300.0, 500.0, 700.0, 650.0], strict=True))
@@ -318,3 +319,25 @@ def test_a_key_counts_once_in_one_unit(regions: Experiment) -> None:
     with pytest.raises(Conflict, match="the first total stays"):
         regions.close_step({"south": 1.0}, step=0)
     assert regions.steps(0, 1)[0].total == -5.5
+
+
+def test_two_replicas_serve_report_and_close_the_same_units() -> None:
+    address = server().fresh()
+    with afterglow.live.open(address) as here, afterglow.live.open(address) as there:
+        one = here.create("regions", **ASKED)
+        other = there["regions"]
+        for step in range(12):
+            for replica in (one, other, one):  # the last sends again what it has sent
+                key = f"{step} {replica is one}"
+                replica.rewards([(f"{key} {unit}", LEVELS[unit], None, None, unit) for unit in UNITS])
+            if step == 5:
+                other.pin("A", "a fair", unit="east")
+            if step == 10:
+                one.void(4, "a wrong file", last=7, unit="far")
+            (one if step % 2 else other).close_step()
+            assert [one.decision(unit) for unit in UNITS] == [other.decision(unit) for unit in UNITS]
+        totals = {(row.step, row.unit): row.total for row in other.steps(0, 12)}
+        assert totals == {(step, unit): 2 * LEVELS[unit] for step in range(12) for unit in UNITS}
+        assert one.differences() == other.differences()
+        assert other.verify().ok
+    server().drop(address)

@@ -110,6 +110,8 @@ def replayed_test(
 def replayed(policy: RoundPolicy[Any, Any], settings: Any, slots: Sequence[Slot]) -> float:
     """The statistic of a replay with other settings."""
     state = policy.start(settings)
+    if policy.quiet is not None:
+        policy.quiet(state)
     for steps, split, lost, heads, bodies in slots:
         asked, _ = policy.next_round(settings, state)
         if asked < steps:

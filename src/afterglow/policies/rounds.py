@@ -47,7 +47,8 @@ class RoundPolicy(Configurable, Generic[SettingsT, StateT]):
     not known), `order`, `labels` and options. `recommend` names the arm to keep. `difference(settings, state, a, b,
     confidence)` estimates how much better a is than b; `compared(settings, state)`, if there is one, is a function of
     a, b and confidence that gives the same for many pairs, after one fit. `statistic` is the number that the exact test
-    compares: it must be the same for arms that are named in another order.
+    compares: it must be the same for arms that are named in another order. `quiet(state)`, if there is one, makes a
+    fresh state leave out what only the alarm needs: replays of the test call it.
     """
 
     place: ClassVar[tuple[str, ...]] = ("arms", "units", "window", "horizon", "levels", "order", "labels")
@@ -71,6 +72,7 @@ class RoundPolicy(Configurable, Generic[SettingsT, StateT]):
     guarantee: str = ""
     source: str = ""
     compared: Callable[[SettingsT, StateT], Compared] | None = None
+    quiet: Callable[[StateT], None] | None = None
 
     def pairs(self, settings: SettingsT, state: StateT) -> Compared:
         """`difference` for many pairs of arms; the state must not change meanwhile."""

@@ -27,7 +27,7 @@ from afterglow.rng import ROUNDS, key
 from afterglow.round_runner import Round
 
 ONE_DEVIATION = 0.6826894921370859  # confidence of an interval of one standard error on each side
-CELLS = 30_000  # unit-rounds that 999 draws are replayed with; of more, fewer draws
+WORK = 150_000_000  # of all replays of a test, in products: some 15 seconds
 MOST_DRAWS, LEAST_DRAWS = 999, 99
 WIDEST = 1.0  # share of a level: an interval that reaches further to either side says nothing
 SAME = PanelDifference(0.0, 0.0, 0.0)  # of a variant to itself
@@ -201,14 +201,26 @@ def exact_test(text: str, arms: int, horizon: int, restarts: int, slots: tuple[S
     def settings(stream: int) -> Any:
         return settings_of(spec, arms, horizon, stream)
 
-    cells = len(slots) * len(spec.units)
-    draws = max(LEAST_DRAWS, min(MOST_DRAWS, MOST_DRAWS * CELLS // max(1, cells)))
     drawn = settings(key(spec.seed, restarts, ROUNDS))
     state = policy.start(drawn)
     for steps, split, lost, heads, bodies in slots:
         policy.next_round(drawn, state)
         policy.learn(drawn, state, steps, split, [0 if gone else steps - split for gone in lost], heads, bodies)
+    draws = affordable(len(slots), state.stage + 1, arms, len(spec.units), state.dense_slots)
     return replayed_test(policy, settings, slots, drawn, state, spec.seed, draws)
+
+
+def affordable(slots: int, stages: int, arms: int, units: int, dense: int) -> int:
+    """Draws that a test replays: 999, or fewer where that takes long. `dense` slots are those with too many different
+    sets of known units, which cost a matrix of units.
+
+    >>> affordable(80, 8, 3, 8, 0), affordable(119, 9, 20, 200, 0), affordable(119, 9, 20, 200, 90)
+    (999, 160, 99)
+    """
+    work = 9 * slots * units + stages * arms**2 * units
+    if dense:
+        work += stages * units**3 // 5 + dense * units**2
+    return max(LEAST_DRAWS, min(MOST_DRAWS, WORK // work))
 
 
 def case_of(spec: Spec, state: UnitsState) -> UnitsCase:
