@@ -82,3 +82,38 @@ def test_deviations_by_rounding_do_not_count_as_noise() -> None:
     found = noise(batches)
     assert found is not None
     assert all(one.value == 1 / 60 for one in found)  # nothing was seen: one event of the largest reward
+
+
+def test_an_arm_with_a_single_batch_is_told_apart_at_the_fixed_end_only() -> None:
+    """Its noise is that of the others: whoever looks often would find a time at which they are calmer than it is."""
+    batches = batches_of((0.5, 0.001), (0.6, 0.001))
+    alone = Batches(3, 6)
+    alone.arms[:2], alone.timeline = batches.arms, batches.timeline
+    alone.add_all(2, [0.2] * 7)
+    alone.end()
+    found = compare(alone, 1_000)
+    assert found.borrows(1, 2)
+    assert not found.above(1, 2, 0.05)
+    assert found.above(1, 2, 0.05, fixed_end=True)
+    assert found.more_steps(1, 2, 0.5) == 6
+    assert found.above(1, 0, 0.05)
+
+
+def test_a_rare_failure_outside_of_whole_batches_makes_nothing_clear() -> None:
+    """Totals were all 1, but for rounding, until one failed a step ago: its batch isn't over, so none has varied."""
+    batches = Batches(2, 6)
+    for arm, totals in ((0, [1 - 1e-15] * 93), (1, [1 - 1e-15] * 36 + [5 / 6])):
+        batches.add_all(arm, totals)
+        batches.end()
+    found = noise(batches)
+    assert found is not None
+    assert found[0].value == pytest.approx(1 / 93)
+    assert found[1].value == pytest.approx(1 / 37)
+    assert not compare(batches, 600).above(0, 1, 0.05, fixed_end=True)
+
+
+def test_totals_that_hold_more_than_rewards_keep_a_wide_prior() -> None:
+    few = [noise(batches_of((level, 0.02), (level, 0.02), count=4)) for level in (0.5, 1.5)]
+    assert all(found is not None for found in few)
+    values = [found[0].value for found in few if found is not None]
+    assert values[1] == pytest.approx(values[0], rel=0.05)  # before, the prior of the second was three times narrower

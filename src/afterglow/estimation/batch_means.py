@@ -32,6 +32,11 @@ class Washed:
     means: list[float] = field(default_factory=lambda: [0.0] * LENGTHS)
     scatters: list[float] = field(default_factory=lambda: [0.0] * LENGTHS)  # sum of squared deviations
 
+    @property
+    def mean(self) -> float:
+        """Of all washed steps, 0 without any."""
+        return self.total / self.steps if self.steps else 0.0
+
     def count(self, length: int, mean: float) -> None:
         """A batch has ended."""
         self.counts[length] += 1

@@ -157,20 +157,30 @@ class Comparison:
         return centre, ends[0], ends[1]
 
     def above(self, arm: int, other: int, share: float, fixed_end: bool = False) -> bool:
-        """Whether the interval of a difference lies above 0; all looks together may miss with probability `share`."""
+        """Whether the interval of a difference lies above 0; all looks together may miss with probability `share`.
+
+        Before the fixed end nothing is told of an arm that has a single batch: whoever looks often would find a time at
+        which the others happen to be calmer than it is.
+        """
         weights = self.contrast(arm, other)
         parts = self.parts(weights)
+        if not fixed_end and self.borrows(arm, other):
+            return False
         if sum(weight * mean for weight, mean, _ in parts) <= 0:
             return False
         below = beyond(parts, self.freedom(weights, parts), 0.0, -1.0)
         at_end = fixed_end and below < 0.5 * self.FINAL * share
         return at_end or below < 0.5 * self.outside(weights, self.RUNNING * share)
 
+    def borrows(self, *arms: int) -> bool:
+        """Whether the noise of one of these arms is that of others: it has no second batch."""
+        return self.noises is not None and any(self.noises[arm].borrowed for arm in arms)
+
     def more_steps(self, arm: int, other: int, ratio: float) -> int | None:
         """About how many more steps, half of them on each arm, make an interval narrower by a ratio; None: too many."""
         assert self.noises is not None
         if ratio <= 1:
-            return 0
+            return self.window if self.borrows(arm, other) else 0
         if ratio * ratio > NEVER:
             return None
         known = [(self.noises[one].value, self.steps[one]) for one in (arm, other)]

@@ -9,15 +9,19 @@ means, divided by $1 - (d - 1)/2b$. Long batches hide less, few batches say litt
 degrees of freedom and variance $\hat v$ has the posterior of $\hat v$ under a scaled inverse $\chi^2$ prior with
 $p$ degrees of freedom around `WIDER` = 3 times the variance of all arms: $(f \hat v + p \cdot 3 v_p)/(f + p)$
 with $f + p$ degrees of freedom. The prior fades: $p = 2 (1 - f/6)$, and from $f = 6$ on an arm's own batches count
-alone. Without a batch of its own the 95 % interval is then 7.5 standard deviations of all
-arms wide to each side, enough for an arm four times as noisy as the others. $3 v_p$ is not taken larger than
-$m (1 - m)$, the largest variance of rewards in [0, 1] with mean $m$, unless $v_p$ itself is. $v_p$ is the larger of the
-variance pooled over batches, which the arm played most rules, and that averaged over arms.
+alone. $3 v_p$ is not taken larger than $m (1 - m)$, the largest variance of rewards in [0, 1] with mean $m$, unless
+$v_p$ itself is. $v_p$ is the larger of the variance pooled over batches, which the arm played most rules, and that
+averaged over arms. Where $m$ is not within (0, 1), because totals hold more than rewards, 1/4 takes the place of
+$m (1 - m)$. Without a second batch of its own the 95 % interval is then 7.5 standard deviations of all arms wide to
+each side, enough for an arm four times as noisy as the others; `comparison` calls nothing clear by it before the fixed
+end.
 
-*No scatter.* Rewards that are rare leave batches that are all equal. One more event of size $u$ in $n$ steps adds
-$u^2/n$ to $v$, and is added always: for rare events $u$ is variance over mean, the largest of the arm's and that of
-all, at most 1 (`reward_max`). If nothing has varied yet it is 1 where all totals are 0 or 1, else the distance to the
-nearer of these. For other rewards that is next to nothing.
+*No scatter.* Rewards that are rare leave batches that are all equal, and so do rare failures. One more event of size
+$u$ in $n$ steps adds $u^2/n$ to $v$, and is added always: for rare events $u$ is variance over mean, or over $1 - m$
+if that is smaller and the variance is one that rewards in [0, 1] can have; the largest of the arm's and that of all, at
+most 1 (`reward_max`). Steps outside of whole batches count here: an event among them is in the mean already. If
+nothing has varied yet it is 1 where all totals are 0 or 1, else the distance to the nearer of these. For other rewards
+that is next to nothing.
 
 *No largest reward.* Of secondary totals (`guards`) nobody says how large they may be. Then the prior is 3 v_p whatever
 the mean, $u$ has no upper limit, and is the largest total seen if nothing has varied yet.
@@ -35,6 +39,7 @@ ENOUGH = 3  # of all arms together, below which the noise is unknown
 PRIOR = 2  # degrees of freedom of the prior, for an arm without any of its own
 FADED = 6  # degrees of freedom of its own with which an arm needs no prior
 WIDER = 3.0
+POSSIBLE = 4.0  # times the largest variance of rewards: an estimate above this is of totals that hold more than rewards
 ROUNDING = 1e-6  # deviations below this part of the mean are taken for errors of rounding
 
 
@@ -44,6 +49,11 @@ class NoiseVariance:
 
     value: float
     freedom: float
+
+    @property
+    def borrowed(self) -> bool:
+        """Whether it is that of other arms alone: the arm has no second batch of its own."""
+        return self.freedom <= PRIOR
 
 
 def noise(batches: Batches, largest: float | None = None) -> list[NoiseVariance] | None:
@@ -58,8 +68,13 @@ def noise(batches: Batches, largest: float | None = None) -> list[NoiseVariance]
     pooled = common(own)
     steps = sum(washed.steps for washed in batches.arms)
     level = sum(washed.total for washed in batches.arms) / steps
-    usual = event(pooled, level, largest)
-    return [arm_noise(washed, *each, pooled, usual, largest) for washed, each in zip(batches.arms, own, strict=True)]
+    shown = [varied(washed, *each, batches.size) for washed, each in zip(batches.arms, own, strict=True)]
+    usual = event(max(pooled, sum(shown) / len(shown)) if largest is None else pooled, level, largest)
+    found = []
+    for washed, (squares, degrees), variance in zip(batches.arms, own, shown, strict=True):
+        size = max(usual, event(variance, washed.mean, largest)) if degrees else usual
+        found.append(arm_noise(washed, squares, degrees, size, pooled, largest))
+    return found
 
 
 def scatter(washed: Washed, batches: Batches) -> tuple[float, int]:
@@ -74,6 +89,16 @@ def scatter(washed: Washed, batches: Batches) -> tuple[float, int]:
     return found
 
 
+def varied(washed: Washed, squares: float, freedom: int, size: int) -> float:
+    """The variance of an arm's totals with steps outside of whole batches: an event in them is in the mean already."""
+    inside = washed.counts[0] * size
+    outside = washed.steps - inside
+    if not inside or not outside:
+        return squares / max(1, freedom)
+    off = (washed.total - inside * washed.means[0]) / outside - washed.means[0]
+    return (squares + off * off * inside * outside / washed.steps) / (freedom + 1)
+
+
 def common(own: Sequence[tuple[float, int]]) -> float:
     """The variance of all arms: pooled over degrees of freedom or averaged over arms, whichever is larger."""
     known = [(squares, freedom) for squares, freedom in own if freedom]
@@ -82,22 +107,28 @@ def common(own: Sequence[tuple[float, int]]) -> float:
 
 
 def arm_noise(
-    washed: Washed, squares: float, freedom: int, pooled: float, usual: float, largest: float | None = None
+    washed: Washed, squares: float, freedom: int, size: float, pooled: float, largest: float | None = None
 ) -> NoiseVariance:
-    """An arm's own scatter with the prior that the others give."""
+    """An arm's own scatter with the prior that the others give, and one more event of this size."""
     if not washed.steps:
         return NoiseVariance(math.nan, PRIOR)
-    mean = washed.total / washed.steps
-    most = max(mean * (1 - mean), 0.0) if largest is None else math.inf
+    mean = washed.mean
+    most = largest_variance(mean) if largest is None else math.inf
     prior = max(pooled, min(WIDER * pooled, most))
     weight = PRIOR * max(0.0, 1 - freedom / FADED)  # p
     value = (squares + weight * prior) / (freedom + weight)
-    size = max(usual, event(squares / freedom, mean, largest) if freedom else 0.0)
     return NoiseVariance(value + size * size / washed.steps, freedom + weight)
+
+
+def largest_variance(mean: float) -> float:
+    """Of rewards within [0, 1] that have this mean, or any mean if there is more than rewards in it."""
+    return mean * (1 - mean) if 0 < mean < 1 else 0.25
 
 
 def event(variance: float, mean: float, largest: float | None = None) -> float:
     """The size of events, were they rare: variance over mean, at most 1 unless there is no upper limit.
+
+    Events may also be those in which a reward fails to come: then the distance of the mean to 1 takes its place.
 
     If nothing but rounding has varied it is 1 at either end of the range, where yes/no rewards that are rare would be,
     else the distance to the nearer end; without an upper limit it is the largest total.
@@ -105,6 +136,8 @@ def event(variance: float, mean: float, largest: float | None = None) -> float:
     if variance <= (ROUNDING * mean) ** 2:
         if largest is not None:
             return largest
-        return min(mean, 1 - mean) if 0 < mean < 1 else 1.0
-    size = math.sqrt(variance) if mean <= 0 else variance / mean
-    return size if largest is not None else min(1.0, size)
+        return min(mean, 1 - mean) if ROUNDING < mean < 1 - ROUNDING else 1.0
+    if largest is not None:
+        return math.sqrt(variance) if mean <= 0 else variance / mean
+    rare = min(mean, 1 - mean) if 0 < mean < 1 and variance < POSSIBLE * mean * (1 - mean) else mean
+    return min(1.0, math.sqrt(variance) if rare <= 0 else variance / rare)
