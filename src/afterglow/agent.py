@@ -172,7 +172,11 @@ class Agent:
         return self.arms[pulls.index(max(pulls))]
 
     def estimates(self) -> Estimates:
-        """Mean and interval of every arm: simultaneous, at any step, for any policy and spread."""
+        """Mean and interval of every arm: simultaneous, at any step, for any policy and spread.
+
+        They hold if an arm's expected reward, given all that happened before, is its mean, which demand that lingers
+        breaks.
+        """
         return read(self._bounds, self.arms, self.window, self.reward_max, self.confidence, horizon=self.horizon)
 
     def verdict(self, control: Name | None = None, unit: str = "") -> Verdict:

@@ -155,7 +155,10 @@ def assumed(found: "Fit") -> str:
     cycle = f", season {found.season:,}" if found.season > 1 else ""
     more = " and the season adds the same to all arms" if found.season > 1 else ""
     if any(one.proved_low is not None for one in found.means):
-        more += "; proved bounds are simultaneous and valid for any spread"
+        more += (
+            ";\nproved bounds are simultaneous and valid for any spread, if an arm's expected reward, given all that "
+            "happened\nbefore, is its mean"
+        )
     return (
         f"{found.steps:,} steps, window {found.window:,}{cycle}; {found.confidence:.0%} intervals, simultaneous for "
         f"differences, individual for the others,\nassuming that effects depend on arm and lag only{more}; * not zero"
