@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT))
 from testbed.coverage import EVERY, CoverageWorld, compile_kernels, play  # noqa: E402
 from testbed.coverage_worlds import OUTSIDE, POWER, WORLDS  # noqa: E402
 
-POLICIES = ("thrift-ucb", "thrift-ucb, knowing", "lean-ucb", "trim-ucb", "leak-ucb", "switchback")
+POLICIES = ("thrift-ucb", "thrift-ucb, knowing", "lean-ucb", "trim-ucb", "leak-ucb", "switchback", "random-turns")
 DOCUMENT = ROOT / "docs" / "coverage.md"
 LEAST, MOST = 93.0, 5.0  # percent: intervals that hold the truth, errors of each kind
 LONG, FEWER = 10_000, 4  # steps from which on a world has a quarter of the runs

@@ -15,13 +15,13 @@ import numpy as np
 from afterglow import Agent
 from afterglow.errors import AfterglowError
 from afterglow.estimation import bounds, lingering
-from afterglow.estimation.comparison import compare
 from afterglow.estimation.noise import noise
 from afterglow.estimation.verdict import is_clear, judge
 from afterglow.policies.thrift import bounds as thrift_bounds
 from afterglow.policies.trim import bounds as trim_bounds
 
 EVERY = 10  # steps between two looks
+OFTEN = ("switchback", "random-turns")  # policies whose arms take turns often
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
@@ -69,6 +69,7 @@ class CoverageWorld:
     told: str = ""  # "season": the period is known, "profile": the whole cycle is
     scale: float = 1.0  # unit of totals: reward_max
     believed: int = 0  # the window that the agent is told, if it isn't the true one
+    overstated: float = 1.0  # times the true one: the reward_max that the agent is told
     change: Callable[["CoverageWorld", np.random.Generator, Floats], Floats] | None = None  # to the income
     factor: Callable[["CoverageWorld", np.random.Generator], Floats] | None = None  # by which rewards are multiplied
 
@@ -111,10 +112,13 @@ class CoverageWorld:
         if self.told == "profile":
             given["profile"] = [float(self.scale * value) for value in self.level + self.cycle()[: self.period]]
         window = self.believed or self.window
-        return Agent(len(self.laws), window, self.steps, policy, seed=seed, reward_max=self.scale, **given)
+        largest = self.overstated * self.scale
+        return Agent(len(self.laws), window, self.steps, policy, seed=seed, reward_max=largest, **given)
 
     def possible(self, policy: str) -> bool:
-        """Whether the policy can play here."""
+        """Whether the policy can play here; `random-turns` is the default where a season is told, and only there."""
+        if policy == "random-turns" and self.told != "season":
+            return False
         try:
             self.agent(policy, 1)
         except AfterglowError:  # too short for it, or nothing can be taken out of its totals
@@ -169,11 +173,12 @@ def play(
     best = [law.mean == top for law in laws]
     unique = sum(best) == 1
     arms = agent.arms
+    most = agent.window * agent.reward_max  # larger totals are refused
     learned, chosen = -1, 0  # holds that were learned: between them nothing else is recommended
     for step in range(world.steps):
         arm = arms.index(agent.select())
         coming[step : step + window] += rewards[arm, step] * weights
-        agent.update(max(0.0, world.scale * float(coming[step])))
+        agent.update(min(most, max(0.0, world.scale * float(coming[step]))))
         if (step + 1) % every == 0 and step + 1 < world.steps:
             if learned != agent._runner.opened or learned < 1:
                 learned, chosen = agent._runner.opened, arms.index(agent.recommend())
@@ -190,10 +195,10 @@ def look(agent: Agent, chosen: int, found: Result, wrong: bool, power: bool) -> 
     intervals = [agent._bounds.interval(arm) for arm in arms]
     contradicts = any(low > high for low, high in intervals)
     apart = all(intervals[chosen][0] > intervals[arm][1] for arm in arms if arm != chosen)
-    promising = (wrong or power) and (agent.policy.name == "switchback" or ahead(agent, chosen))
+    promising = (wrong or power) and (agent.policy.name in OFTEN or ahead(agent, chosen))
     if not (contradicts or apart or promising):
         return
-    compared = compare(agent._bounds.batches, agent.horizon)
+    compared = agent._compared()
     if contradicts:
         found.alarm = True
         found.wrong_alarm |= compared.lingers is None
@@ -224,7 +229,7 @@ def ahead(agent: Agent, chosen: int) -> bool:
 
 def conclude(world: CoverageWorld, agent: Agent, laws: list[Law], found: Result, unique: bool) -> None:
     """The last look, with the verdict itself."""
-    compared, arms = compare(agent._bounds.batches, agent.horizon), tuple(range(len(laws)))
+    compared, arms = agent._compared(), tuple(range(len(laws)))
     verdict = judge(agent.estimates(), compared, agent.recommend(), 0, over=True)  # without the test of a schedule
     assert verdict.recommended is not None
     assert verdict.to_runner_up is not None
@@ -252,8 +257,9 @@ def conclude(world: CoverageWorld, agent: Agent, laws: list[Law], found: Result,
         found.held = row.low <= means[chosen] - means[other] <= row.high
         found.told = True
         steps = [washed.steps for washed in agent._bounds.batches.arms]
-        error = math.sqrt(sum(laws[one].variance / steps[one] for one in (chosen, other))) * world.scale
-        found.oracle = row.mean > 1.959964 * error
+        if steps[chosen] and steps[other]:
+            error = math.sqrt(sum(laws[one].variance / steps[one] for one in (chosen, other))) * world.scale
+            found.oracle = row.mean > 1.959964 * error
     control = verdict.to_control
     if control is not None and control.low is not None and control.high is not None:
         found.held_control = control.low <= means[chosen] - means[0] <= control.high

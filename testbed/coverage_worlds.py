@@ -31,6 +31,8 @@ def plain() -> list[CoverageWorld]:
         CoverageWorld("yes/no .98, nine of .5", yes_no(0.98, *[0.5] * 9), steps=2_000),
         CoverageWorld("rare: three of .02", yes_no(*[0.02] * 3), steps=2_000),
         CoverageWorld("rare: three of .005", yes_no(*[0.005] * 3), steps=2_000),
+        CoverageWorld("rare failures: two of .995", yes_no(*[0.995] * 2)),
+        CoverageWorld("two equal best arms of three", normal(0.15, 0.44, 0.44, 0.4), steps=2_000),
         CoverageWorld("uniform", CLOSE, window=1, steps=200),
         CoverageWorld("uniform", CLOSE, window=1),
         CoverageWorld("uniform", CLOSE, window=6, steps=200),
@@ -82,6 +84,32 @@ def growing(world: CoverageWorld, random: np.random.Generator, income: Floats) -
     return income + np.linspace(0.04, 0.16, world.steps) * random.normal(size=world.steps)
 
 
+def shrinking(world: CoverageWorld, random: np.random.Generator, income: Floats) -> Floats:
+    """Noise whose deviation shrinks to a quarter."""
+    return income + np.linspace(0.16, 0.04, world.steps) * random.normal(size=world.steps)
+
+
+def clustered(world: CoverageWorld, random: np.random.Generator, income: Floats) -> Floats:
+    """Calm and turbulent times take turns: GARCH(1, 1) with a deviation of .08 and a persistence of .98."""
+    variance = 1.0
+    for step in range(world.steps):
+        value = math.sqrt(variance) * random.normal()
+        variance = 0.02 + 0.2 * value * value + 0.78 * variance
+        income[step] += 0.08 * value
+    return income
+
+
+def moving(world: CoverageWorld, random: np.random.Generator, income: Floats) -> Floats:
+    """Noise that is a moving average over 48 steps, eight windows, with a deviation of .12."""
+    sums = np.cumsum(random.normal(size=world.steps + 48))
+    return income + 0.12 * (sums[48:] - sums[:-48]) / math.sqrt(48)
+
+
+def lognormal(world: CoverageWorld, random: np.random.Generator) -> Floats:
+    """Each reward is multiplied by a lognormal number of mean 1 and deviation 1.3."""
+    return np.exp(random.normal(size=(len(world.laws), world.steps)) - 0.5)
+
+
 def bursts(world: CoverageWorld, random: np.random.Generator, income: Floats) -> Floats:
     """Calm at first: noise with a correlation of .97 and a deviation of .15 begins after two thirds of the steps."""
     value = 0.0
@@ -125,13 +153,19 @@ def outside() -> list[CoverageWorld]:
     return [
         replace(base, name="a level shift of 20 % at half time", change=shifted),
         replace(base, name="heavy tails (t with 2.5 df)", change=heavy),
+        replace(base, name="lognormal rewards", laws=normal(0.05, 0.2, 0.2, 0.2), level=0.0, factor=lognormal),
         replace(base, name="noise that grows fourfold", change=growing),
+        replace(base, name="noise that shrinks to a quarter", change=shrinking),
+        replace(base, name="calm and turbulent times (GARCH)", change=clustered),
+        replace(base, name="noise is a moving average of 48 steps", change=moving),
         replace(base, name="demand multiplies effects", factor=scaled),
         replace(base, name="each arm's effect drifts on its own", factor=drifting),
         replace(base, name="the best arm changes at half time", factor=swapped),
         replace(base, name="noise lingers in a third of the time", change=bursts),
         CoverageWorld("20 equal arms", normal(0.15, *[0.4] * 20), steps=2_000),
         CoverageWorld("20 arms, one better by 10 %", normal(0.15, *[0.4] * 19, 0.44), steps=2_000),
+        CoverageWorld("2 arms: one hardly varies (sd .001), best .41 (sd .2)", (Law(0.4, 0.001), Law(0.41, 0.2))),
+        CoverageWorld("reward_max told ten times too large", CLOSE, overstated=10.0),
         told,
     ]
 
