@@ -196,6 +196,11 @@ class Experiments:
                     found.append([(name, one) for one in log_entries(log, seen, count)])
         return list(islice(merge(*found, key=lambda one: one[1].at), count))
 
+    def count(self, name: str, after: int, kinds: Collection[str], most: int) -> int:
+        """How many records of these kinds an experiment has after record `after`, up to `most` of each."""
+        with self._store.reading(name) as log:
+            return sum(1 for kind in kinds for _ in log.records(after, most, kind))
+
     def pulse(self) -> int:
         """How often this process has appended something, for `wait`."""
         return self._signal.count

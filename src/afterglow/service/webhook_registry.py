@@ -2,10 +2,11 @@
 
 import secrets
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from afterglow.client.signatures import new_secret
-from afterglow.errors import BadValue, argument
+from afterglow.errors import AfterglowError, BadValue, argument
 from afterglow.live import Actor, Experiments
 from afterglow.live.domain.log import BEGINNING, Place
 from afterglow.live.domain.transitions import KINDS
@@ -14,6 +15,7 @@ from afterglow.service.auth.audit import line
 from afterglow.service.background.addresses import checked_url
 from afterglow.service.views import moment
 
+COUNTED = 10_000  # events of a kind that are counted as waiting
 MOST = 50  # webhooks; each experiment's log is followed for each of them
 
 
@@ -52,11 +54,23 @@ class WebhookRegistry:
         self.access.put_hook(row, line("webhook-created", by, row.id, shown, row.created / 1000))
         places = {(row.id, name): place for name, place in heads.items()}
         self.access.put_hook_places(places)
-        return view(row, heads, places) | {"secret": row.secret}
+        return view(row, {}) | {"secret": row.secret}
 
     def all(self) -> list[dict[str, Any]]:
         heads, places = self.experiments.places(), self.access.hook_places()
-        return [view(row, heads, places) for row in self.access.hooks()]
+        return [view(row, self.waiting(row, heads, places)) for row in self.access.hooks()]
+
+    def waiting(self, row: HookRow, heads: dict[str, Place], places: dict[tuple[str, str], Place]) -> dict[str, int]:
+        """How many events that a webhook wants are not delivered yet, by experiment."""
+        only = heads.keys() if row.experiments is None else heads.keys() & set(row.experiments.split())
+        found = dict[str, int]()
+        for name in sorted(only):
+            seq = places.get((row.id, name), BEGINNING).seq
+            found[name] = heads[name].seq - seq
+            if found[name] > 0 and row.kinds is not None:
+                with suppress(AfterglowError):  # one that can't be read
+                    found[name] = self.experiments.count(name, seq, row.kinds.split(), COUNTED)
+        return {name: count for name, count in found.items() if count > 0}
 
     def get(self, id_: str) -> HookRow | None:
         return next((row for row in self.access.hooks() if row.id == id_), None)
@@ -67,15 +81,9 @@ class WebhookRegistry:
         return id_.isprintable() and self.access.drop_hook(id_, note)
 
 
-def view(row: HookRow, heads: dict[str, Place], places: dict[tuple[str, str], Place]) -> dict[str, Any]:
-    only = None if row.experiments is None else set(row.experiments.split())
-    behind = {
-        name: head.seq - places.get((row.id, name), BEGINNING).seq
-        for name, head in heads.items()
-        if only is None or name in only
-    }
+def view(row: HookRow, waiting: dict[str, int]) -> dict[str, Any]:
     return {
         "id": row.id, "url": row.address, "kinds": row.kinds.split() if row.kinds else None,
         "experiments": row.experiments.split() if row.experiments else None, "created": moment(row.created / 1000),
-        "waiting": {name: count for name, count in behind.items() if count > 0},
+        "waiting": waiting,
     }  # fmt: skip

@@ -170,6 +170,16 @@ def test_a_webhook_is_told_of_its_kinds_and_experiments_until_it_is_deleted(
     assert [event["kind"] for event in other.taken if event["experiment"] == "banner"] == ["close", "pin", "stop"]
 
 
+def test_only_events_that_a_webhook_wants_wait_for_it(client: httpx.Client, receiver: Receiver) -> None:
+    receiver.answers = [500] * 100
+    client.post("/v1/experiments", json=MANUAL).raise_for_status()
+    create(client, url=receiver.url, kinds=["pin", "stop"])
+    close(client, 0, 1, 2)
+    assert client.get("/v1/webhooks").json()["items"][0]["waiting"] == {}
+    client.post("/v1/experiments/shipping/pin", json={"variant": "59", "reason": "a sale"}).raise_for_status()
+    assert client.get("/v1/webhooks").json()["items"][0]["waiting"] == {"shipping": 1}
+
+
 def test_an_address_that_never_answers_does_not_hold_up_the_others(client: httpx.Client, receiver: Receiver) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         create(client, url=f"http://127.0.0.1:{silent.getsockname()[1]}/")
