@@ -10,16 +10,22 @@ from typing import Any
 from afterglow.live.domain.amounts import units
 from afterglow.live.domain.spec import Spec
 from afterglow.live.follower import LogEntry
-from afterglow.service.views import moment
+from afterglow.service.views import finite, moment, settings_view
 
 TIMES = ("starts", "clock", "expected")
-VARIANTS = ("served", "variant", "to", "keep", "control")
+VARIANTS = ("served", "variant", "to", "keep")
 
 
 def event_view(spec: Spec | None, one: LogEntry) -> dict[str, Any]:
     """One event; without a spec, of an experiment that can't be read, as it is stored."""
-    body = one.body if spec is None else body_view(spec, one.body)
+    body = one.body if spec is None else created(spec, one.body) if one.kind == "create" else body_view(spec, one.body)
     return one._asdict() | {"at": moment(one.at), "body": body}
+
+
+def created(spec: Spec, body: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings with which an experiment was created, and who did it."""
+    first = {"horizon": spec.first_horizon, "settings": finite(body.get("settings", {}))}
+    return settings_view(spec) | first | {name: body[name] for name in ("by",) if name in body}
 
 
 def body_view(spec: Spec, body: Mapping[str, Any]) -> dict[str, Any]:
@@ -38,10 +44,10 @@ def body_view(spec: Spec, body: Mapping[str, Any]) -> dict[str, Any]:
             made[name] = [spec.units[one] if isinstance(one, int) else one for one in made[name]]
     if isinstance(made.get("total"), int):
         made["total"] = units(made["total"])
+    if isinstance(made.get("values"), list):
+        made["values"] = [None if one is None else units(one) for one in made["values"]]
     if isinstance(made.get("metrics"), dict):
         made["metrics"] = {spec.metrics[int(number)]: units(total) for number, total in made["metrics"].items()}
-    if isinstance(made.get("guards"), list):  # of the creation
-        made["guards"] = {one.name: one.asked() for one in spec.guards}
     for name in TIMES:
         if isinstance(made.get(name), int):
             made[name] = moment(made[name] / 1000)

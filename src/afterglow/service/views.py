@@ -13,6 +13,7 @@ from afterglow.estimation.panel import PanelEstimates
 from afterglow.estimation.randomisation import Test
 from afterglow.estimation.verdict import Verdict, Versus
 from afterglow.live.domain.limits import LATEST
+from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.status import Explanation, Status
 from afterglow.live.follower import Step
 
@@ -82,9 +83,13 @@ def difference_view(one: Difference) -> dict[str, Any]:
 
 def experiment_view(experiment: live.Experiment) -> dict[str, Any]:
     """The experiment as it was created, with its status."""
-    status, spec = experiment.status(), experiment.spec
+    return settings_view(experiment.spec) | {"status": status_view(experiment.status())}
+
+
+def settings_view(spec: Spec) -> dict[str, Any]:
+    """The settings of an experiment, as calls name them."""
     made = asdict(spec)
-    for name in ("step_ms", "starts_ms", "remember_ms", "profile_from_ms", "lengthened"):
+    for name in ("step_ms", "starts_ms", "remember_ms", "profile_from_ms", "lengthened", "computed"):
         del made[name]
     return made | {
         "variants": list(spec.variants),
@@ -101,7 +106,6 @@ def experiment_view(experiment: live.Experiment) -> dict[str, Any]:
         "levels": dict(zip(spec.units, spec.levels, strict=False)),
         "options": finite(made["options"]),
         "settings": finite(made["settings"]),
-        "status": status_view(status),
     }
 
 

@@ -201,6 +201,38 @@ def test_orders_take_effect_with_the_next_step_and_are_in_the_log_with_their_rea
     ]  # fmt: skip
 
 
+def test_events_have_the_fields_of_the_schema_and_the_settings_as_calls_name_them(client: httpx.Client) -> None:
+    path = create(
+        client,
+        "kinds",
+        typical=3.0,
+        horizon=30,
+        heartbeat=True,
+        policy="washout-ucb",
+        guards={"refunds": {"at_most": 25}},
+    )
+    post(client, f"{path}/expected", first=1, values=[3.5, None])
+    post(client, f"{path}/rewards", key="one", amount=1.5)
+    post(client, f"{path}/rewards", key="two", amount=2.0, metric="refunds")
+    for step in range(5):
+        post(client, f"{path}/steps/{step}", total=None)
+    for name, arguments in (("void", {"step": 0}), ("extend", {"horizon": 40}), ("emergency", {"variant": "59"})):
+        post(client, f"{path}/{name}", **arguments, **WHY)
+    post(client, f"{path}/stop", keep="49", **WHY)
+    first, *others = client.get(f"{path}/events").json()["items"]
+    made = client.get(path).json()
+    expected = made | {"horizon": 30, "settings": first["body"]["settings"], "by": first["body"]["by"]}
+    del expected["status"]
+    assert first["body"] == expected
+    schemas = client.get("/openapi.json").json()["components"]["schemas"]
+    known = schemas["EventBody"]["properties"].keys()
+    assert {one["kind"] for one in others} >= {"expect", "close", "void", "extend", "emergency", "stop", "ended"}
+    assert {(one["kind"], name) for one in others for name in one["body"] if name not in known} == set()
+    assert next(one["body"]["values"] for one in others if one["kind"] == "expect") == [3.5, None]
+    closed = next(one["body"] for one in others if one["kind"] == "close")
+    assert (closed["served"], closed["total"], closed["metrics"]) == ("49", 1.5, {"refunds": 2.0})
+
+
 def test_a_step_of_the_hold_in_hand_can_be_voided(client: httpx.Client) -> None:
     path = create(client, "voided", policy="trim-ucb")
     for step in range(3):

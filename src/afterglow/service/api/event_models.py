@@ -24,7 +24,10 @@ class EventBody(Answered):
     model_config = ConfigDict(extra="allow")
 
     step: Annotated[int | None, Field(description="The step that it is about, or the current one.")] = None
-    first: Annotated[int | None, Field(description="First step of `missed` and `revise`.")] = None
+    first: Annotated[int | None, Field(description="First step of `missed`, `revise` and `expect`.")] = None
+    values: Annotated[
+        list[float | None] | None, Field(description="Totals that are expected of step `first` and those after it.")
+    ] = None
     last: Annotated[int | None, Field(description="Last step of `revise`.")] = None
     count: Annotated[int | None, Field(description="How many steps were missed.")] = None
     steps: Annotated[int | None, Field(description="For how many steps nothing was reported.")] = None
