@@ -20,7 +20,7 @@ INKED = """() => {
     return points.some((part) => part > 0);
 }"""
 PAGES = ("/", "/new", SHIPPING, f"{SHIPPING}/actions/stop", f"{SHIPPING}/steps/5", "/experiments/by-clock",
-         "/experiments/draft", "/plan", "/tokens", "/webhooks", "/audit", "/docs")  # fmt: skip
+         "/experiments/draft", f"{SHIPPING}/log", "/plan", "/tokens", "/webhooks", "/audit", "/docs")  # fmt: skip
 PHONE = {"width": 390, "height": 800}
 SCREEN = {"width": 1280, "height": 800}
 

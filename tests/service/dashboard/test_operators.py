@@ -5,7 +5,9 @@ import re
 from pathlib import Path
 
 import httpx
+import pytest
 
+from afterglow.service.dashboard.pages import log
 from support.browser.visitor import Visitor
 from support.service.live_fixtures import Clock
 from support.service.page_fixtures import act, create
@@ -46,6 +48,26 @@ def test_the_log_never_merges_stretches_and_lists_the_end(client: httpx.Client, 
     text = visitor.read("/experiments/shipping").text
     for said in ("Step 1 is void", "Steps 4 to 5 are void", "Step 7 is void", "All 8 steps are complete."):
         assert said in text, said
+
+
+def test_the_whole_log_can_be_read_in_pages(
+    client: httpx.Client, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log, "PAGE", 20)
+    create(client, step_seconds=None)
+    for number in range(40):
+        command = {"variant": "59", "reason": f"reason {number:02}"} if number % 2 == 0 else {"reason": "over"}
+        client.post(f"/v1/experiments/shipping/{'un' * (number % 2)}pin", json=command).raise_for_status()
+    page = visitor.read("/experiments/shipping")
+    assert "reason 38" in page.text
+    assert "reason 02" not in page.text  # the latest 30 lines
+    assert "/experiments/shipping/log" in page.links
+    read = visitor.read("/experiments/shipping/log").text
+    while older := [one for one in visitor.page.links if "until=" in one and visitor.page.text.count("Earlier")]:
+        read += visitor.read(older[0]).text
+    assert [read.count(f"reason {number:02}") for number in range(0, 40, 2)] == [1] * 20
+    assert read.count("Created with 3 variants") == 1
+    assert "Latest" in visitor.page.text
 
 
 def test_the_list_can_be_searched_filtered_and_ordered(client: httpx.Client, visitor: Visitor) -> None:

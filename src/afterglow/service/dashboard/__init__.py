@@ -15,6 +15,7 @@ from afterglow.service.dashboard.pages.create import create_page
 from afterglow.service.dashboard.pages.download import steps_csv
 from afterglow.service.dashboard.pages.experiment import changes, experiment_page, totals
 from afterglow.service.dashboard.pages.explain import explain_form, explain_page
+from afterglow.service.dashboard.pages.log import log_page
 from afterglow.service.dashboard.pages.overview import overview
 from afterglow.service.dashboard.pages.plan import cancel_page, plan_page, result_page
 from afterglow.service.dashboard.pages.sign_in import sign_in, sign_out
@@ -44,6 +45,7 @@ PAGES: tuple[tuple[str, Page, str | None, list[str]], ...] = (
     ("/experiments/{name}/changes", changes, "read", READ),
     ("/experiments/{name}/totals", totals, "read", READ),
     ("/experiments/{name}/steps.csv", steps_csv, "read", READ),
+    ("/experiments/{name}/log", log_page, "read", READ),
     ("/experiments/{name}/explain", explain_form, "read", READ),
     ("/experiments/{name}/steps/{step}", explain_page, "read", READ),
     ("/experiments/{name}/actions/{action}", command_page, "operate", [*READ, *SEND]),
