@@ -11,7 +11,6 @@ best arm.
 import argparse
 import math
 import time
-from dataclasses import replace
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
@@ -22,8 +21,8 @@ from afterglow import UnitsWorld, World, rng, simulate
 from afterglow.engine.job import JobResults
 from afterglow.engine.layout import unpack
 from afterglow.engine.rounds.job import RoundJob
-from afterglow.engine.rounds.replay import statistics_of
 from afterglow.engine.tiers import SKIP
+from afterglow.lab.plan.units_power import rejections
 from afterglow.policies import round_policy
 from afterglow.round_runner import draw_order
 from figures import Figure, Item
@@ -134,24 +133,6 @@ def intervals(runs: int, seed: int) -> None:
         print(f"{name:<44} covers {held / runs:.3f}, reaches {100 * median(widths):.1f} % to either side", flush=True)
 
 
-def rejections(place: UnitsWorld, steps: int, runs: int, seed: int, draws: int) -> float:
-    """How often the exact test of a whole run has p <= 0.05."""
-    job = RoundJob(PANEL, {}, place, WINDOW, steps, seed, SKIP).compiled()
-    results = JobResults.empty(1, place.arms, np.zeros(0, np.int64), recommend=False)
-    units, few = place.units, 0
-    for run in range(runs):
-        trace = np.zeros((steps, 2 + 3 * units))
-        replace(job, first=run).play(results, 0, 1, np.zeros(1), trace)
-        settings = job.settings(run, job.draws(run).levels)
-        bodies = np.ascontiguousarray(trace[trace[:, 0] == settings.slot][:, 2 + 2 * units :])
-        known = np.full(bodies.shape, settings.slot, np.int64)
-        orders = [draw_order(rng.key(seed + run, draw, rng.REPLAY), units, place.arms) for draw in range(draws)]
-        drawn = [settings, *(replace(settings, order=order, labels=labels) for order, labels in orders)]
-        found = statistics_of(PANEL, drawn, settings.slot, known, bodies)
-        few += (found >= found[0] * (1 - 1e-9)).mean() <= 0.05
-    return few / runs
-
-
 def test(runs: int, seed: int) -> None:
     cases = [
         ("no effect", world(gap=0)),
@@ -160,7 +141,9 @@ def test(runs: int, seed: int) -> None:
         ("gap 2 %", world(gap=0.02)),
     ]
     for name, place in cases:
-        print(f"exact test, T = 300, {name:<34} rejects {rejections(place, 300, runs, seed, 199):.3f}", flush=True)
+        print(
+            f"exact test, T = 300, {name:<34} rejects {rejections(place, WINDOW, 300, runs, seed, 199):.3f}", flush=True
+        )
 
 
 def alarm(runs: int, seed: int) -> None:

@@ -56,15 +56,16 @@ def show_plan(plan: UnitsPlan) -> None:
     for label, text in lines:
         grid.add_row(label, text)
     screen.print(grid)
-    table = Table("candidate", "best arm found", "lost, of uniform play", box=None, header_style="dim")
+    table = Table("candidate", "best arm found", "lost, of uniform play", "ends tested", box=None, header_style="dim")
     for each in plan.candidates:
         lost = f"{whole_percent(each.lost)} ± {short_percent(2 * each.lost_error)}"
-        table.add_row(each.name, whole_percent(each.found), lost)
+        tested = "-" if each.tested is None else whole_percent(each.tested)
+        table.add_row(each.name, whole_percent(each.found), lost, tested)
     screen.print()
     screen.print(table)
     screen.print(
-        f"[dim]{plan.runs:,} runs a candidate, seed {plan.seed}; ± is a 95 % interval; crossover: all arms to the "
-        "middle, then the best[/dim]"
+        f"[dim]{plan.runs:,} runs a candidate, seed {plan.seed}; ± is a 95 % interval; tested: the exact test has "
+        f"p <= 5 %\ncrossover: all arms to the middle, then the best (commit={plan.horizon // 2})[/dim]"
     )
 
 

@@ -41,6 +41,10 @@ def test_a_plan_compares_units_with_what_one_total_can_do() -> None:
     assert found.verdict == "yes"
     assert panel.lost < crossover.lost
     assert panel.found > together.found
+    assert panel.tested is not None
+    assert crossover.tested is not None
+    assert 0.3 < panel.tested <= crossover.tested + 0.3
+    assert together.tested is None
     assert found.smallest_gap is not None
     assert found.smallest_gap < 0.05
     assert "levels={'u0': " in found.code
@@ -68,7 +72,7 @@ def test_the_command_reads_a_file_and_prints_what_is_shared(
     rows = [",".join(["step", *panel.units])]
     rows += [",".join([str(step), *(f"{one:.2f}" for one in row)]) for step, row in enumerate(panel.values)]
     file.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    call = ["plan", "--arms", "2", "--window", "4", "--horizon", "200", "--gap", "10%", "--units", "5", "--runs", "40"]
+    call = ["plan", "--arms", "2", "--window", "4", "--horizon", "200", "--gap", "10%", "--units", "5", "--runs", "20"]
     assert run([*call, "--history", str(file)]) == 0
     shown = capsys.readouterr().out
     assert "of the noise is common to all units and cancels" in shown

@@ -7,7 +7,7 @@ and of the same correlation from step to step. Without a history they are given 
 
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from afterglow.checks import between, number, whole
 from afterglow.engine.outcome import Outcome
 from afterglow.engine.simulate import simulate
 from afterglow.errors import BadValue, argument
+from afterglow.lab.plan.units_power import rejections
 from afterglow.lab.plan.verdict import verdict_of
 from afterglow.lab.reading.panel import Panel, read_panel
 from afterglow.lab.reading.text import Source
@@ -27,6 +28,7 @@ Numbers = NDArray[np.float64]
 LEVEL = 0.4  # of the simulated totals
 STEADIEST = 0.002  # least deviation that is simulated
 SEARCH_RUNS, SEARCHES = 150, 7
+TEST_RUNS, TEST_DRAWS = 40, 99
 TOLD = 0.05
 
 
@@ -60,6 +62,7 @@ class UnitsCandidate:
     found: float  # share of runs that recommend the best arm
     lost: float  # of what uniform play loses
     lost_error: float  # standard error
+    tested: float | None = None  # share of runs whose exact test has p <= 5 %; None where there is no such test
 
 
 @dataclass(frozen=True)
@@ -170,7 +173,10 @@ def plan_units(
     place = Trials(arms, units, window, horizon, spread, found, whole("runs", runs, 20), seed, threads)
     report = progress or (lambda done, what: None)
     report(0.0, "panel-elimination")
-    candidates = [place.panel("panel-elimination", gap, {}), place.panel("crossover", gap, {"commit": horizon // 2})]
+    ways: dict[str, dict[str, Any]] = {"panel-elimination": {}, "crossover": {"commit": horizon // 2}}
+    candidates = [place.panel(name, gap, options) for name, options in ways.items()]
+    report(0.2, "the exact test")
+    candidates = [replace(one, tested=place.tested(gap, ways[one.name])) for one in candidates]
     report(0.3, "all units on one arm")
     candidates.append(place.together(gap))
     report(0.4, "the smallest gap")
@@ -216,6 +222,11 @@ class Trials:
         )  # fmt: skip
         size = self.units * math.exp(world.size_deviation**2 / 2)
         return candidate(name, found, size * self.horizon * gap * LEVEL * (self.arms - 1) / self.arms)
+
+    def tested(self, gap: float, options: dict[str, Any]) -> float:
+        """How often the exact test rejects; fewer runs where that takes long."""
+        runs = max(20, min(TEST_RUNS, self.runs, TEST_RUNS * 400 // (self.units * self.arms)))
+        return rejections(self.world(gap), self.window, self.horizon, runs, self.seed, TEST_DRAWS, options=options)
 
     def together(self, gap: float) -> UnitsCandidate:
         """All units on one arm: lean-ucb on the mean of all units; half of the level is a constant."""
