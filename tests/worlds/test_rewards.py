@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from afterglow.errors import BadValue, MissingExtra, UnknownName
-from afterglow.worlds.cells import Cells, atoms
+from afterglow.worlds.cells import Cells, atoms, beta_cells
 from afterglow.worlds.rewards import (
     FORMS,
     Bernoulli,
@@ -228,6 +228,7 @@ def test_an_unknown_name_lists_every_form() -> None:
 
 
 def test_beta_rewards_say_what_to_install_when_scipy_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    beta_cells.cache_clear()
     monkeypatch.setitem(sys.modules, "scipy.special", None)
     with pytest.raises(MissingExtra, match=r"a Beta reward needs the 'lab' extra: in a clone"):
         Beta(2, 3).cells()

@@ -9,9 +9,12 @@ not overlap: their quantile function rises with u.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+
+from afterglow.errors import MissingExtra
 
 Numbers = NDArray[np.float64]
 HALF = 256  # a smooth law is cut at this many equally likely points and at as many equally spaced ones
@@ -70,3 +73,23 @@ def knots_of(quantile: Callable[[Numbers], Numbers], low: float, high: float) ->
     knots = np.unique(np.clip(np.concatenate([likely, spaced]), low, high))
     _, apart = np.unique(np.round((knots - low) / (NARROW * (last - first))), return_index=True)
     return np.unique(np.concatenate([[low], knots[apart], [high]]))
+
+
+@lru_cache(maxsize=64)  # plans look for gaps and lengths in worlds of few laws
+def beta_cells(a: float, b: float) -> Cells:
+    """Of Beta(a, b): probabilities and partial means between knots are differences of incomplete beta functions."""
+    try:
+        from scipy.special import betainc, betaincc, betaincinv  # noqa: PLC0415  only Beta rewards need SciPy
+    except ImportError:
+        raise MissingExtra("a Beta reward", "lab") from None
+    knots = knots_of(lambda u: np.asarray(betaincinv(a, b, u)), 0.0, 1.0)
+
+    def between(a: float) -> Numbers:
+        below, above = betainc(a, b, knots), betaincc(a, b, knots)
+        return np.where(below[1:] < 0.5, np.diff(below), -np.diff(above))
+
+    mass = between(a)
+    made = cut(knots, mass, a / (a + b) * between(a + 1) / np.where(mass > 0, mass, 1.0))
+    for part in (made.probability, made.low, made.width):
+        part.flags.writeable = False  # they are shared
+    return made

@@ -18,8 +18,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from afterglow.errors import BadValue, MissingExtra, UnknownName, argument
-from afterglow.worlds.cells import Cells, Numbers, atoms, cut, knots_of
+from afterglow.errors import BadValue, UnknownName, argument
+from afterglow.worlds.cells import Cells, Numbers, atoms, beta_cells
 from afterglow.worlds.reward_values import finite, inside, keep, listed, numbers, real, short, span
 from afterglow.worlds.truncated import truncated_normal
 
@@ -89,19 +89,7 @@ class Beta:
         return f"beta:{short(self.a)},{short(self.b)}"
 
     def cells(self) -> Cells:
-        """Probabilities and partial means between knots are differences of incomplete beta functions."""
-        try:
-            from scipy.special import betainc, betaincc, betaincinv  # noqa: PLC0415  only Beta rewards need SciPy
-        except ImportError:
-            raise MissingExtra("a Beta reward", "lab") from None
-        knots = knots_of(lambda u: np.asarray(betaincinv(self.a, self.b, u)), 0.0, 1.0)
-
-        def between(a: float) -> Numbers:
-            below, above = betainc(a, self.b, knots), betaincc(a, self.b, knots)
-            return np.where(below[1:] < 0.5, np.diff(below), -np.diff(above))
-
-        mass = between(self.a)
-        return cut(knots, mass, self.mean * between(self.a + 1) / np.where(mass > 0, mass, 1.0))
+        return beta_cells(self.a, self.b)
 
 
 @dataclass(frozen=True)
