@@ -50,6 +50,8 @@ def test_an_experiment_is_created_with_the_form(client: httpx.Client, visitor: V
     visitor.send("/new", **NEW | {"name": "other"}, remember="a while")
     said = "time to keep reward keys must be a number and a unit, such as 2 hours, got 'a while'"
     assert said in visitor.page.text
+    visitor.send("/new", **NEW | {"name": "other"}, remember="60 weeks")
+    assert "time to keep reward keys must be at most 366 days, got '60 weeks'" in visitor.page.text
 
 
 def test_manual_steps_a_late_start_and_settings_of_the_policy_can_be_chosen(

@@ -102,6 +102,7 @@ def test_alarms_are_on_the_first_page(client: httpx.Client, visitor: Visitor, cl
     assert first[0] == "/experiments/x100"
     assert len(first) == 100
     assert "/experiments/x099" in visitor.read("/?page=1").links
+    assert "/experiments/x099" in visitor.read("/?page=7").links  # the last page
 
 
 def test_voiding_several_steps_needs_the_name_typed(client: httpx.Client, visitor: Visitor) -> None:

@@ -19,6 +19,7 @@ from afterglow.service.dashboard.void_cost import void_cost
 from afterglow.service.problems import Problem
 
 CONFIRM = "confirm"  # the field for the experiment's name
+STEPS = ("step", "last", "unit")  # the fields that say which steps are meant
 
 
 def offered(spec: Spec, status: Status) -> list[Command]:
@@ -50,9 +51,15 @@ def command_page(visit: Visit) -> Response:
 command_page.__name__ = "order_page"  # the endpoint's name in metrics and logs stays
 
 
+def entered(visit: Visit, command: Command) -> Mapping[str, str]:
+    """What was entered; an address may name steps, so that their cost can be looked at."""
+    asked = visit.request.query_params
+    return visit.form or {name: asked[name] for name in STEPS if command.grave_range and name in asked}
+
+
 def said_cost(visit: Visit, experiment: Experiment, command: Command) -> str:
     """What the steps that were entered, or are in the address, would cost to void; empty if there are none."""
-    typed = visit.form or visit.request.query_params
+    typed = entered(visit, command)
     if not command.grave_range or not typed.get("step", "").strip():
         return ""
     try:
@@ -101,7 +108,7 @@ def form_page(visit: Visit, experiment: Experiment, command: Command, error: Aft
         "command": command, "spec": spec, "effect": effect(visit, experiment, command, status), "fields": fields,
         "live": status.variant or "different variants", "control": spec.variants[spec.control],
         "recommended": status.recommended, "wrong": error.field if error and error.field in names else "",
-        "refused": sentence(command, error) if error else "", "typed": visit.form or visit.request.query_params,
+        "refused": sentence(command, error) if error else "", "typed": entered(visit, command),
         "cost": said_cost(visit, experiment, command),
     }  # fmt: skip
     return visit.page("command_form.html" if visit.partial else "command.html", 422 if error else 200, **given)

@@ -126,7 +126,10 @@ def reader_of(one: Argument) -> Callable[[Typed, str], Any]:
 
 
 def duration(typed: Typed, name: str) -> float:
-    return seconds_in(name, typed[name])
+    seconds = seconds_in(name, typed[name])
+    if seconds > limits.REMEMBER:
+        raise BadValue(f"{argument(name)} must be at most {limits.REMEMBER // 86400} days, got {typed[name]!r}")
+    return seconds
 
 
 def text(typed: Typed, name: str) -> str:

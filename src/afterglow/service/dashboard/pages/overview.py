@@ -54,6 +54,7 @@ class Choice(NamedTuple):
 def overview(visit: Visit) -> Response:
     choice, known = chosen(visit), [one for one in visit.dashboard.experiments.names() if knows(visit, one)]
     names, archived = ordered(visit, known, choice)
+    choice = choice._replace(page=min(choice.page, max(0, len(names) - 1) // PAGE_SIZE))
     first = choice.page * PAGE_SIZE
     rows = [row(visit, name) for name in names[first : first + PAGE_SIZE]]
     listed = [(one.name, one.status, one.decision, one.silence, one.error) for one in rows]
