@@ -125,7 +125,7 @@ def share(took: list[float], part: float) -> float:
 def measure(folder: Path, seconds: float = SECONDS) -> Item:
     with ExitStack() as stack:
         room = stack.enter_context(TemporaryDirectory(dir=folder))
-        service = stack.enter_context(Serving(f"{room}/lanes.db", "--rate-limit", "1e9", streams=str(STREAMS)))
+        service = stack.enter_context(Serving(f"{room}/lanes.db", "--rate-limit", "1e9", streams=str(2 * STREAMS)))
         with service.client() as client:
             for one in (HOURLY, QUICK):
                 client.post("/v1/experiments", json=one).raise_for_status()

@@ -14,6 +14,7 @@ from afterglow.live import Experiment, Experiments, Receipt
 from afterglow.live.follower import REWOUND, LogEntry
 from afterglow.live.store.access import Access, HookRow
 from afterglow.service.auth.tokens import TokenCache
+from afterglow.service.background.event_ids import Places
 from afterglow.service.background.reward_writer import Batch, RewardWriter
 from afterglow.service.background.ticker import Ticker
 from afterglow.service.background.webhook_delivery import Deliveries
@@ -146,5 +147,5 @@ class SimulatedService:
         """Read new records for the streams."""
         ticker = self.ticker
         if ticker.seen is None:
-            ticker.seen = dict(ticker.experiments.places())
+            ticker.seen = Places(ticker.experiments.places())
         ticker.take_in(ticker.seen)

@@ -112,7 +112,7 @@ def read_until(stream: socket.socket, text: bytes) -> bytes:
 
 
 def test_two_hundred_streams_get_every_event_and_the_same_ids_while_variants_are_answered(path: Path) -> None:
-    with Serving(path, "--rate-limit", "1e9", streams=str(STREAMS)) as serving, ExitStack() as stack:
+    with Serving(path, "--rate-limit", "1e9", streams=str(2 * STREAMS)) as serving, ExitStack() as stack:
         http = stack.enter_context(serving.client())
         http.post("/v1/experiments", json=HOURLY | {"name": "quick", "step_seconds": 0.5}).raise_for_status()
         http.post("/v1/experiments", json=HOURLY).raise_for_status()

@@ -15,7 +15,7 @@ from afterglow.live.cached_state import REREAD, ChangeSignal
 from afterglow.live.clock_watch import ClockWatch
 from afterglow.live.domain import commands
 from afterglow.live.domain.actor import Actor
-from afterglow.live.domain.log import NOTHING, Place, Record, chained
+from afterglow.live.domain.log import BEGINNING, NOTHING, Place, Record, chained
 from afterglow.live.domain.spec import created, spec_of
 from afterglow.live.experiment import Experiment
 from afterglow.live.follower import Follower, LogEntry, log_entries
@@ -167,6 +167,12 @@ class Experiments:
                     known = next(log.records(seq - 1, 1), None) if seq >= 0 else None
                     found[name] = Located(seq, True, b"" if known is None else known.hash)
         return found
+
+    def place_before(self, name: str, at: int) -> Place:
+        """The place of the last record that is older than a time in milliseconds; the beginning if there is none."""
+        with self._store.reading(name) as log:
+            record = next(log.records(log.last_before(at) - 1, 1), None)
+            return BEGINNING if record is None or record.at >= at else Place(record.seq, record.at, record.hash)
 
     def tick(self, budget: float = inf) -> dict[str, Exception]:
         """Close the steps that have ended on their schedule in all experiments; errors, by name of the experiment.

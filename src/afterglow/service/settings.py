@@ -20,7 +20,7 @@ MEANINGS = MappingProxyType({
     "auth": "Require tokens; may be off on loopback addresses only.",
     "queue": "Maximum rewards waiting to be committed; more are refused with 503.",
     "workers": "Threads for calls that read or change experiments.",
-    "streams": "Maximum event streams at the same time.",
+    "streams": "Maximum event streams at the same time; four fifths of them with one token.",
     "connections": "Maximum connections at the same time; more are refused with 503.",
     "body_limit": "Maximum bytes of a request body.",
     "bodies": "Maximum bytes of all request bodies at the same time; more are refused with 503.",

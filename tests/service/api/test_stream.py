@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from itertools import islice
 from threading import Event, Semaphore, current_thread
 from time import monotonic
@@ -12,6 +13,7 @@ import pytest
 
 from afterglow.live import Experiments
 from afterglow.live.domain.log import Place
+from afterglow.service.background import event_ids
 from testbed.service import START, Serving, events, in_thread, slug
 
 ASKED: dict[str, Any] = {"variants": ["49", "59"], "window": 3, "reward_max": 10.0, "policy": "ucb1"}
@@ -96,6 +98,32 @@ def test_more_streams_than_the_limit_are_refused(client: httpx.Client) -> None:
         lines = [stream.iter_lines() for stream in (first, second, third)]  # a stream lasts as long as its reader
         assert [next(one) for one in lines] == ["retry: 1000"] * 3
         assert slug(client.get("/v1/events")) == "overloaded"
+
+
+def test_one_token_leaves_streams_for_others(address: str) -> None:
+    with Serving(address, streams="5") as serving, ExitStack() as stack:
+        greedy, other = (stack.enter_context(serving.client(serving.new_token("read"))) for _ in range(2))
+        held = [stack.enter_context(greedy.stream("GET", "/v1/events")).iter_lines() for _ in range(4)]
+        assert [next(one) for one in held] == ["retry: 1000"] * 4
+        assert slug(greedy.get("/v1/events")) == "too-many-requests"
+        last = stack.enter_context(other.stream("GET", "/v1/events")).iter_lines()
+        assert next(last) == "retry: 1000"
+        assert slug(other.get("/v1/events")) == "overloaded"
+
+
+def test_a_reader_of_many_experiments_goes_on_behind_its_last_event(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_ids, "MOST", 1)
+    with client.stream("GET", "/v1/events") as stream:
+        lines = stream.iter_lines()
+        next(lines)
+        close(client, "shipping", range(2))
+        (last, _), *_ = islice(events(lines), 1)
+    close(client, "banner", range(2))
+    with client.stream("GET", "/v1/events", headers={"Last-Event-ID": last}) as stream:
+        rest = [one for _, one in read(stream, 3)]
+    assert sorted((one["experiment"], one["seq"]) for one in rest) == [("banner", 2), ("banner", 3), ("shipping", 3)]
 
 
 def test_streams_that_come_at_the_same_time_are_no_more_than_the_limit(

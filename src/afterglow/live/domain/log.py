@@ -31,6 +31,10 @@ class Place(NamedTuple):
         """Whether a record is the one at this place; of its hash a beginning is enough."""
         return record.seq == self.seq and record.hash.startswith(self.hash)
 
+    def is_at(self, other: "Place") -> bool:
+        """Whether another place is the same; of this one's hash a beginning is enough."""
+        return other.seq == self.seq and other.hash.startswith(self.hash)
+
 
 BEGINNING = Place(-1, 0, NOTHING)
 

@@ -6,48 +6,29 @@ of the record's hash: if a log has lost that record, the stream says so with an 
 """
 
 import asyncio
-from base64 import urlsafe_b64decode
 from collections.abc import AsyncIterator, Collection
 from contextlib import suppress
 from time import monotonic
 from typing import Annotated, Any
 
-import msgspec
 from fastapi import APIRouter, Header, Query
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from afterglow.errors import BadValue, argument
-from afterglow.live.domain.log import BEGINNING, Place
+from afterglow.live.domain.log import BEGINNING
 from afterglow.live.follower import REWOUND, rewound
-from afterglow.service.api import models
 from afterglow.service.api.dependencies import Reads
 from afterglow.service.api.openapi import answers
 from afterglow.service.auth.scopes import allow
-from afterglow.service.auth.tokens import Token
-from afterglow.service.background.feed import Item, cursor, item_of
+from afterglow.service.auth.tokens import ANYBODY, Token
+from afterglow.service.background.event_ids import Places, cursor, positions, resumed
+from afterglow.service.background.feed import Item, item_of
 from afterglow.service.problems import Problem
 from afterglow.service.service import Service
 
 router = APIRouter(prefix="/v1", tags=["events"])
 PAGE = 200
 PING = 15.0  # seconds without events, then a comment, so that proxies keep the connection
-Number = Annotated[int, msgspec.Meta(ge=-1, le=models.MOST)]
-
-
-class Position(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
-    """A place in a log as an id has it."""
-
-    seq: Number
-    at: Number
-    mark: str  # hexadecimal
-
-    def place(self) -> Place:
-        return Place(self.seq, self.at, bytes.fromhex(self.mark))
-
-
-POSITIONS = msgspec.json.Decoder(dict[str, Position])
-NUMBERS = msgspec.json.Decoder(dict[str, Number])  # as in release 0.1
 EVENTS: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Events as they happen: `id` is for `Last-Event-ID`, `event` is the kind, `data` is JSON.",
@@ -82,29 +63,34 @@ async def stream(
         allow(token, "read", experiment)
         await service.experiment(experiment, token)
         only = (experiment,)
-    seat = Seat(service)
+    seat = Seat(service, token)
     try:
-        position = service.ticker.feed.end
+        position, lost = service.ticker.feed.end, list[str]()
         if last_event_id is None:
-            seen = await service.ask(service.experiments.places)
+            found = await service.ask(service.experiments.places)
+            seen = Places({name: at for name, at in found.items() if only is None or name in only})
         else:
-            seen = positions(last_event_id)
+            seen, lost = await service.ask(resumed, service.experiments, positions(last_event_id), only)
     except BaseException:
         seat.leave()
         raise
     until = monotonic() + (seconds or 1e9)
-    kept = {name: at for name, at in seen.items() if only is None or name in only}
-    lines = EventLines(service, token, kept, only, position if last_event_id is None else -1)
+    lines = EventLines(service, token, seen, only, position if last_event_id is None else -1)
+    lines.lost = lost
     return EventStreamResponse(seat, lines.all(until))
 
 
 class Seat:
-    """One of a limited number of open streams."""
+    """One of a limited number of open streams, of which one token may have four fifths."""
 
-    def __init__(self, service: Service) -> None:
-        self.ticker, self.gauge = service.ticker, service.metrics.streams
-        if self.ticker.streams >= service.settings.streams:
-            raise Problem("overloaded", f"{service.settings.streams:,} streams are open, which is the limit")
+    def __init__(self, service: Service, token: Token) -> None:
+        self.ticker, self.gauge, self.token = service.ticker, service.metrics.streams, token.id
+        most = service.settings.streams
+        if self.ticker.streams >= most:
+            raise Problem("overloaded", f"{most:,} streams are open, which is the limit")
+        own = max(1, 4 * most // 5)
+        if token is not ANYBODY and self.ticker.streams_of[token.id] >= own:
+            raise Problem("too-many-requests", f"{own:,} streams are open with this token, which is the limit")
         self.count(1)
 
     def leave(self) -> None:
@@ -112,6 +98,9 @@ class Seat:
 
     def count(self, more: int) -> None:
         self.ticker.streams += more
+        self.ticker.streams_of[self.token] += more
+        if not self.ticker.streams_of[self.token]:
+            del self.ticker.streams_of[self.token]
         self.gauge.set(self.ticker.streams)
 
 
@@ -133,18 +122,22 @@ class EventLines:
     """The text of one stream. `position` is its place in the feed; -1 before it has caught up with it."""
 
     def __init__(
-        self, service: Service, token: Token, seen: dict[str, Place], only: Collection[str] | None, position: int
+        self, service: Service, token: Token, seen: Places, only: Collection[str] | None, position: int
     ) -> None:
         self.service = service
         self.token = token
         self.seen = seen
         self.only = only
         self.position = position
+        self.lost = list[str]()  # experiments of which it may have missed records; told first
         self.in_step = False  # it has read what the feed has, neither more nor less: the ids are those of the feed
 
     async def all(self, until: float) -> AsyncIterator[bytes]:
         ticker = self.service.ticker
         yield b"retry: 1000\n\n"
+        for name in self.lost:
+            at = self.seen[name]
+            yield self.line(item_of(name, None, rewound(at.seq, at.seq, at.hash, self.service.experiments.now())))
         while not ticker.ending and monotonic() < until and self.service.authenticator.valid(self.token):
             changed = ticker.feed.news
             found = self.from_feed()
@@ -193,27 +186,19 @@ class EventLines:
 
     def read(self) -> list[Item]:
         experiments, seen, verdicts = self.service.experiments, self.seen, self.service.ticker.verdicts
-        located = experiments.locate(seen)
+        heads = experiments.places()
+        moved = {name: place for name, place in seen.items() if not place.is_at(heads.get(name, BEGINNING))}
+        located = experiments.locate(moved)
         lost = [
             item_of(name, None, rewound(seen[name].seq, seq, mark, experiments.now()))
             for name, (seq, gone, mark) in located.items()
             if gone
         ]
-        found = experiments.changes({name: one.seq for name, one in located.items()}, PAGE, self.only)
+        after = {name: located[name].seq if name in located else at.seq for name, at in seen.items()}
+        found = experiments.changes(after, PAGE, self.only)
         return [*lost, *(item_of(name, verdicts.spec(name), one, verdicts.verdict(name, one)) for name, one in found)]
 
     def line(self, item: Item) -> bytes:
-        self.seen[item.experiment] = item.entry.place()
+        self.seen.move(item.experiment, item.entry.place())
         shared = item.id if self.in_step else None
         return b"id: %s\n%s" % (cursor(self.seen) if shared is None else shared, item.text)
-
-
-def positions(text: str) -> dict[str, Place]:
-    try:
-        sent = urlsafe_b64decode(text)
-        try:
-            return {name: Place(seq, 0, b"") for name, seq in NUMBERS.decode(sent).items()}
-        except msgspec.ValidationError:
-            return {name: one.place() for name, one in POSITIONS.decode(sent).items()}
-    except (ValueError, msgspec.MsgspecError) as error:
-        raise BadValue(f"{argument('Last-Event-ID')} must be the id of an event of this stream") from error

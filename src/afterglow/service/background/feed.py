@@ -5,7 +5,6 @@ has fallen behind them reads the log itself until it has caught up.
 """
 
 import asyncio
-from base64 import urlsafe_b64encode
 from collections import deque
 from collections.abc import Mapping, Sequence
 from itertools import islice
@@ -19,7 +18,6 @@ from afterglow.live.follower import LogEntry
 from afterglow.service.event_views import event_view
 
 ROOM = 5000  # items kept
-MARK = 6  # bytes of a hash in an id
 
 
 class Item(NamedTuple):
@@ -36,13 +34,6 @@ def item_of(experiment: str, spec: Spec | None, entry: LogEntry, verdict: dict[s
     data = {"experiment": experiment} | event_view(spec, entry) | {"verdict": verdict}
     del data["hash"]
     return Item(experiment, entry, b"event: %s\ndata: %s\n\n" % (entry.kind.encode(), msgspec.json.encode(data)))
-
-
-def cursor(seen: Mapping[str, Place]) -> bytes:
-    """The id of an event: the place in every log of the stream."""
-    return urlsafe_b64encode(
-        msgspec.json.encode({name: (seq, at, mark[:MARK].hex()) for name, (seq, at, mark) in seen.items()})
-    )
 
 
 class Feed:

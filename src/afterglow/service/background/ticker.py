@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from threading import Event, Thread
@@ -9,10 +10,11 @@ from time import monotonic
 
 from afterglow.errors import AfterglowError, Unavailable
 from afterglow.live import Experiments
-from afterglow.live.domain.log import BEGINNING, Place
+from afterglow.live.domain.log import BEGINNING
 from afterglow.live.follower import LogEntry, rewound
 from afterglow.service.auth.tokens import TokenCache
-from afterglow.service.background.feed import Feed, Item, cursor, item_of
+from afterglow.service.background.event_ids import Places, cursor
+from afterglow.service.background.feed import Feed, Item, item_of
 from afterglow.service.event_verdicts import EventVerdicts
 from afterglow.service.metrics import Metrics
 
@@ -37,8 +39,9 @@ class Ticker:
         self.verdicts = EventVerdicts(experiments)
         self.ending = False
         self.streams = 0  # open streams
+        self.streams_of = Counter[str]()  # the same, by token
         self.away = False
-        self.seen: dict[str, Place] | None = None  # last records that are in the feed
+        self.seen: Places | None = None  # last records that are in the feed
         self.said = dict[str, type[Exception]]()  # logged errors of experiments
         self.unplaced = set[str]()  # experiments whose step gauge is not set
         self.threads = [
@@ -50,7 +53,7 @@ class Ticker:
     def start(self) -> None:
         self.loop = asyncio.get_running_loop()
         with suppress(Unavailable):
-            self.seen = dict(self.experiments.places())  # before the ticker closes steps, so that those are counted
+            self.seen = Places(self.experiments.places())  # before the ticker closes steps, so that those are counted
             self.unplaced = set(self.seen)
             self.feed.places = dict(self.seen)
         for thread in self.threads:
@@ -103,7 +106,7 @@ class Ticker:
             try:
                 pulse = self.experiments.pulse()
                 if self.seen is None:
-                    self.seen = dict(self.experiments.places())
+                    self.seen = Places(self.experiments.places())
                     self.unplaced = set(self.seen)
                 if self.unplaced:
                     self.place()
@@ -127,7 +130,7 @@ class Ticker:
                     self.metrics.alarm.labels(name).set(experiment.alarmed())
                     self.metrics.guarded.labels(name).set(experiment.stopped_by_guards())
 
-    def take_in(self, seen: dict[str, Place]) -> None:
+    def take_in(self, seen: Places) -> None:
         """Add new records to the feed and count them in the metrics."""
         heads = self.experiments.places(FRESH)
         self.unplaced |= heads.keys() - seen.keys()
@@ -141,14 +144,17 @@ class Ticker:
         while changed and (found := self.experiments.changes(seqs, PAGE, changed)):
             made = list[Item]()
             for name, one in found:
-                seqs[name], seen[name] = one.seq, one.place()
+                seqs[name] = one.seq
+                seen.move(name, one.place())
                 with unless_it_cant_go_on():
                     self.count(name, one)
                 made.append(self.item(name, one, seen))
             self.loop.call_soon_threadsafe(self.feed.add, made, dict(seen))
-        seen |= {name: heads[name] for name in changed if seqs[name] <= heads[name].seq}  # also what can't be read
+        for name in changed:
+            if seqs[name] <= heads[name].seq:  # also what can't be read
+                seen.move(name, heads[name])
 
-    def item(self, name: str, one: LogEntry, seen: Mapping[str, Place]) -> Item:
+    def item(self, name: str, one: LogEntry, seen: Places) -> Item:
         """Everything that streams need of an event, made once for all of them."""
         spec = self.verdicts.spec(name)
         if not self.streams:
