@@ -91,6 +91,18 @@ def test_the_control_is_kept_if_nothing_could_be_compared(experiments: Experimen
     assert made.verify().ok
 
 
+def test_a_restart_without_time_keeps_what_was_best_and_says_so(experiments: Experiments) -> None:
+    made = experiments.create("late", **ASKED | {"horizon": 64})
+    play(made, 61)
+    assert made.recommend() == "B"
+    made.disable("A", "sold out")
+    play(made, 1)
+    made.enable("A", "back again")
+    play(made, 2)
+    assert {made.current(unit) for unit in UNITS} == {"B"}
+    assert "Nothing was learned since the policy last started afresh" in made.summary()
+
+
 def test_what_the_plan_has_gained_is_the_difference_times_level_and_steps(regions: Experiment) -> None:
     play(regions, 8)
     assert regions.verdict().gained == Gained(None, None, None)  # too early for an interval

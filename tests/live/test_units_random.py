@@ -7,7 +7,6 @@ from random import Random
 import pytest
 
 import afterglow
-from afterglow.live import Experiment
 from support.oracles.live_units import Played, UnitsModel
 from testbed.quick_disk import quick_folder
 
@@ -20,8 +19,14 @@ WINDOW, HORIZON, MOMENTS = 3, 140, 110
 class Life:
     """One experiment, its model, and what was commanded for the next step."""
 
-    def __init__(self, seed: int, experiment: Experiment) -> None:
-        self.random, self.real = Random(seed), experiment
+    def __init__(self, seed: int, file: Path) -> None:
+        self.random, self.file = Random(seed), file
+        self.experiments = afterglow.live.open(file)
+        levels = dict(zip(UNITS, LEVELS, strict=True))
+        self.real = self.experiments.create(
+            "regions", VARIANTS, WINDOW, HORIZON, units=UNITS, levels=levels, seed=seed + 1
+        )
+        experiment = self.real
         self.model = UnitsModel(len(UNITS), len(VARIANTS), WINDOW, HORIZON, experiment.spec.seed, LEVELS)
         self.model.arms = list(range(len(VARIANTS)))
         self.pins = [-1] * len(UNITS)
@@ -129,16 +134,26 @@ class Life:
         self.check_served()
         self.restart()
 
+    def reopen(self) -> None:
+        """The process ends, and another one goes on with a copy of the database."""
+        again = self.file.with_suffix(f".{self.random.random()}.db")
+        self.experiments.backup(again)
+        self.experiments.close()
+        self.file, self.experiments = again, afterglow.live.open(again)
+        self.real = self.experiments["regions"]
+        self.check_served()
+
     def restart(self) -> None:
         self.model.restart([arm for arm in range(len(VARIANTS)) if arm != self.off])
         self.away = [True] * len(UNITS)
 
     def run(self) -> None:
         actions: list[Callable[[], None]] = [self.close] * 12 + [self.pin, self.unpin, self.pause] + [self.void] * 2
-        actions += [self.disable, self.emergency]
+        actions += [self.disable, self.emergency, self.reopen]
         for _ in range(MOMENTS):
             self.random.choice(actions)()
         self.check()
+        self.experiments.close()
 
     def check(self) -> None:
         shown = self.real.steps(0, self.step())
@@ -161,9 +176,5 @@ class Life:
 
 @pytest.mark.parametrize("seed", range(16))
 def test_an_experiment_with_units_plans_as_its_whole_history_says(seed: int) -> None:
-    with quick_folder() as folder, afterglow.live.open(Path(folder) / "e.db") as experiments:
-        experiment = experiments.create(
-            "regions", VARIANTS, WINDOW, HORIZON, units=UNITS, levels=dict(zip(UNITS, LEVELS, strict=True)),
-            seed=seed + 1,
-        )  # fmt: skip
-        Life(seed, experiment).run()
+    with quick_folder() as folder:
+        Life(seed, Path(folder) / "e.db").run()

@@ -4,11 +4,13 @@ from afterglow.estimation.panel import UnitsTest
 from afterglow.estimation.sentences import ahead, amounts, percent
 from afterglow.estimation.verdict import Verdict
 
+NO_TIME = "Nothing was learned since the policy last started afresh: too few steps or variants were left."
 
-def sentence(verdict: Verdict, test: UnitsTest | None, units: int) -> str:
-    """What is recommended for all units, how sure that is, and what would help."""
+
+def sentence(verdict: Verdict, test: UnitsTest | None, units: int, plays: bool = True) -> str:
+    """What is recommended for all units, how sure that is, and what would help; `plays` is False without a policy."""
     parts = ["The experiment was stopped before its end."] if verdict.stopped else []
-    parts.append(claim(verdict))
+    parts.append(claim(verdict) if plays else NO_TIME)
     if test is not None:
         parts.append(tested(test, verdict, units))
     if verdict.alarm is not None:

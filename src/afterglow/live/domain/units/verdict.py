@@ -146,7 +146,7 @@ class UnitsCase:
             self.level() * table[1] if table[0] else None, self.gained(), TESTED if grade == "tested" else ASSUMES,
             spec.unit, spec.confidence, self.over, self.stopped, self.alarm, None, "", p if grade == "tested" else None,
         )  # fmt: skip
-        return replace(found, sentence=sentence(found, test, len(spec.units)))
+        return replace(found, sentence=sentence(found, test, len(spec.units), self.policy is not None))
 
     def gained(self) -> Gained:
         """What the plan has brought since it began, against having kept the control in all units."""
