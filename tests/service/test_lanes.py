@@ -10,10 +10,13 @@ from threading import Event
 from time import monotonic
 from typing import Any
 
+import psycopg
 import pytest
 
 from afterglow.live import Experiment
+from afterglow.live.store.postgres import LOCKS
 from support.service.live_fixtures import Clock
+from testbed.postgres import server
 from testbed.quick_disk import quick_folder
 from testbed.service import START, Serving, in_thread
 
@@ -93,6 +96,29 @@ def test_an_experiment_that_waits_holds_up_no_rewards_of_others(
         finally:
             free.set()
         assert sorted(one.result().json()["accepted"] for one in waiting) == [0, 1]
+
+
+def test_a_replica_that_is_frozen_in_a_transaction_holds_up_its_experiment_alone(clock: Clock) -> None:
+    """It has the lock of an experiment, until the database ends its session after five seconds."""
+    database = server().fresh()
+    with in_thread(database, clock) as client:
+        for name in ("frozen", "hourly"):
+            client.post("/v1/experiments", json=HOURLY | {"name": name}).raise_for_status()
+        with psycopg.connect(database) as replica:
+            replica.execute(f"SELECT pg_advisory_xact_lock({LOCKS}, id::int) FROM experiments WHERE name = 'frozen'")
+            clock.hours(1)  # the step has ended, and can't be closed
+            with ThreadPoolExecutor(1) as sender:
+                waiting = sender.submit(client.post, "/v1/experiments/frozen/rewards", json={"key": "a", "amount": 1.0})
+                answer = client.get("/v1/experiments/frozen/current")
+                assert (answer.status_code, answer.json()["step"], answer.json()["variant"]) == (200, 0, "49")
+                assert answer.elapsed.total_seconds() < SHORT
+                taken = client.post(f"{PATH}/rewards", json={"key": "a", "amount": 1.0})
+                assert (taken.json()["accepted"], taken.json()["step"]) == (1, 1)
+                assert client.get(f"{PATH}/current").json()["step"] == 1
+                assert not waiting.done()
+                replica.rollback()
+                assert waiting.result().json()["step"] == 1
+    server().drop(database)
 
 
 def subscribed(serving: Serving) -> socket.socket:
