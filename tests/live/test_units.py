@@ -237,6 +237,8 @@ def test_it_is_explained_and_backed_up(regions: Experiment, experiments: Experim
     play(regions, 30)
     why = regions.explain(12, "east")
     assert (why.unit, why.step, why.variant) == ("east", 12, regions.steps(12, 1)[2].variant)
+    assert f"{why.planned} is " in why.because
+    assert "still in play" in why.because
     with pytest.raises(BadValue, match="unit is missing"):
         regions.explain(12)
     experiments.backup(tmp_path / "copy.db")

@@ -1,10 +1,14 @@
-"""The verdict on an experiment with units as one or two sentences for somebody who has to decide."""
+"""The verdict on an experiment with units, and why a unit has its variant, as sentences for people who decide."""
 
-from afterglow.estimation.panel import UnitsTest
+import math
+from collections.abc import Sequence
+
+from afterglow.estimation.panel import PanelEstimates, UnitsTest
 from afterglow.estimation.sentences import ahead, amounts, percent
 from afterglow.estimation.verdict import Verdict
 
 NO_TIME = "Nothing was learned since the policy last started afresh: too few steps or variants were left."
+LISTED = 4  # variants that a sentence names
 
 
 def sentence(verdict: Verdict, test: UnitsTest | None, units: int, plays: bool = True) -> str:
@@ -48,3 +52,18 @@ def tested(test: UnitsTest, verdict: Verdict, units: int) -> str:
     few = f" With {units} units it can't be below about {least:.1g}: too few plans can be drawn."
     hint = few if least > 1 - verdict.confidence else ""
     return f"That no variant changes any total can't be ruled out: p = {test.p:.2g}, {how}.{hint}"
+
+
+def in_play(names: Sequence[str], alive: Sequence[int], chosen: str, found: PanelEstimates) -> str:
+    """Why a unit has a variant: which variants are left, and what is known of them."""
+    left = [names[arm] for arm in alive]
+    if left == [chosen]:
+        return f"{chosen} is the only one still in play"
+    if chosen not in left:
+        return ""
+    known = [(one.arm, one.difference) for one in found if one.arm in left and math.isfinite(one.difference)]
+    shown = ", ".join(f"{arm} {100 * value + 0.0:+.1f} %" for arm, value in known[:LISTED] if arm != found.best)
+    against = f" (against {found.best}: {shown})" if shown else ""
+    dropped = len(names) - len(left)
+    out = "none was dropped yet" if not dropped else f"{dropped} of {len(names)} dropped"
+    return f"{chosen} is still in play, one of {len(left)}, which the units take in turns{against}; {out}"

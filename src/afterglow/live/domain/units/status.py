@@ -11,6 +11,7 @@ from afterglow.live.domain.decision import NAMES, Decision, end_of
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import Phase, Role
 from afterglow.live.domain.status import REASONS, Explanation, Status, UnitStatus, by_variant
+from afterglow.live.domain.units.sentences import in_play
 from afterglow.live.domain.units.state import UnitsState
 from afterglow.live.domain.units.verdict import UnitsCase, case_of, estimates
 
@@ -66,13 +67,16 @@ def explanation(spec: Spec, state: UnitsState, unit: str | None) -> Explanation:
     why, runner = REASONS.get(lane.role, ""), plan.runner
     if lane.role is Role.OUTSIDE:
         why = f"{'paused' if state.phase is Phase.PAUSED else 'pinned or begun anew'}: {why}"
-    policy, figures, hold = "none: there is nothing to choose", dict[str, Any](), None
+    policy, figures, hold, because = "none: there is nothing to choose", dict[str, Any](), None, ""
+    found = estimates(spec, state)
     if runner is not None:
         policy, names = f"{spec.policy} (version {spec.policy_version})", [spec.variants[arm] for arm in plan.arms]
         values = {each.name: getattr(runner.state, each.name) for each in fields(runner.state)}
         figures = {key: by_variant(names, value) for key, value in values.items() if key not in LARGE}
         hold = (plan.since, runner.round.steps) if runner.round is not None else None
+        alive = runner.state.alive[: runner.state.arms_left]
+        because = in_play(names, alive, spec.variants[lane.planned], found)
     return Explanation(
         state.step, spec.variants[lane.served], spec.variants[lane.planned], str(lane.role), why, policy, hold,
-        figures, estimates(spec, state), unit=name,
+        figures, found, because, unit=name,
     )  # fmt: skip
