@@ -173,5 +173,6 @@ def outside() -> list[CoverageWorld]:
 DOUBLING = CoverageWorld("400 against 800", (Law(400 / 1200, 0.1), Law(800 / 1200, 0.1)), steps=1_000, scale=1_200.0)
 FIVE_PERCENT = CoverageWorld("5 % against noise of 25 % a step", normal(0.1, 0.4, 0.42), steps=2_000)
 POWER = [DOUBLING, FIVE_PERCENT]
-WORLDS = [*plain(), *lingering(), *demand()]
+STEADY = plain()  # independent noise, no demand
+WORLDS = [*STEADY, *lingering(), *demand()]
 OUTSIDE = outside()
