@@ -294,11 +294,6 @@ def test_guards_that_cant_be_are_refused_by_name(here: Experiments, guards: Any,
     assert refused.value.field == "guards"
 
 
-def test_guards_with_units_are_refused_with_the_way_out(here: Experiments) -> None:
-    with pytest.raises(BadValue, match=r"guards must be left out with units: .*; disable a variant by hand"):
-        here.create("many", ["a", "b"], 2, 500, units=["north", "south"], guards=COMPLAINTS)
-
-
 def test_guards_of_very_many_variants_are_refused(here: Experiments) -> None:
     many = [str(one) for one in range(150)]
     guards = {f"m{one}": {"at_most": 5} for one in range(20)}

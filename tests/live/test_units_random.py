@@ -24,14 +24,17 @@ class Life:
         self.experiments = afterglow.live.open(file)
         levels = dict(zip(UNITS, LEVELS, strict=True))
         self.real = self.experiments.create(
-            "regions", VARIANTS, WINDOW, HORIZON, units=UNITS, levels=levels, seed=seed + 1
-        )
+            "regions", VARIANTS, WINDOW, HORIZON, units=UNITS, levels=levels, seed=seed + 1,
+            guards={"complaints": {"at_most": "+900000%"}},  # which nothing exceeds
+        )  # fmt: skip
         experiment = self.real
         self.model = UnitsModel(len(UNITS), len(VARIANTS), WINDOW, HORIZON, experiment.spec.seed, LEVELS)
         self.model.arms = list(range(len(VARIANTS)))
         self.pins = [-1] * len(UNITS)
         self.paused = False
         self.off: int | None = None  # the disabled variant
+        self.complaints = list[list[int]]()
+        self.broken = set[tuple[int, int]]()  # steps and units whose variant was replaced within the step
         self.open()
 
     def open(self) -> None:
@@ -61,7 +64,12 @@ class Life:
             self.real.rewards([("a" + str(self.step()), 300.25, None, None, "west")])
             self.real.reward(200.25, "b" + str(self.step()), unit="west")
             silent = -1 if silent == 3 else silent
-        self.real.close_step(told)
+        self.complaints.append([self.random.randrange(9) for _ in UNITS])
+        complaints: dict[str, float | None] = dict(zip(UNITS, self.complaints[-1], strict=True))
+        if self.random.random() < 0.3:
+            self.real.reward(complaints.pop("south") or 0, metric="complaints", unit="south")
+        self.real.close_step(told, metrics={"complaints": complaints})
+        self.broken |= {(self.step(), unit) for unit, spoiled in enumerate(self.spoiled) if spoiled}
         void = [number == silent or spoiled for number, spoiled in enumerate(self.spoiled)]
         totals = [0.0 if number == silent else total for number, total in enumerate(totals)]
         away = [away or spoiled for away, spoiled in zip(self.away, self.spoiled, strict=True)]
@@ -163,6 +171,8 @@ class Life:
             assert (one.variant, one.total, one.void) == (
                 VARIANTS[step.served[unit]], step.totals[unit], step.void[unit],
             )  # fmt: skip
+            assert one.metrics == {"complaints": self.complaints[one.step][unit]}
+        self.check_guarded()
         assert self.real.verify().ok
         if self.model.begins <= self.step() and self.real.status().recommended is not None:
             team = self.model.team()
@@ -172,6 +182,29 @@ class Life:
                 for found in (self.real.differences(), team.estimates())
             )
             assert repr(mine) == repr(its)  # to the bit; nan is nan
+
+    def check_guarded(self) -> None:
+        """Guards count the steps of the plan that are not void, from the last of a window on one variant on."""
+        expected = dict[tuple[int, int], list[int]]()
+        rows = self.real.steps(0, self.step())
+        for number, row in enumerate(rows):
+            unit, last = number % len(UNITS), rows[number % len(UNITS) : number + 1 : len(UNITS)][-WINDOW:]
+            alike = len(last) == WINDOW and {one.variant for one in last} == {row.variant}
+            whole = not any((one.step, unit) in self.broken for one in last)
+            if row.role == "plan" and not row.void and alike and whole:
+                found = expected.setdefault((unit, VARIANTS.index(row.variant)), [0, 0])
+                found[0] += 1
+                found[1] += self.complaints[row.step][unit] * 10**6
+        record = self.real._cache.copy.state.guarded
+        record.fold(self.step())
+        counted = dict[tuple[int, int], list[int]]()
+        for block in record.blocks:
+            for unit, arm in enumerate(block.arms):
+                if arm >= 0:
+                    found = counted.setdefault((unit, arm), [0, 0])
+                    found[0] += block.steps[unit]
+                    found[1] += block.totals[0][unit]
+        assert counted == expected
 
 
 @pytest.mark.parametrize("seed", range(16))

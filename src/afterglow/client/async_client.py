@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping, Sequence
-from decimal import Decimal
 from typing import Any
 
 import httpx
@@ -144,12 +143,11 @@ class AsyncExperiment(ExperimentMethods[Awaitable[Json]]):
             return self._variant.failed(error)
         return self._variant.answered(answer, asked)
 
-    async def close_step(
-        self, total: calls.Totals, step: int, metrics: Mapping[str, float | Decimal] | None = None
-    ) -> Json:
+    async def close_step(self, total: calls.Totals, step: int, metrics: calls.Metrics | None = None) -> Json:
         """End a step that has no schedule; None takes the sum of its rewards, which are delivered first.
 
-        With units, `total` is a mapping from units to totals. `metrics` has the totals that guards watch, by name.
+        With units, `total` is a mapping from units to totals. `metrics` has the totals that guards watch, by name, and
+        with units by unit.
         """
         if self._client.delivery.waiting:
             await self._client.flush(self._client._config.timeout)

@@ -157,7 +157,10 @@ Totals = Amount | Mapping[str, Amount]  # the second with units
 SentReward = tuple[str, float, int | None, str | None] | tuple[str, float, int | None, str | None, str | None]
 
 
-def close(name: str, step: int, total: Totals, metrics: Mapping[str, float | Decimal] | None) -> Call:
+Metrics = Mapping[str, float | Decimal | Mapping[str, Amount]]  # by name, and by unit with units
+
+
+def close(name: str, step: int, total: Totals, metrics: Metrics | None) -> Call:
     """The end of a step, with totals by unit in an experiment with units; `metrics` are left out if there are none, so
     that earlier services take the call."""
     body: dict[str, Any] = {}
@@ -166,7 +169,10 @@ def close(name: str, step: int, total: Totals, metrics: Mapping[str, float | Dec
     else:
         body["total"] = plain(total)
     if metrics:
-        body["metrics"] = {key: plain(one) for key, one in metrics.items()}
+        body["metrics"] = {
+            key: {unit: plain(each) for unit, each in one.items()} if isinstance(one, Mapping) else plain(one)
+            for key, one in metrics.items()
+        }
     return Call("POST", of(name, "steps", str(step)), body)
 
 

@@ -3,7 +3,6 @@
 import atexit
 import os
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from decimal import Decimal
 from threading import Lock
 from typing import Any
 from weakref import WeakSet
@@ -152,10 +151,11 @@ class Experiment(ExperimentMethods[Json]):
             return self._variant.failed(error)
         return self._variant.answered(answer, asked)
 
-    def close_step(self, total: calls.Totals, step: int, metrics: Mapping[str, float | Decimal] | None = None) -> Json:
+    def close_step(self, total: calls.Totals, step: int, metrics: calls.Metrics | None = None) -> Json:
         """End a step that has no schedule; None takes the sum of its rewards, which are delivered first.
 
-        With units, `total` is a mapping from units to totals. `metrics` has the totals that guards watch, by name.
+        With units, `total` is a mapping from units to totals. `metrics` has the totals that guards watch, by name, and
+        with units by unit.
         """
         if self._client.delivery.waiting:
             self._client.flush(self._client._config.timeout)

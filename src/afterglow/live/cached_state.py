@@ -20,7 +20,6 @@ from afterglow.live.domain import clock, commands
 from afterglow.live.domain.clock import Times
 from afterglow.live.domain.commands import Event, Reported
 from afterglow.live.domain.decision import Decision, end_of
-from afterglow.live.domain.guards.stops import events_after, washed_steps
 from afterglow.live.domain.log import Place
 from afterglow.live.domain.notices import following
 from afterglow.live.domain.rules import rules_of
@@ -216,15 +215,16 @@ class CachedState:
 
     def append(self, log: Writing, events: list[Event], at: int | None = None) -> None:
         """Append events, what guards make of them, and notices that follow; `at` is their time, if it is not now."""
-        phase, before = self.copy.state.phase, washed_steps(self.copy.spec, self.copy.state)
+        rules, guarded, phase = self.copy.rules, bool(self.copy.spec.guards), self.copy.state.phase
+        before = rules.counted(self.copy.spec, self.copy.state) if guarded else None
         if events and events[0].kind == ACCEPT:
             at = events[0].body["clock"]  # even if it is earlier than the last record
             self.watch.believe()
         else:
             at = self.now() if at is None else max(at, self.copy.latest)
         self.untidy |= self.copy.happen(log, at, events)
-        if self.copy.spec.guards and events:
-            for event in events_after(self.copy.spec, self.copy.state, before, events):
+        if guarded and events:
+            for event in rules.guard_events(self.copy.spec, self.copy.state, before, events):
                 self.untidy |= self.copy.happen(log, self.now(), [event])
         if events and (told := following(self.copy.spec, self.copy.state, phase)):
             self.untidy |= self.copy.happen(log, self.now(), told)

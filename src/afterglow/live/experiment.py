@@ -20,7 +20,6 @@ from afterglow.live.domain.arguments import known_unit, refuse_unnamed
 from afterglow.live.domain.command_table import Command, command_named
 from afterglow.live.domain.commands import Reported, Voided
 from afterglow.live.domain.decision import Decision, Receipt
-from afterglow.live.domain.guards.metric_totals import refuse_other_totals
 from afterglow.live.domain.guards.stops import GuardStatus
 from afterglow.live.domain.log import Place
 from afterglow.live.domain.notices import final, judged, noticed
@@ -28,7 +27,6 @@ from afterglow.live.domain.rules import Rules, rules_of
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import WAITING
 from afterglow.live.domain.status import Explanation, Status
-from afterglow.live.domain.step_rows import totals_in
 from afterglow.live.follower import Follower, LogEntry, Step, log_entries
 from afterglow.live.late_void import LateVoid, VoidCost
 from afterglow.live.reward_keys import readable, settle
@@ -177,13 +175,14 @@ class Experiment(CommandMethods):
         ]
 
     def close_step(
-        self, total: Totals | None = None, step: int | None = None, metrics: Mapping[str, Amount] | None = None
+        self, total: Totals | None = None, step: int | None = None, metrics: Mapping[str, Totals] | None = None
     ) -> None:
         """End the current step with its total; None takes the sum of its rewards.
 
         With units it is a mapping from units to totals; a unit that is left out is not known in this step, unless it
-        has rewards. `metrics` has the totals that guards watch, by name; those that are left out are the sums of their
-        reports. With `step`, a repeated call changes nothing; one with another total is refused.
+        has rewards. `metrics` has the totals that guards watch, by name, and with units by unit; those that are left
+        out are the sums of their reports. With `step`, a repeated call changes nothing; one with another total is
+        refused.
         """
         step = None if step is None else whole("step", step, 0)
         if metrics is not None and not isinstance(metrics, Mapping):
@@ -209,7 +208,7 @@ class Experiment(CommandMethods):
             self._cache.catch_up(log)
             self._cache.append(log, [commands.expect(self.spec, self._cache.copy.state, first, values)])
 
-    def _closed_before(self, log: Writing, step: int, total: Totals | None, metrics: Mapping[str, Amount]) -> None:
+    def _closed_before(self, log: Writing, step: int, total: Totals | None, metrics: Mapping[str, Totals]) -> None:
         spec, now = self.spec, self._cache.copy.state.step
         row = next(log.steps(step, 1), None) if 0 <= step < now else None
         if row is None:
@@ -217,7 +216,7 @@ class Experiment(CommandMethods):
         if total is not None and not self._rules.same_totals(spec, row, total):
             closed = f"step {step:,} was closed with {units(row.total or 0):,g}{' in all' * bool(spec.units)}"
             raise Conflict(f"{closed}, got {total!r}; the first total stays", kind="step-closed", field="total")
-        refuse_other_totals(spec, step, totals_in(row), metrics)
+        self._rules.refuse_other_metrics(spec, row, metrics)
 
     # Commands of operators: their methods are made from the declaration
 

@@ -28,6 +28,7 @@ from afterglow.live.domain.step_rows import (
     void_for,
 )
 from afterglow.live.domain.transitions import lengthened, spec_after
+from afterglow.live.domain.units.metric_totals import totals_in as unit_totals_in
 from afterglow.live.domain.units.rows import voided_row
 from afterglow.live.domain.versions import computed_now
 from afterglow.live.reward_keys import rotate
@@ -267,8 +268,18 @@ class Follower:
         for number, (served, planned, role, total, void) in enumerate(zip(*columns, strict=True)):
             why = voided.reason(row.step, number) if void else None
             amount = None if total is None else units(total)
+            beside = None if total is None else self.metrics_of_unit(row, number)
             unit = self.spec.units[number]
-            yield Step(row.step, names[served], names[planned], role, amount, bool(void), why, unit=unit)
+            yield Step(
+                row.step, names[served], names[planned], role, amount, bool(void), why, metrics=beside, unit=unit
+            )
+
+    def metrics_of_unit(self, row: StepRow, unit: int) -> dict[str, float] | None:
+        """The totals of a unit beside its reward, by name."""
+        if len(self.spec.metrics) == 1:
+            return None
+        others = unit_totals_in(self.spec, row)
+        return {name: units(totals[unit]) for name, totals in zip(self.spec.metrics[1:], others, strict=True)}
 
     def expected_from(self, log: Reading, first: int, count: int | None) -> Callable[[int], float | None]:
         """The expected total of each step from `first` on."""

@@ -140,11 +140,12 @@ def readable(spec: Spec, rewards: Sequence[tuple[object, ...]]) -> Named | After
         batch = list[tuple[bytes, Value]]()
         for key, amount, *more in rewards:
             step, metric, unit = (*more, None, None, None)[:3]
-            series = 0 if metric is None else spec.metric(metric)
-            if series:
-                batch.append((checked(key) + BESIDE + str(series).encode(), (metric_micros("amount", amount), series)))
+            number = 0 if metric is None else spec.metric(metric)
+            series = spec.series(number, spec.unit_number(unit))
+            if number:
+                batch.append((checked(key) + BESIDE + str(number).encode(), (metric_micros("amount", amount), series)))
             else:
-                batch.append((checked(key), (spec.micros("amount", amount), spec.unit_number(unit))))
+                batch.append((checked(key), (spec.micros("amount", amount), series)))
             if step is not None:
                 first = min(first, whole("step", step, 0))
         return Named(batch, first)

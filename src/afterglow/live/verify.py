@@ -9,7 +9,6 @@ from typing import Any
 from afterglow.errors import AfterglowError
 from afterglow.live.domain import versions
 from afterglow.live.domain.amounts import FULL
-from afterglow.live.domain.guards.stops import follows as guard_follows
 from afterglow.live.domain.log import NOTHING, Record, chained, read_body
 from afterglow.live.domain.replay import REVISING
 from afterglow.live.domain.rules import rules_of
@@ -100,7 +99,7 @@ class Audit:
             self.faults.append(f"record {record.seq:,}: step {values['step']:,} was not closed with that total")
         elif kind == "revise":
             self.compare_revision(self.created, record, values)
-        elif kind == "guarded" and not guard_follows(spec, state, values):
+        elif kind == "guarded" and not self.rules.guard_follows(spec, state, values):
             self.faults.append(f"record {record.seq:,}: its figures are not those that the log leads to")
         was, planned = state.step, self.opened.planned
         self.rules.apply(spec, state, kind, values)

@@ -47,7 +47,12 @@ def body_view(spec: Spec, body: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(made.get("values"), list):
         made["values"] = [None if one is None else units(one) for one in made["values"]]
     if isinstance(made.get("metrics"), dict):
-        made["metrics"] = {spec.metrics[int(number)]: units(total) for number, total in made["metrics"].items()}
+        made["metrics"] = {
+            spec.metrics[int(number)]: dict(zip(spec.units, map(units, total), strict=True))
+            if isinstance(total, list)
+            else units(total)
+            for number, total in made["metrics"].items()
+        }
     for name in TIMES:
         if isinstance(made.get(name), int):
             made[name] = moment(made[name] / 1000)

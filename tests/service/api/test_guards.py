@@ -197,3 +197,42 @@ def test_a_stream_tells_a_stop(client: httpx.Client, stopped: str) -> None:
                 break
     assert said["body"]["variant"] == "59"
     assert said["body"]["reason"].startswith("complaints: ")
+
+
+def test_units_have_guards_too(client: httpx.Client, visitor: Visitor) -> None:
+    """By HTTP and a client: totals of a metric by unit, the stop with names, the page and the file."""
+    units = ["north", "south", "east", "west", "up", "down"]
+    asked = {"name": "regions", "variants": ["49", "59"], "window": 2, "horizon": 200, "units": units, "seed": 3}
+    guards = {"complaints": {"at_most": "+10%"}}
+    made = client.post("/v1/experiments", json=asked | {"guards": guards, "options": {"commit": 150}})
+    assert made.status_code == 201, made.text
+    path, source = "/v1/experiments/regions", random.Random(1)
+    with Client(str(client.base_url), "none") as both:
+        experiment = both.experiment("regions", "49", unit="north")
+        experiment.reward(4, "one", metric="complaints")
+        both.flush(10)
+        closed = experiment.close_step(dict.fromkeys(units, 5.0), 0, {"complaints": {"south": 3}})
+        assert closed["metrics"] == {"complaints": 7.0}
+        with pytest.raises(BadValue, match="metrics must have totals by unit for 'complaints'"):
+            experiment.close_step(dict.fromkeys(units, 5.0), 1, {"complaints": 3})
+    served = {one["unit"]: one["variant"] for one in closed["units"]}
+    for step in range(1, 40):
+        totals = {unit: (2 if served[unit] == "59" else 1) * source.uniform(90, 110) for unit in units}
+        body = {"totals": dict.fromkeys(units, 5.0), "metrics": {"complaints": totals}}
+        answer = client.post(f"{path}/steps/{step}", json=body).json()
+        served = {one["unit"]: one["variant"] for one in answer["units"]}
+    assert set(served.values()) == {"49"}
+    rows = client.get(f"{path}/guards").json()["items"]
+    assert [(one["variant"], one["state"]) for one in rows] == [("59", "stopped")]
+    events = client.get(f"{path}/events", params={"limit": 200}).json()["items"]
+    first = next(one["body"] for one in events if one["kind"] == "close")
+    assert first["metrics"] == {"complaints": dict.fromkeys(units, 0.0) | {"north": 4.0, "south": 3.0}}
+    stop = next(one["body"] for one in events if one["kind"] == "guarded")
+    assert (stop["variant"], stop["guard"]) == ("59", "complaints")
+    text = visitor.read("/experiments/regions").text
+    assert "complaints at most +10% against the control" in text
+    assert "what units share multiplies their totals" in text
+    assert "disabled in step" in text
+    head, line, *_ = client.get("/experiments/regions/steps.csv").text.splitlines()
+    assert head.endswith("expected,unit,metric_complaints")
+    assert line.endswith("north,4.0")

@@ -4,7 +4,7 @@ Everything around the domain (stores, caches, verification, late voids, the serv
 `rules_of(spec)` is the only place that asks of which kind an experiment is.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -13,13 +13,15 @@ from afterglow.live.domain import commands, decision, replay, state, status, ste
 from afterglow.live.domain.amounts import micros
 from afterglow.live.domain.commands import Closing, Context, Event, Voided
 from afterglow.live.domain.decision import Decision
-from afterglow.live.domain.guards import metric_totals
+from afterglow.live.domain.guards import metric_totals, stops
 from afterglow.live.domain.log import Record
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.status import Explanation, Status
 from afterglow.live.domain.step_rows import Change, OpenRow, StepRow
 from afterglow.live.domain.transitions import Body
 from afterglow.live.domain.units import commands as unit_commands
+from afterglow.live.domain.units import guards as unit_guards
+from afterglow.live.domain.units import metric_totals as unit_metrics
 from afterglow.live.domain.units import replay as unit_replay
 from afterglow.live.domain.units import rows as unit_rows
 from afterglow.live.domain.units import state as unit_state
@@ -86,6 +88,10 @@ class Rules:
     case_of: Callable[[Spec, Any], Any]
     estimates: Callable[[Spec, Any], Any]
     recommended: Callable[[Any], int]
+    counted: Callable[[Spec, Any], Any]  # by which looks of guards are counted
+    guard_events: Callable[[Spec, Any, Any, Sequence[Event]], Iterator[Event]]  # that follow from events just applied
+    guard_follows: Callable[[Spec, Any, Body], bool]  # whether a stop is what the totals before it lead to
+    refuse_other_metrics: Callable[[Spec, StepRow, Mapping[str, Any]], None]  # of a step that was closed before
 
 
 def explained(spec: Spec, state_: state.ExperimentState, unit: str | None) -> Explanation:
@@ -113,6 +119,12 @@ ONE_TOTAL = Rules(
     case_of=verdict.case_of,
     estimates=verdict.estimates,
     recommended=transitions.recommended,
+    counted=stops.washed_steps,
+    guard_events=stops.events_after,
+    guard_follows=stops.follows,
+    refuse_other_metrics=lambda spec, row, given: metric_totals.refuse_other_totals(
+        spec, row.step, step_rows.totals_in(row), given
+    ),
 )
 
 
@@ -130,13 +142,17 @@ WITH_UNITS = Rules(
     unlearned=unit_commands.unlearned,
     same_totals=unit_commands.same_totals,
     served=lambda state_: [lane.served for lane in state_.lanes],
-    totals=lambda body: dict(enumerate(body["totals"])),
+    totals=unit_metrics.totals_by_series,
     total_of=lambda state_, step: None,
     status=unit_status.status,
     explanation=unit_status.explanation,
     case_of=unit_verdict.case_of,
     estimates=unit_verdict.estimates,
     recommended=unit_verdict.recommended,
+    counted=unit_guards.rounds_counted,
+    guard_events=unit_guards.events_after,
+    guard_follows=unit_guards.follows,
+    refuse_other_metrics=unit_metrics.refuse_other_totals,
 )
 
 

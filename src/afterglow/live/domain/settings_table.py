@@ -120,8 +120,8 @@ SETTINGS = (
     Argument(
         "guards", Kind.GUARDS,
         "Secondary totals with limits, by name: a variant that is shown to be beyond its limit is disabled. Each has "
-        "`at_most` or `at_least`: a change against the control (`+10%`, `+0.5`) or a number. Rewards of the metric "
-        "carry its name.", {},
+        "`at_most` or `at_least`: a change against the control (`+10%`, `+0.5`) or a number; with units, in percent. "
+        "Rewards of the metric carry its name.", {},
         example=None, shown_default="none", label="Guards", advanced=True, initial="",
         hint="One per line: complaints at most +10%, or refunds at most 25. A variant that is shown to be beyond its "
         "limit is disabled; the control never is. Report the totals with the name of the metric.",

@@ -78,6 +78,10 @@ class Spec:
             return 0
         return self.units.index(known_unit("unit", name, self.units))
 
+    def series(self, metric: int, unit: int) -> int:
+        """The number under which reports of a metric are added up, for each unit."""
+        return metric * max(1, len(self.units)) + unit
+
     def micros(self, name: str, amount: object) -> int:
         """An amount in micro-units, if it can be one of this experiment."""
         return signed_micros(name, amount) if self.units else micros(name, amount, self.most)

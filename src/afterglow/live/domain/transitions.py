@@ -5,7 +5,7 @@ replaces the variant of the current step, which is then void. A step outside the
 continues after a wash-out of window - 1 steps on its variant.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -183,9 +183,7 @@ def revise(spec: Spec, state: ExperimentState, body: Body) -> None:
     state.role = Role(follows["role"])
     state.washout, state.capped = follows["washout"], follows["capped"]
     state.learned, state.excluded = follows["learned"], follows["excluded"]
-    for arm in follows.get("withdrawn", ()):
-        state.stops[arm] = state.stops[arm]._replace(withdrawn=True)
-    state.exceeded.clear()  # told again if it is still so
+    withdraw(state, follows.get("withdrawn", ()))
     if state.phase is Phase.OVER:
         state.served = state.planned = follows["served"]
 
@@ -235,15 +233,27 @@ def disable(spec: Spec, state: ExperimentState, body: Body) -> None:
 
 def guarded(spec: Spec, state: ExperimentState, body: Body) -> None:
     """A variant is beyond a limit of a guard, and disabled."""
+    note_stop(spec, state, body)
+    if state.phase is Phase.OVER:
+        state.served = state.planned = body["to"]
+    else:
+        restart(spec, state)
+
+
+def note_stop(spec: Spec, state: Any, body: Body) -> None:
+    """A guard has disabled a variant."""
     variant = body["variant"]
     guard = next(place for place, one in enumerate(spec.guards) if one.name == body["guard"])
     excess, low, high = body["excess"]
     state.stops[variant] = GuardStop(guard, body["step"], (body["mean"], body["limit"], excess, low, high))
     state.disabled = tuple(sorted({*state.disabled, variant}))
-    if state.phase is Phase.OVER:
-        state.served = state.planned = body["to"]
-    else:
-        restart(spec, state)
+
+
+def withdraw(state: Any, variants: Iterable[int]) -> None:
+    """Steps are void without which guards would not have stopped these variants."""
+    for arm in variants:
+        state.stops[arm] = state.stops[arm]._replace(withdrawn=True)
+    state.exceeded.clear()  # told again if it is still so
 
 
 def limit_exceeded(spec: Spec, state: ExperimentState, body: Body) -> None:

@@ -12,6 +12,7 @@ from afterglow.estimation.estimates import Estimates, read
 from afterglow.estimation.modelled import modelled
 from afterglow.estimation.randomisation import Test
 from afterglow.estimation.verdict import LEADING, Verdict, Versus, judge
+from afterglow.live.domain.guards.stops import GuardedState
 from afterglow.live.domain.schedule_test import ScheduleCase, schedule_case
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import AnyState, ExperimentState, Phase
@@ -129,7 +130,7 @@ def case_of(spec: Spec, state: ExperimentState) -> LiveCase:
     )  # fmt: skip
 
 
-def guarded_words(spec: Spec, state: ExperimentState) -> str:
+def guarded_words(spec: Spec, state: GuardedState) -> str:
     """Which variants guards have disabled, as a sentence."""
     found = [f"{spec.variants[arm]} ({spec.guards[stop.guard].name})" for arm, stop in sorted(state.stops.items())]
     return f"Disabled by a guard: {', '.join(found)}." if found else ""

@@ -62,7 +62,10 @@ class EventBody(Answered):
     how: Annotated[Literal["horizon", "stopped"] | None, Field(description="How the experiment ended.")] = None
     learned: Annotated[int | None, Field(description="Steps learned from, after `revise`.")] = None
     excluded: Annotated[int | None, Field(description="Steps not learned from, after `revise`.")] = None
-    metrics: Annotated[dict[str, float] | None, Field(description="Totals that guards watch, by name.")] = None
+    metrics: Annotated[
+        dict[str, float | dict[str, float]] | None,
+        Field(description="Totals that guards watch, by name, and by unit where there are units."),
+    ] = None
     guard: Annotated[str | None, Field(description="The guard that stopped the variant.")] = None
     metric: Annotated[str | None, Field(description="The metric of the guard.")] = None
     excess: Annotated[

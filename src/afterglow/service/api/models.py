@@ -122,8 +122,12 @@ class Total(Sent):
         ),
     ] = None
     metrics: Annotated[
-        dict[MetricName, float],
-        Field(max_length=limits.GUARDS, description="Totals that guards watch, by name; others are their reports."),
+        dict[MetricName, float | dict[str, float | None]],
+        Field(
+            max_length=limits.GUARDS,
+            description="Totals that guards watch, by name, and by unit in an experiment with units; others are the "
+            "sums of their reports.",
+        ),
     ] = {}
 
 
@@ -384,7 +388,12 @@ class Current(Answered):
 class Closed(Answered):
     step: int
     total: Annotated[float | None, Field(description="Of all units together, where there are units.")]
-    metrics: Annotated[dict[str, float] | None, Field(description="Totals that guards watch; null without guards.")]
+    metrics: Annotated[
+        dict[str, float] | None,
+        Field(
+            description="Totals that guards watch, of all units together where there are units; null without guards."
+        ),
+    ]
     next: Annotated[Current | None, Field(description="Null in an experiment with units.")]
     units: Annotated[list[Current], Field(description="What is next in each unit; else empty.")]
 

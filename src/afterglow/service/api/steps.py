@@ -7,6 +7,7 @@ from fastapi import APIRouter, Path, Query
 from afterglow.errors import BadValue, argument
 from afterglow.live import Experiment
 from afterglow.live.experiment import Totals
+from afterglow.live.follower import Step
 from afterglow.service.api import event_models, models
 from afterglow.service.api.dependencies import Reads, Reports
 from afterglow.service.api.openapi import answers
@@ -33,7 +34,7 @@ async def close_step(name: str, step: Number, asked: models.Total, call: Reports
     return await call.ask(close, step, asked.totals if asked.totals is not None else asked.total, asked.metrics)
 
 
-def close(experiment: Experiment, step: int, total: Totals | None, metrics: dict[str, float]) -> dict[str, Any]:
+def close(experiment: Experiment, step: int, total: Totals | None, metrics: dict[str, Totals]) -> dict[str, Any]:
     if isinstance(total, dict) and not experiment.spec.units:
         raise BadValue(f"{argument('totals')} must be left out: experiment {experiment.name!r} has no units; use total")
     experiment.close_step(total, step, metrics)
@@ -42,9 +43,17 @@ def close(experiment: Experiment, step: int, total: Totals | None, metrics: dict
     views = [current_view(experiment.name, one) for one in experiment.decisions().values()]
     with_units = bool(experiment.spec.units)
     return {
-        "step": step, "total": sum(amounts) if amounts or with_units else None, "metrics": rows[0].metrics,
+        "step": step, "total": sum(amounts) if amounts or with_units else None, "metrics": beside(rows),
         "next": None if with_units else views[0], "units": views if with_units else [],
     }  # fmt: skip
+
+
+def beside(rows: list[Step]) -> dict[str, float] | None:
+    """The totals of metrics of a step, those of its units added up."""
+    known = [one.metrics for one in rows if one.metrics is not None and not (one.unit and one.void)]
+    if rows[0].metrics is None:
+        return None
+    return {name: sum(one[name] for one in known) for name in rows[0].metrics}
 
 
 @router.post(

@@ -14,7 +14,7 @@ count after `enable`.
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from afterglow.estimation.guards import FALSE_STOPS, Excess, GuardCase, Limit, look_is_due
 from afterglow.live.domain.amounts import MICRO
@@ -50,6 +50,27 @@ class GuardStatus:
     stopped_at: int | None  # step
 
 
+class GuardedState(Protocol):
+    """What states of all kinds of experiments have, where there are guards."""
+
+    step: int
+    phase: Phase
+    served: int
+    disabled: tuple[int, ...]
+    stops: dict[int, GuardStop]
+    exceeded: list[tuple[int, int]]
+
+
+class AnyGuardCase(Protocol):
+    """What is known of one guard's metric."""
+
+    @property
+    def silent(self) -> int:
+        """Counted steps, if their totals are all 0; else 0."""
+
+    def excess(self, arm: int) -> Excess: ...
+
+
 def share_of(spec: Spec) -> float:
     """What the bound of one guard and variant may miss over a whole run."""
     variants = len(spec.variants)
@@ -69,16 +90,14 @@ def case_for(spec: Spec, bounds: ExperimentBounds, guard: Guard) -> GuardCase:
 
 
 def washed_steps(spec: Spec, state: ExperimentState) -> list[int]:
-    """Washed steps of each variant, by which looks are counted; none without guards."""
-    return [tally.washed_steps for tally in state.bounds.tallies] if spec.guards else []
+    """Washed steps of each variant, by which looks are counted."""
+    return [tally.washed_steps for tally in state.bounds.tallies]
 
 
 def events_after(
     spec: Spec, state: ExperimentState, before: Sequence[int], appended: Sequence[Event]
 ) -> Iterator[Event]:
     """Stops and notices that follow from events just applied; each has to be applied before the next is asked for."""
-    if not spec.guards:
-        return
     now = washed_steps(spec, state)
     changed = {arm for arm, steps in enumerate(now) if steps != before[arm]}
     for place, guard in enumerate(spec.guards):
@@ -101,7 +120,7 @@ def looked_at(spec: Spec, guard: Guard, changed: set[int]) -> list[int]:
     return [arm for arm in range(len(spec.variants)) if arm != spec.control and changed & {arm, spec.control}]
 
 
-def beyond(spec: Spec, state: ExperimentState, place: int, arm: int, excess: Excess) -> Iterator[Event]:
+def beyond(spec: Spec, state: GuardedState, place: int, arm: int, excess: Excess) -> Iterator[Event]:
     """A variant is beyond a limit: it is disabled, or it is told if it may not be."""
     left = [one for one in range(len(spec.variants)) if one not in state.disabled and one != arm]
     body = figures(spec, place, arm, excess) | {"step": state.step}
@@ -137,7 +156,7 @@ def rounded(amount: float | None) -> float:
     return float(f"{(amount or 0.0) / MICRO:.{DIGITS}g}")
 
 
-def withdrawn(spec: Spec, state: ExperimentState) -> Iterator[Event]:
+def withdrawn(spec: Spec, state: GuardedState) -> Iterator[Event]:
     """Notices of stops that would not have been without steps that are void now."""
     for arm, stop in sorted(state.stops.items()):
         if not stop.withdrawn or stop.told:
@@ -161,13 +180,24 @@ def follows(spec: Spec, state: ExperimentState, body: Mapping[str, Any]) -> bool
 
     The interval isn't compared: it may be another one in a release with a better statistic.
     """
-    guard = next((one for one in spec.guards if one.name == body["guard"]), None)
-    if guard is None or body["variant"] == spec.control or not body["excess"][1] > 0:
+    guard = stoppable(spec, body)
+    if guard is None:
         return False
     case = case_for(spec, state.bounds, guard)
     if case.unseen(body["variant"]) is not None:
         return False
-    known = (rounded(one) for one in case.plain(body["variant"]))
+    return said(body, case.plain(body["variant"]))
+
+
+def stoppable(spec: Spec, body: Mapping[str, Any]) -> Guard | None:
+    """The guard of a stop, if it may have stopped the variant."""
+    guard = next((one for one in spec.guards if one.name == body["guard"]), None)
+    return None if body["variant"] == spec.control or not body["excess"][1] > 0 else guard
+
+
+def said(body: Mapping[str, Any], figures: Sequence[float | None]) -> bool:
+    """Whether mean and limit of a stop are these."""
+    known = (rounded(one) for one in figures)
     return all(one == other for one, other in zip(known, (body["mean"], body["limit"]), strict=True))
 
 
@@ -176,7 +206,7 @@ class GuardsCase:
     """All that the guards' figures depend on; later events don't change it."""
 
     spec: Spec
-    cases: tuple[GuardCase, ...]
+    cases: tuple[AnyGuardCase, ...]
     stops: dict[int, GuardStop]
     exceeded: frozenset[tuple[int, int]]
 

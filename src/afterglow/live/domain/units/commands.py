@@ -13,6 +13,7 @@ from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import Phase, Role
 from afterglow.live.domain.step_rows import StepRow
 from afterglow.live.domain.transitions import safe
+from afterglow.live.domain.units.metric_totals import has_reports, metric_totals
 from afterglow.live.domain.units.state import Lane, UnitsState
 
 
@@ -58,9 +59,8 @@ def close(
     with `heartbeat` or if it never reported, else its total is 0.
     """
     commands.started(spec, state)
-    if metrics:
-        spec.metric(next(iter(metrics)))  # there are none
-    told = read_totals(spec, given)
+    others = metric_totals(spec, reported, metrics or {})
+    told, named_units = read_totals(spec, given), units_named(metrics or {})
     totals, voids, silent, late = list[int](), list[int](), list[int](), list[int]()
     for unit, (reports, sum_) in enumerate(sums_of(spec, reported)):
         total, lane = told.get(unit, kept(sum_)), state.lanes[unit]
@@ -71,9 +71,11 @@ def close(
                 "everything one way",
                 kind="step-closed", field="total",
             )  # fmt: skip
-        quiet = unit not in told and not reports
+        untold = unit not in told and not reports
+        quiet = untold and spec.units[unit] not in named_units and not has_reports(spec, reported, unit)
+        unsure = (quiet and unknown(spec, state, unit)) or (untold and given is not None)
         totals.append(total)
-        voids.append(int(lane.role is Role.EMERGENCY or state.spoiled or (quiet and unknown(spec, state, unit, given))))
+        voids.append(int(lane.role is Role.EMERGENCY or state.spoiled or unsure))
         silent += [unit] * quiet
         if unit not in told and reports and has_late_reports(spec, lane):
             late.append(unit)
@@ -82,7 +84,14 @@ def close(
         "step": state.step, "served": [lane.served for lane in state.lanes], "totals": totals, "voids": voids,
         "total": kept(sum(total for total, void in zip(totals, voids, strict=True) if not void)), "void": all(voids),
     }  # fmt: skip
+    body |= {"metrics": others} if others else {}
     return Event("close", body | ({"silent": silent} if silent else {}) | ({"late": late} if late else {}))
+
+
+def units_named(metrics: Mapping[str, object]) -> set[object]:
+    """The units that totals of metrics are given of."""
+    given = (totals.items() for totals in metrics.values() if isinstance(totals, Mapping))
+    return {unit for totals in given for unit, total in totals if total is not None}
 
 
 def has_late_reports(spec: Spec, lane: Lane) -> bool:
@@ -96,9 +105,9 @@ def same_totals(spec: Spec, row: StepRow, given: object) -> bool:
     return all(known[unit] == total for unit, total in read_totals(spec, given).items())
 
 
-def unknown(spec: Spec, state: UnitsState, unit: int, given: object) -> bool:
+def unknown(spec: Spec, state: UnitsState, unit: int) -> bool:
     """Whether the total of a unit without a report is unknown, rather than 0."""
-    return spec.heartbeat or not state.lanes[unit].reported or given is not None
+    return spec.heartbeat or not state.lanes[unit].reported
 
 
 def unlearned(state: UnitsState, gone: Voided) -> bool:
@@ -181,7 +190,8 @@ def stop(spec: Spec, state: UnitsState, reported: Reported, reason: str, keep: s
         "step": state.step, "served": [lane.served for lane in state.lanes], "totals": totals,
         "total": kept(sum(totals)), "keep": arm, "reason": reason,
     }  # fmt: skip
-    return [Event("stop", body)]
+    others = metric_totals(spec, reported, {})
+    return [Event("stop", body | ({"metrics": others} if others else {}))]
 
 
 def effect_of(function: Any) -> Any:

@@ -15,8 +15,10 @@ from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import AWAY, Phase, Role
 from afterglow.live.domain.transitions import Body, safe
 from afterglow.live.domain.units import round_plan as plans
+from afterglow.live.domain.units.guard_blocks import GuardBlocks
+from afterglow.live.domain.units.guards import founded
 from afterglow.live.domain.units.state import initial
-from afterglow.live.domain.units.transitions import apply, left, recommended
+from afterglow.live.domain.units.transitions import apply, count_guarded, left, recommended, settle_guarded
 
 
 def replayed_without(spec: Spec, records: Iterable[Record], more: Iterable[Voided] = ()) -> "UnitsReplay":
@@ -32,7 +34,9 @@ class UnitsReplay:
         self.spec = spec
         self.gone = gone
         self.was = initial(spec)  # as it happened
-        self.plan = initial(spec).plan
+        made = initial(spec)
+        self.plan, self.guarded = made.plan, made.guarded
+        self.withdrawn = set[int]()  # variants that guards would not have stopped
 
     @property
     def learned(self) -> int:
@@ -44,22 +48,44 @@ class UnitsReplay:
             self.close(body)
         elif kind == "missed":
             self.plan.skip(was.step, body["count"], left(self.spec, was))
+        if self.guarded is not None:
+            self.take_guarded(self.guarded, kind, body)
         apply(self.spec, was, kind, body)
         if was.restarts > restarts:
             self.plan = plans.resumed(self.spec, was.plan.values())
         if was.phase is not Phase.OVER and (was.step > step or kind == "start"):
             self.plan.current(was.step, left(self.spec, was))
+        if was.restarts > restarts or was.step > step:
+            settle_guarded(self.guarded, self.plan, was.step)
+
+    def take_guarded(self, record: GuardBlocks, kind: str, body: Body) -> None:
+        """What guards count doesn't depend on the plan: all steps that were in the plan when they were played."""
+        was = self.was
+        if kind == "close":
+            voids = [total is None for total in self.totals(body)]
+            count_guarded(record, was.step, was.lanes, body, voids)
+        elif kind == "missed":
+            record.interrupt()
+        elif kind == "guarded" and not founded(self.spec, record, body):
+            self.withdrawn.add(body["variant"])
+        elif kind == "enable":
+            self.withdrawn.discard(body["variant"])
+            if body["variant"] in was.stops:
+                record.forget(body["variant"])
 
     def close(self, body: Body) -> None:
-        was = self.was
+        self.plan.take(self.totals(body), [unit for unit, role in enumerate(self.roles()) if role in AWAY])
+
+    def totals(self, body: Body) -> list[int | None]:
+        """The totals of the current step by unit, None where they are void."""
         totals: list[int | None] = [
             None if void else total for total, void in zip(body["totals"], body["voids"], strict=True)
         ]
         for steps, units in self.gone:
-            if was.step in steps:
+            if self.was.step in steps:
                 for unit in units or range(len(totals)):
                     totals[unit] = None
-        self.plan.take(totals, [unit for unit, role in enumerate(self.roles()) if role in AWAY])
+        return totals
 
     def roles(self) -> list[Role]:
         """The role that each unit's current step has now: outside the plan if another variant is planned."""
@@ -79,7 +105,10 @@ class UnitsReplay:
             roles, kept = [lane.role for lane in was.lanes], self.kept()
         else:
             roles, kept = self.roles(), was.served
-        return {"plan": self.plan.values(), "roles": [str(role) for role in roles], "served": kept}
+        found = {"plan": self.plan.values(), "roles": [str(role) for role in roles], "served": kept}
+        if self.guarded is not None:
+            found |= {"guards": self.guarded.values(), "withdrawn": sorted(self.withdrawn)}
+        return found
 
     def agrees(self, said: dict[str, Any]) -> bool:
         """Whether this is what a `revise` event says."""

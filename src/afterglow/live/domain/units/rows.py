@@ -13,8 +13,9 @@ from afterglow.live.domain.units.state import Lane, UnitsState
 
 
 def text_of(
-    lanes: Sequence[Lane], totals: Sequence[int] | None = None, voids: Sequence[int] = (), role: Role | None = None
-) -> str:
+    lanes: Sequence[Lane], totals: Sequence[int] | None = None, voids: Sequence[int] = (), role: Role | None = None,
+    metrics: Mapping[str, Sequence[int]] | None = None,
+) -> str:  # fmt: skip
     """The column `series` of a row."""
     values = {
         "served": [lane.served for lane in lanes],
@@ -23,6 +24,8 @@ def text_of(
         "totals": [None] * len(lanes) if totals is None else list(totals),
         "voids": list(voids) or [0] * len(lanes),
     }
+    if metrics:
+        values["metrics"] = [metrics[number] for number in sorted(metrics, key=int)]
     return json.dumps(values, separators=(",", ":"))
 
 
@@ -41,7 +44,7 @@ def changes(spec: Spec, state: UnitsState, kind: str, body: Mapping[str, Any]) -
     """Changes of rows by an event, from the state before it; the row of a step that it opens is added separately."""
     lanes = state.lanes
     if kind == "close":
-        series = text_of(lanes, body["totals"], body["voids"])
+        series = text_of(lanes, body["totals"], body["voids"], metrics=body.get("metrics"))
         yield CloseRow(state.step, body["total"], role_of(lanes), body["void"], series)
     elif kind == "missed":
         role, none = Role.MISSED, [0] * len(lanes)
@@ -55,7 +58,7 @@ def changes(spec: Spec, state: UnitsState, kind: str, body: Mapping[str, Any]) -
         yield VoidUnits(first, last, tuple(body.get("units") or range(len(lanes))))
     elif kind == "stop" and state.phase not in WAITING:
         voids = [int(lane.role is Role.EMERGENCY) for lane in lanes]
-        series = text_of(lanes, body["totals"], voids, Role.LAST)
+        series = text_of(lanes, body["totals"], voids, Role.LAST, body.get("metrics"))
         yield CloseRow(state.step, body["total"], str(Role.LAST), all(voids), series)
     elif kind == "emergency" and body["void"]:
         away = {unit: Lane(body["to"], lanes[unit].planned, Role.EMERGENCY) for unit in body["units"]}

@@ -6,6 +6,7 @@ from typing import Any
 from afterglow import records
 from afterglow.errors import BadValue, UnknownName, argument
 from afterglow.live.domain import limits
+from afterglow.live.domain.guards.settings import REWARD, Guard
 from afterglow.policies.registry import known_options, round_policy
 from afterglow.policies.rounds import RoundPolicy
 from afterglow.rng import ROUNDS, key
@@ -26,6 +27,23 @@ def levels_of(units: Sequence[str], levels: Mapping[str, float] | None) -> tuple
     return tuple(told[unit] for unit in units) if told else ()
 
 
+def refuse_other_limits(guards: Sequence[Guard]) -> None:
+    """Refuse limits that don't compare units with each other."""
+    for one in guards:
+        if one.metric == REWARD:
+            raise BadValue(
+                f"{argument('guards')} must watch totals beside the reward with {argument('units')}, {one.name!r} "
+                "watches the reward: the policy compares it already, and it may be negative",
+                field="guards",
+            )
+        if not one.relative or one.offset or not one.factor:
+            raise BadValue(
+                f"{argument('guards')} must have a change in percent against the control with {argument('units')}, "
+                f"such as '+10%', for {one.name!r}, got {one.words()}: units of different sizes are compared",
+                field="guards",
+            )
+
+
 def resolve_rounds(values: Mapping[str, Any], others: Sequence[str]) -> tuple[RoundPolicy[Any, Any], dict[str, Any]]:
     """The policy and its resolved settings; an error has a setting of the experiment as its field."""
     for name in OTHER_TOTALS:
@@ -34,11 +52,7 @@ def resolve_rounds(values: Mapping[str, Any], others: Sequence[str]) -> tuple[Ro
                 f"{argument(name)} must be left out with {argument('units')}: what units share cancels, so nothing is "
                 "taken out of their totals"
             )
-    if values["guards"]:
-        raise BadValue(
-            f"{argument('guards')} must be left out with {argument('units')}: guards watch one total a step; disable a "
-            "variant by hand, or run an experiment without units beside it"
-        )
+    refuse_other_limits(values["guards"])
     if values["reward_max"] != 1.0:
         raise BadValue(
             f"{argument('reward_max')} must be left out with {argument('units')}: their totals may be any numbers"

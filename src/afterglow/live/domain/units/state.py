@@ -6,8 +6,9 @@ from typing import Any
 
 from afterglow.live.domain import versions
 from afterglow.live.domain.spec import Spec
-from afterglow.live.domain.state import RARE, VERSION, AnyState, Notified, Phase, Role, rare
+from afterglow.live.domain.state import RARE, VERSION, AnyState, GuardStop, Notified, Phase, Role, rare, restored_stop
 from afterglow.live.domain.units import round_plan as plans
+from afterglow.live.domain.units.guard_blocks import GuardBlocks
 from afterglow.live.domain.units.round_plan import RoundPlan
 
 
@@ -29,6 +30,9 @@ class UnitsState(AnyState):
 
     plan: RoundPlan
     lanes: list[Lane] = field(default_factory=list)
+    guarded: GuardBlocks | None = None  # totals of metrics that guards watch
+    stops: dict[int, GuardStop] = field(default_factory=dict)  # by variant
+    exceeded: list[tuple[int, int]] = field(default_factory=list)  # guards and variants that were told, not stopped
 
     def text(self, version: int = VERSION) -> str:
         """The state as JSON, for a snapshot."""
@@ -41,17 +45,29 @@ class UnitsState(AnyState):
             **{name: getattr(self, name) for name in RARE if getattr(self, name)},
             **({"computed": versions.named()} if versions.named() else {}),
         }
+        if self.guarded is not None:
+            values |= {"guards": self.guarded.values(), "stops": sorted(self.stops.items()), "exceeded": self.exceeded}
         return json.dumps(values, separators=(",", ":"), sort_keys=True)
 
 
 PLAIN = ("step", "starts", "phase", "served", "planned", "shadow", "disabled", "restarts", "learned", "excluded")
 
 
+def empty_blocks(spec: Spec) -> GuardBlocks | None:
+    """What guards count before the first step; None if there are none."""
+    if not spec.guards:
+        return None
+    return GuardBlocks(sorted({spec.metric(guard.metric) for guard in spec.guards}), len(spec.units), spec.window)
+
+
 def initial(spec: Spec) -> UnitsState:
     """The state before the first event."""
     plan = plans.fresh(spec, list(range(len(spec.variants))), 0, 0, spec.control)
     lanes = [Lane(spec.control, spec.control) for _ in spec.units]
-    return UnitsState(plan=plan, lanes=lanes, served=spec.control, planned=spec.control, shadow=spec.shadow)
+    return UnitsState(
+        plan=plan, lanes=lanes, served=spec.control, planned=spec.control, shadow=spec.shadow,
+        guarded=empty_blocks(spec),
+    )  # fmt: skip
 
 
 def restored(spec: Spec, text: str) -> UnitsState:
@@ -64,4 +80,10 @@ def restored(spec: Spec, text: str) -> UnitsState:
         for served, planned, role, pinned, reported, silent in values["lanes"]
     ]
     plan = plans.resumed(spec, values["plan"])
-    return UnitsState(plan=plan, lanes=lanes, told=Notified(**values["told"]), **plain, **rare(values))
+    made = UnitsState(plan=plan, lanes=lanes, told=Notified(**values["told"]), **plain, **rare(values))
+    made.guarded = empty_blocks(spec)
+    if made.guarded is not None:
+        made.guarded.restore(values["guards"])
+        made.stops = {arm: restored_stop(stop) for arm, stop in values["stops"]}
+        made.exceeded = [(place, arm) for place, arm in values["exceeded"]]
+    return made

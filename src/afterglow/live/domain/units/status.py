@@ -11,6 +11,7 @@ from afterglow.live.domain.decision import NAMES, Decision, end_of
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import Phase, Role
 from afterglow.live.domain.status import REASONS, Explanation, Status, UnitStatus, by_variant
+from afterglow.live.domain.units.guards import guards_case
 from afterglow.live.domain.units.sentences import in_play
 from afterglow.live.domain.units.state import UnitsState
 from afterglow.live.domain.units.verdict import UnitsCase, case_of, estimates
@@ -38,7 +39,8 @@ def status(spec: Spec, state: UnitsState, judge: Callable[[Any], Verdict] = Unit
         str(state.phase), state.step, spec.horizon, names[served.pop()] if len(served) == 1 else None, pinned,
         case.disabled, state.shadow, state.held is not None, washout_left(spec, state), state.learned, state.excluded,
         case.alarm,
-        case.recommended, state.archived, cache(lambda: judge(case)), case.test, units=lanes_of(spec, state),
+        case.recommended, state.archived, cache(lambda: judge(case)), case.test,
+        cache(guards_case(spec, state).read), units=lanes_of(spec, state),
     )  # fmt: skip
 
 

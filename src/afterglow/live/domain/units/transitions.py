@@ -10,8 +10,10 @@ from typing import Any
 from afterglow.live.domain import transitions
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import AWAY, WAITING, Phase, Role
-from afterglow.live.domain.transitions import Body, safe
+from afterglow.live.domain.transitions import Body, note_stop, safe, withdraw
 from afterglow.live.domain.units import round_plan as plans
+from afterglow.live.domain.units.guard_blocks import NOBODY, GuardBlocks
+from afterglow.live.domain.units.round_plan import RoundPlan
 from afterglow.live.domain.units.state import Lane, UnitsState
 
 
@@ -64,8 +66,28 @@ def close(spec: Spec, state: UnitsState, body: Body) -> None:
     else:
         state.told.reported, state.told.silent = True, 0
     totals = [None if void else total for total, void in zip(body["totals"], body["voids"], strict=True)]
+    count_guarded(state.guarded, state.step, state.lanes, body, body["voids"])
     state.plan.take(totals, away(state.lanes))
     go_on(spec, state, 1)
+
+
+def count_guarded(
+    record: GuardBlocks | None, step: int, lanes: Sequence[Lane], body: Body, voids: Sequence[object]
+) -> None:
+    """A step ends for what guards count: those units count that followed the plan."""
+    if record is None:
+        return
+    others, none = body.get("metrics", {}), [0] * len(lanes)
+    served = [NOBODY if lane.role is Role.EMERGENCY else lane.served for lane in lanes]
+    counts = [lane.role is Role.PLAN and not void for lane, void in zip(lanes, voids, strict=True)]
+    record.take(step, served, counts, [others.get(str(metric), none) for metric in record.metrics])
+
+
+def settle_guarded(record: GuardBlocks | None, plan: RoundPlan, step: int) -> None:
+    """What guards have counted is final, but for the steps of the current round, which can be voided."""
+    if record is not None:
+        open_round = plan.runner is not None and plan.runner.round is not None
+        record.fold(plan.since if open_round else step)
 
 
 def away(lanes: Sequence[Lane]) -> list[int]:
@@ -76,6 +98,8 @@ def away(lanes: Sequence[Lane]) -> list[int]:
 def missed(spec: Spec, state: UnitsState, body: Body) -> None:
     """Steps passed without any request or report, beginning with the current one."""
     state.told.silent += body["count"]
+    if state.guarded is not None:
+        state.guarded.interrupt()
     for lane in state.lanes:
         lane.silent += body["count"]
     state.plan.skip(state.step, body["count"], left(spec, state))
@@ -91,6 +115,7 @@ def go_on(spec: Spec, state: UnitsState, steps: int) -> None:
         end(spec, state, recommended(spec, state))
     else:
         open_step(spec, state)
+    settle_guarded(state.guarded, state.plan, state.step)
 
 
 def count(state: UnitsState) -> None:
@@ -117,6 +142,8 @@ def recommended(spec: Spec, state: UnitsState) -> int:
 def void(spec: Spec, state: UnitsState, body: Body) -> None:
     """A step of the current round is void for some units."""
     state.plan.lose(body["step"], units_of(spec, body))
+    if state.guarded is not None:
+        state.guarded.lose(body["step"], units_of(spec, body))
 
 
 def revise(spec: Spec, state: UnitsState, body: Body) -> None:
@@ -126,6 +153,9 @@ def revise(spec: Spec, state: UnitsState, body: Body) -> None:
     count(state)
     for lane, role in zip(state.lanes, follows["roles"], strict=True):
         lane.role = Role(role)
+    if state.guarded is not None:
+        state.guarded.restore(follows["guards"])
+        withdraw(state, follows["withdrawn"])
     if state.phase is Phase.OVER:
         end(spec, state, follows["served"])
 
@@ -151,8 +181,21 @@ def disable(spec: Spec, state: UnitsState, body: Body) -> None:
     restart(spec, state)
 
 
+def guarded(spec: Spec, state: UnitsState, body: Body) -> None:
+    """A variant is beyond a limit of a guard, and disabled in all units."""
+    note_stop(spec, state, body)
+    if state.phase is Phase.OVER:
+        end(spec, state, body["to"])
+    else:
+        restart(spec, state)
+
+
 def enable(spec: Spec, state: UnitsState, body: Body) -> None:
-    state.disabled = tuple(arm for arm in state.disabled if arm != body["variant"])
+    variant = body["variant"]
+    state.disabled = tuple(arm for arm in state.disabled if arm != variant)
+    if state.stops.pop(variant, None) is not None and state.guarded is not None:
+        state.guarded.forget(variant)
+        state.exceeded = [one for one in state.exceeded if one[1] != variant]
     restart(spec, state)
 
 
@@ -185,6 +228,7 @@ def restart(spec: Spec, state: UnitsState) -> None:
     began = state.phase not in WAITING
     best = best if best in arms else safe(spec, state)
     state.plan = plans.fresh(spec, arms, state.step + began, state.restarts, best)
+    settle_guarded(state.guarded, state.plan, state.step)
     count(state)
     if began:
         for lane in state.lanes:
@@ -204,7 +248,8 @@ KINDS: Mapping[str, Callable[[Spec, Any, Body], None]] = {
     **{
         each.__name__: each
         for each in (
-            start, close, missed, void, revise, accept_clock, pin, unpin, disable, enable, go_live, emergency, stop,
+            start, close, missed, void, revise, accept_clock, pin, unpin, disable, guarded, enable, go_live, emergency,
+            stop,
         )
     },
 }  # fmt: skip

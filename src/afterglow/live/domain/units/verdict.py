@@ -20,7 +20,7 @@ from afterglow.live.domain.state import Phase
 from afterglow.live.domain.units.round_plan import settings_of
 from afterglow.live.domain.units.sentences import sentence
 from afterglow.live.domain.units.state import UnitsState
-from afterglow.live.domain.verdict import clock_alarm
+from afterglow.live.domain.verdict import clock_alarm, guarded_words
 from afterglow.policies.rounds import Compared, PanelDifference, RoundPolicy
 from afterglow.rng import ROUNDS, key
 from afterglow.round_runner import Round
@@ -63,6 +63,7 @@ class UnitsCase:
     shadow: bool
     clock: str | None = None  # an alarm of the clock
     played: tuple[Round, ...] = ()  # rounds that were learned
+    guarded: str = ""  # which variants guards have disabled
 
     @property
     def alarm(self) -> str | None:
@@ -145,7 +146,8 @@ class UnitsCase:
             self.level() * table[1] if table[0] else None, self.gained(), TESTED if grade == "tested" else ASSUMES,
             spec.unit, spec.confidence, self.over, self.stopped, self.alarm, None, "", p if grade == "tested" else None,
         )  # fmt: skip
-        return replace(found, sentence=sentence(found, test, len(spec.units), self.policy is not None))
+        words = sentence(found, test, len(spec.units), self.policy is not None)
+        return replace(found, sentence=f"{words} {self.guarded}" if self.guarded else words)
 
     def gained(self) -> Gained:
         """What the plan has brought since it began, against having kept the control in all units."""
@@ -235,6 +237,7 @@ def case_of(spec: Spec, state: UnitsState) -> UnitsCase:
         copied(runner.state) if runner else None, slots, runner.settings.horizon if runner else 0,
         state.restarts, plan.learned, plan.lost, best, tuple(spec.variants[arm] for arm in state.disabled), over,
         over and state.step != spec.horizon, state.shadow, clock_alarm(state), tuple(plan.played),
+        guarded_words(spec, state),
     )  # fmt: skip
 
 
