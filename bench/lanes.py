@@ -6,6 +6,7 @@ connection asks for the variant, `PACE` times a second.
 """
 
 import json
+import re
 import socket
 import subprocess
 import sys
@@ -66,21 +67,25 @@ def streams(service: Serving, token: str) -> Iterator[None]:
 
 
 @contextmanager
-def dashboards(service: Serving) -> Iterator[None]:
-    """Pages that are looked at again and again."""
-    ending = Event()
+def dashboards(service: Serving) -> Iterator[list[str]]:
+    """Pages that are looked at again and again, by operators who have signed in; those that were shown."""
+    ending, seen = Event(), list[str]()
 
     def look() -> None:
         with service.client() as client:
+            mark = re.search(r'name="mark" value="([^"]*)"', client.get("/sign-in").text)
+            client.post("/sign-in", data={"token": service.token, "mark": mark[1] if mark else ""})
             while not ending.wait(0.25):
-                client.get("/experiments/hourly")
-                client.get("/")
+                for path in ("/experiments/hourly", "/"):
+                    if client.get(path).status_code != 200:
+                        raise SystemExit(f"{path} is not shown")
+                    seen.append(path)
 
     lookers = [Thread(target=look) for _ in range(DASHBOARDS)]
     for one in lookers:
         one.start()
     try:
-        yield
+        yield seen
     finally:
         ending.set()
         for one in lookers:
@@ -133,10 +138,12 @@ def measure(folder: Path, seconds: float = SECONDS) -> Item:
         alone = asked(service, token, seconds / 2)
         can_take = load(Plan(service.port, REWARDS, token, CONNECTIONS, seconds / 2, batch=0))
         stack.enter_context(streams(service, token))
-        stack.enter_context(dashboards(service))
+        shown = stack.enter_context(dashboards(service))
         beside = asked(service, token, seconds / 2)
         with overload(Plan(service.port, REWARDS, token, TIMES * CONNECTIONS, seconds + 3, batch=0)) as taken:
+            before = len(shown)
             busy = asked(service, token, seconds)
+            pages = len(shown) - before
     rows = [["nothing else", alone], [f"{STREAMS} streams, {DASHBOARDS} dashboards", beside], ["and the load", busy]]
     return Item(
         "lanes", "`GET current` beside streams, dashboards and three times the load",
@@ -145,7 +152,8 @@ def measure(folder: Path, seconds: float = SECONDS) -> Item:
         [[str(what), *(f"{1000 * share(took, part):.1f}" for part in (0.5, 0.99, 1.0))] for what, took in rows],
         [
             f"{CONNECTIONS} connections sent {can_take.rate:,.0f} rewards a second, {TIMES * CONNECTIONS} beside all "
-            f"the rest {taken[0].rate:,.0f}. The machine also runs the load, the streams' readers and the dashboards.",
+            f"the rest {taken[0].rate:,.0f}, while {pages / seconds:,.1f} pages a second were shown. The machine also "
+            "runs the load, the streams' readers and the dashboards.",
         ],
     )  # fmt: skip
 
