@@ -21,6 +21,7 @@ from afterglow.worlds.rewards import (
     Uniform,
     parse_reward,
 )
+from afterglow.worlds.spreads import Spread
 from afterglow.worlds.world import World
 
 SHAPES = [(2, 3), (1, 1), (0.5, 0.5), (0.1, 0.2), (5, 0.3), (30, 2), (1000, 1000), (1e6, 1e6), (1, 0.001), (0.01, 100)]
@@ -265,3 +266,17 @@ def test_an_own_law_is_played_by_its_cells_and_refused_if_its_mean_contradicts_t
     assert refused.value.field == "rewards"
     with pytest.raises(BadValue, match="rewards must lie between 0 and 1"):
         World.of([OwnLaw(1.6, 0.8), 0.3], 2)
+
+
+def test_gaps_ask_each_arm_once_for_its_mean() -> None:
+    asked = []
+
+    class Counted(Beta):
+        @property
+        def mean(self) -> float:
+            asked.append(1)
+            return 0.5
+
+    world = World((Counted(1.0, 1.0),) * 50, Spread("uniform"), 2)
+    assert world.gaps == [0.0] * 50
+    assert len(asked) == 50

@@ -221,14 +221,16 @@ def addresses(functions: Sequence[Any]) -> NDArray[np.uint64]:
     return np.array([address_of(one, kind) for one, kind in zip(functions, KINDS, strict=True)], np.uint64)
 
 
-def by_pointer(over: Callable[..., Any], signature: Any, plain: Any, swap: dict[Any, Any] | None = None) -> Any:
+def by_pointer(
+    over: Callable[..., Any], signature: Any, plain: Any, swap: dict[Any, Any] | None = None, merge: bool = False
+) -> Any:
     """A function over arrays as one over bare pointers, compiled; `swap` puts other functions in its place."""
     mark = digest(over, plain, list((swap or {}).values()), str(signature))
 
     def scope() -> dict[str, Any]:
         done: dict[Any, Any] = {old: jitted(new, {}, tag=mark) for old, new in (swap or {}).items()}
         done[over] = None  # so that `plain` isn't the outermost, and is merged into it
-        return {"plain": jitted(plain, done, checked=False, tag=mark, merge=over is scatter_over)}
+        return {"plain": jitted(plain, done, checked=False, tag=mark, merge=merge)}
 
     return keep(over, signature, scope, mark)
 

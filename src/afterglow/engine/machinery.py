@@ -105,7 +105,7 @@ def compiled_spread(kind: str, function: Any, memory: int) -> tuple[Any, Any]:
     refuse_chance({"the world's spread": function})
     try:
         return (
-            by_pointer(scatter_over, SCATTER, getattr(scatter, f"scatter_{kind}"), swap),
+            by_pointer(scatter_over, SCATTER, getattr(scatter, f"scatter_{kind}"), swap, merge=kind == "kernel"),
             by_pointer(leak_over, LEAK, getattr(scatter, f"leak_{kind}"), swap),
         )
     except NumbaError as error:

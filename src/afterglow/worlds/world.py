@@ -70,12 +70,15 @@ class World:
     @property
     def best(self) -> int:
         """The arm of largest mean; a tie goes to the lowest."""
-        return self.means.index(max(self.means))
+        means = self.means
+        return means.index(max(means))
 
     @property
     def gaps(self) -> list[float]:
         """How far each arm's mean is below the best, without the noise of the last digit."""
-        return [round(max(self.means) - mean, 15) for mean in self.means]
+        means = self.means
+        top = max(means)
+        return [round(top - mean, 15) for mean in means]
 
     @property
     def most(self) -> float:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from afterglow.errors import BadFormat, BadValue
+from afterglow.lab.reading.numbers import plain_values, value
 from afterglow.lab.reading.tables import read_steps, read_totals
 
 START = datetime(2026, 2, 27, 22)
@@ -288,3 +289,13 @@ def test_steps_come_back_in_any_order_of_columns(
     assert found.step == list(range(len(rows)))
     assert found.arm == [arm for arm, _ in rows]
     assert found.total == pytest.approx([total for _, total in rows])
+
+
+@pytest.mark.parametrize(
+    ("texts", "numbers"),
+    [(["1", "-2.50", "30"], [1.0, -2.5, 30.0]), (["1", "2-"], None), (["1", ""], None), (["1", "1e3"], None)],
+)
+def test_columns_of_plain_numbers_are_read_at_once_and_no_others(texts: list[str], numbers: list[float] | None) -> None:
+    assert plain_values(texts) == numbers
+    if numbers is not None:
+        assert numbers == [value(text) for text in texts]

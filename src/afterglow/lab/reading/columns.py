@@ -10,7 +10,7 @@ from itertools import pairwise
 from afterglow.errors import BadFormat, Sentence, UnknownName
 from afterglow.lab.reading.calendar import join_date, join_hours
 from afterglow.lab.reading.clock import join_clock
-from afterglow.lab.reading.numbers import apart, decimal_sign, is_missing, is_whole, value
+from afterglow.lab.reading.numbers import apart, decimal_sign, is_missing, is_whole, plain_values, value
 from afterglow.lab.reading.text import DIGITS, CellGrid, Source, grid
 from afterglow.lab.reading.times import day_comes_first, evenly, moment, placed
 
@@ -185,6 +185,8 @@ def number_column(found: Table, role: str, decimal: str | None) -> list[float]:
     sign, note = (decimal, None) if decimal else decimal_sign(texts, found.grid.separator)
     if note:
         found.notes.append(Sentence(f"column {found.header[found.places[role]]!r}: {note}"))
+    if sign == "." and (plain := plain_values(texts)) is not None and not any(map(math.isinf, plain)):
+        return plain
     numbers = []
     some = any("%" in text for text in texts)
     percent = {part.percent for text in texts if (part := apart(text))} if some else set()

@@ -14,6 +14,7 @@ from afterglow.errors import argument
 
 MISSING = {"", "-", "–", "—", "?", ".", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "missing", "k.a."}
 SPACES = re.compile("(?<=\\d)[ \u00a0\u202f\u2009'\u2019\u00b4](?=\\d{3}(?!\\d))")
+ASCII_DIGITS = set("0123456789")
 MONEY = re.compile(
     r"(?:US|A|C|R)?[$€£¥₹₽₩₺]|\b(?:EUR|USD|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|PLN|CZK|HUF|AUD|CAD|NZD|BRL|kr|Fr|zł|Kč|Ft|Rs)\b\.?",
     re.IGNORECASE,
@@ -77,6 +78,8 @@ def proof(digits: str) -> str | None:
 
 def decimal_sign(texts: Sequence[str], separator: str) -> tuple[str, str | None]:
     """(decimal sign of a column, a marked note if it was a guess); mixed columns keep the first proved sign."""
+    if not set("".join(texts)) - ASCII_DIGITS:
+        return ".", None
     proved = next((sign for text in texts if (part := apart(text)) and (sign := proof(part.digits))), None)
     if proved:
         return proved, None
@@ -90,6 +93,16 @@ def decimal_sign(texts: Sequence[str], separator: str) -> tuple[str, str | None]
     meaning = "decimal sign" if decimal == seen else "thousands sign"
     other = "," if decimal == "." else "."
     return decimal, f"{unsure!r} is read with {seen!r} as {meaning}; give {argument('decimal', other)} if it is not"
+
+
+def plain_values(texts: Sequence[str]) -> list[float] | None:
+    """The numbers of a column in which every cell is a plain one with a decimal point; None for other columns."""
+    if set("".join(texts)) - ASCII_DIGITS - {".", "-"}:
+        return None
+    try:
+        return list(map(float, texts))
+    except ValueError:  # an empty cell, or a sign behind its number
+        return None
 
 
 def value(text: str, decimal: str = ".") -> float | None:
