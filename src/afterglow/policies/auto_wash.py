@@ -24,10 +24,11 @@ so no run is stored. Of the run in progress the sums of its first $2^k - 1$ step
 The price of ignorance is $K L_0$, of order $\sqrt{KT}$. No theorem. Measured: reliable for windows up to about
 $0.7 L_0$; beyond it a run may be linear without a sign. Reliable is not always: with five arms, $T = 10^5$ and windows
 of 10, 50 and 200, 5 of 40,000 runs on stationary spreads, `hoard` and `chameleon` up to 50 had a regret above 3,000
-(their mean was 350 to 1,220), because a false alarm of the test made $W$ too large. If a bound $D$ on the window is known, give it as
-`longest`: $L_0$ is then at least $D/8$ and $W$ at most $D$, rounded up to a power of two. Nobody adapts to an unknown
-window for free where the spread is adversarial (theory, lower bounds): there the price is that of the $D$
-admitted. Ours.
+(their mean was 350 to 1,220), because a false alarm of the test made $W$ too large.
+
+If a bound $D$ on the window is known, give it as `longest`: $L_0$ is then at least $D/8$ and $W$ at most $D$, rounded
+up to a power of two. Nobody adapts to an unknown window for free where the spread is adversarial (theory, lower
+bounds): there the price is that of the $D$ admitted. Ours.
 """
 
 import math
