@@ -75,7 +75,7 @@ def clock_alarm(state: AnyState) -> str | None:
     away = state.held.clock - state.held.expected
     return (
         f"the clock jumped {'forward' if away > 0 else 'back'} by {lasting(abs(away))}, which nothing confirms: "
-        f"step {state.step:,} is held; set the clock right, or accept_clock if it is right now"
+        f"step {state.step:,} is held; set the clock right, or accept it (accept_clock) if it is right now"
     )
 
 
