@@ -1,6 +1,7 @@
 """Estimates from past totals: right where the truth is known, and not misled."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -202,3 +203,35 @@ def test_a_week_in_which_an_hour_was_recorded_twice_is_found() -> None:
     hours = np.arange(169 * 8)
     week = random.normal(0, 30, 169)
     assert estimate((200 + week[hours % 169] + random.normal(0, 8, hours.size)).tolist()).season == 169
+
+
+SERIES = sorted((Path(__file__).parents[3] / "studies" / "series").rglob("*.csv"))
+
+
+@pytest.mark.parametrize("path", SERIES, ids=lambda path: path.stem)
+def test_the_cycle_of_real_demand_is_a_day_or_a_week(path: Path) -> None:
+    days = path.stem in ("pages", "trains", "transactions")
+    values = np.loadtxt(path, skiprows=1)
+    past = estimate(values[: len(values) // 2].tolist(), window=6)
+    assert past.season in ((7,) if days else (24, 168))
+    assert past.pull.low < past.pull_noise < past.pull.planned < past.pull.high
+    assert np.isfinite(past.expected).all()
+
+
+def test_a_gap_of_whole_cycles_takes_part_in_nothing() -> None:
+    values = np.array(totals(24 * 40, 5, 0.0, 10, 60))
+    values[24 * 15 : 24 * 19] = math.nan
+    past = estimate(values.tolist())
+    assert (past.season, past.missing, past.empty) == (24, 96, 0)
+    assert past.noise == pytest.approx(10, rel=0.1)
+    assert np.abs(past.drift).max() < 10
+
+
+def test_totals_that_are_no_numbers_are_refused_and_negative_ones_are_told() -> None:
+    past = totals(100, 6)
+    for wrong in (math.inf, "5", True):
+        with pytest.raises(BadValue, match="history must have finite numbers, or nan where a total is missing, got"):
+            summarised_history([*past, wrong], None, 6, {})  # type: ignore[arg-type]
+    assert summarised_history([*past, math.nan], None, 6, {}).history.missing == 1
+    notes = summarised_history([*past, -40.0], None, 6, {}).notes
+    assert notes[0].startswith("1 total is negative, the least is -40; agents and experiments refuse such totals")

@@ -9,7 +9,8 @@ random, and than their mean by 6 deviations; a longer one must explain more. A s
 there are 200 possible shifts: from four of $k$ = 7 on, nine of 2. The trials shift cycles by whole first cycles, so
 that only differences from day to day count. Two statistics are used, because each detects what the other misses: $F$ of
 the $k$ means ("weekends are busier"), which is more powerful, with 2,000 trials, and $F$ of all phases ("weekends are
-busy at other hours").
+busy at other hours"). One that no calendar has, such as a fortnight, must also explain a tenth of the residuals: on
+real demand, holidays in odd weeks made others of hours and days.
 
 *Periods near a listed one*, one step shorter or longer (two from 100 steps on), are tested too, and are taken if they
 explain clearly more: a week of hours is 169 steps if one is recorded twice.
@@ -32,6 +33,7 @@ TRIALS, MANY_TRIALS = 200, 2_000
 CYCLES = 3  # minimum number of cycles
 BEYOND = 6.0  # deviations of the trials
 CLEARLY = 0.02  # more of the variance: what another period must explain to be preferred
+UNUSUAL = 0.1  # of what the first cycle leaves, for a longer one that no calendar has
 UNSURE = 0.02  # maximum share of trials as good for a cycle that is mentioned
 
 
@@ -55,7 +57,7 @@ def found_cycles(values: Numbers, step_seconds: float | None = None) -> Cycles:
     for period in longer:
         if (period // first) ** (values.size // period - 1) >= TRIALS:  # ways to turn them against each other
             chance, share = chance_of(values, first, period)
-            if chance == 0.0 and share > top:
+            if chance == 0.0 and share > max(top, 0.0 if period in periods else UNUSUAL):
                 best, top = period, share
             elif chance <= UNSURE and maybe == 1:
                 maybe = period

@@ -50,10 +50,11 @@ def drift(cycles: Numbers, rest: Numbers) -> Numbers:
 
     `cycles` has the totals of one cycle in each row, `rest` what level, trend and profile leave of them.
     """
+    cycles = cycles[np.isfinite(cycles).any(axis=1)]
     half = len(cycles) // 2
     if half < FEWEST or cycles.shape[1] == 1:
         return np.zeros(cycles.shape[1])
-    apart = cycles - np.nanmean(cycles, axis=1, keepdims=True)
+    apart = cycles - by_column(cycles.T)[:, None]
     older, newer = by_column(apart[:half]), by_column(apart[-half:])
     known = rest[np.isfinite(rest)]
     changed = newer - older

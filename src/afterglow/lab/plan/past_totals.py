@@ -1,5 +1,6 @@
 """The history of a plan: read, estimated, and described with its outliers."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -7,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import cast
 
-from afterglow.checks import choice, whole
+from afterglow.checks import choice, is_number, whole
 from afterglow.errors import BadFormat, BadValue, Sentence, argument
 from afterglow.lab.history.estimate import History, estimate
 from afterglow.lab.history.forecast import less_expected
@@ -68,7 +69,7 @@ def summarised_history(past: Past, season: int | None, window: int, reading: Map
             field="history",
         )
     calm = without(values, history, window, seconds)
-    notes = [*table.notes, *told, *remarks(history), *longer_cycle(values, history, window)]
+    notes = [*table.notes, *told, *negative(table.values), *remarks(history), *longer_cycle(values, history, window)]
     return HistorySummary(
         history, calm, description_of(table, seconds), stretches(history.apart, table.times), seconds, notes, forecast
     )
@@ -80,7 +81,19 @@ def totals_of(past: Past, reading: Mapping[str, str]) -> Totals:
         return past
     if isinstance(past, str | Path) or is_table(past):
         return read_totals(past, **reading)
-    return Totals(list(cast("Sequence[float]", past)), None, None, [])
+    return Totals(plain_numbers(cast("Sequence[float | None]", past)), None, None, [])
+
+
+def plain_numbers(past: Sequence[float | None]) -> list[float]:
+    """Numbers of a list; None and nan stand for a total that is missing."""
+    values = [math.nan if value is None else value for value in past]
+    for place, value in enumerate(values):
+        if not is_number(value) and value == value:
+            raise BadValue(
+                f"{argument('history')} must have finite numbers, or nan where a total is missing, got {value!r} at "
+                f"place {place:,}"
+            )
+    return values
 
 
 def with_forecast(
@@ -172,6 +185,15 @@ def stretches(places: Sequence[int], times: Sequence[datetime] | None) -> list[s
         words.append(first if len(run) == 1 else f"{first} to {last}")
     more = len(runs) - len(words)
     return [*words, f"{more:,} more"] if more else words
+
+
+def negative(values: Sequence[float]) -> list[str]:
+    """A note on totals that an experiment would refuse."""
+    found = [value for value in values if value < 0]
+    if not found:
+        return []
+    many = f"{len(found):,} total{' is' if len(found) == 1 else 's are'} negative, the least is {amount(min(found))}"
+    return [f"{many}; agents and experiments refuse such totals: shift all of them so that the least is 0"]
 
 
 def remarks(history: History) -> list[str]:
