@@ -14,11 +14,13 @@ import numpy as np
 from afterglow.agent import Agent
 from afterglow.engine.episode import Episode
 from afterglow.lab.plan.scenario import Scenario
-from afterglow.lab.plan.trials import Effort, Trial, places, unwarned
+from afterglow.lab.plan.trials import Effort, Trial, groups_of, unwarned
 
 CONFIDENCE = 0.95  # default of an agent
 STEPS = 40_000  # that all agents play together
-MOST = 20  # runs
+MOST = 20  # runs,
+EVERY = 30  # one for so many that are simulated,
+FEWEST = 4  # and so many at least
 LOOKS = 20  # at a verdict, in a run
 SURE = ("clear", "tested", "proven")
 
@@ -39,11 +41,11 @@ class Grades:
 
 def grades_of(used: Trial, scenario: Scenario, effort: Effort) -> Grades:
     """The grades of some experiments with the policy of a trial."""
-    runs = min(MOST, effort.runs, STEPS // scenario.horizon)
+    runs = min(MOST, max(FEWEST, effort.runs // EVERY), effort.runs, STEPS // scenario.horizon)
     if runs < 1:
         return Grades(0, {}, None)
     effort.report("grades of the verdict")
-    groups = [(best, start) for best in places(scenario.arms) for start in scenario.starts]
+    groups = groups_of(scenario, MOST)
     found = [
         played(used, scenario, best, start, effort.seed, run)
         for run, (best, start) in enumerate(islice(cycle(groups), runs))
@@ -53,15 +55,25 @@ def grades_of(used: Trial, scenario: Scenario, effort: Effort) -> Grades:
 
 
 def played(used: Trial, scenario: Scenario, best: int, start: int, seed: int, run: int) -> tuple[str, int]:
-    """The grade at the end of a run, and the first look since which it was as sure."""
+    """The grade at the end of a run, and the first look since which it was as sure.
+
+    Verdicts are slow, so agents are stored at the looks, and only those of a run that ends so sure are looked at.
+    """
     agent = agent_in(used, scenario, start, seed, run)
     episode = Episode(world_of(scenario, best, start), seed, run)
-    every, since = max(1, scenario.horizon // LOOKS), scenario.horizon
+    every, stored = max(1, scenario.horizon // LOOKS), list[tuple[int, str]]()
     for step in range(1, scenario.horizon + 1):
         agent.update(min(max(0.0, episode.pull(int(agent.select()))), scenario.window))
         if step % every == 0 and step < scenario.horizon:
-            since = min(since, step) if agent.verdict().grade in SURE else scenario.horizon
-    return agent.verdict().grade, since
+            stored.append((step, agent.to_json()))
+    grade, since = agent.verdict().grade, scenario.horizon
+    if grade in SURE:
+        for step, text in reversed(stored):
+            with unwarned():
+                if Agent.from_json(text).verdict().grade not in SURE:
+                    break
+            since = step
+    return grade, since
 
 
 def world_of(scenario: Scenario, best: int, start: int) -> Any:

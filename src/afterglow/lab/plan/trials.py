@@ -23,6 +23,7 @@ from afterglow.policies.season import seasonal
 Numbers = NDArray[np.float64]
 SCHEDULE = "switchback"
 MOST_PLACES = 6  # for the best arm among many
+FEW = 8  # runs of a best arm and a start, below which not all pairs of them are played
 Z = 1.959963984540054
 
 
@@ -126,7 +127,7 @@ def fitted(candidate: Candidate, scenario: Scenario) -> Candidate:
 
 def trial(candidate: Candidate, scenario: Scenario, effort: Effort) -> Trial:
     """Simulate a candidate with every arm as the best in turn, starting at phases spread over the cycle."""
-    groups = [(best, start) for best in places(scenario.arms) for start in scenario.starts]
+    groups = groups_of(scenario, effort.runs // FEW)
     runs = -(-effort.runs // len(groups))
     right, regrets, pulls, switches, tested = [], [], [], [], []
     keep = "means" if candidate.name == SCHEDULE else None
@@ -149,6 +150,15 @@ def trial(candidate: Candidate, scenario: Scenario, effort: Effort) -> Trial:
         candidate, scenario.align, np.concatenate(right), np.concatenate(regrets), np.concatenate(pulls),
         float(np.concatenate(switches).mean()), first, scenario.told, np.concatenate(tested) if tested else None,
     )  # fmt: skip
+
+
+def groups_of(scenario: Scenario, most: int) -> list[tuple[int, int]]:
+    """Pairs of a best arm and a start: all of them, or, if `most` is less, few that have every arm and every start."""
+    arms, starts = places(scenario.arms), scenario.starts
+    if len(arms) * len(starts) <= most:
+        return [(best, start) for best in arms for start in starts]
+    count = len(arms) * -(-len(starts) // len(arms))
+    return [(arms[place % len(arms)], starts[place % len(starts)]) for place in range(count)]
 
 
 def policy_of(candidate: Candidate, scenario: Scenario) -> Policy[Any, Any]:
