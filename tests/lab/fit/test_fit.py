@@ -234,6 +234,15 @@ def test_a_fit_has_a_grade_and_claims_nothing_while_the_window_is_too_short() ->
     assert none.verdict.grade in ("leading", "inconclusive")
 
 
+@pytest.mark.parametrize(("lead", "grade"), [(0.0, "inconclusive"), (1.0, "clear")])
+def test_totals_without_noise_have_no_noise_that_lingers_and_equal_arms_no_leader(lead: float, grade: str) -> None:
+    arms = [str(arm) for arm in np.random.default_rng(3).integers(2, size=60).repeat(10)]
+    found = fit(Steps(list(range(600)), arms, [lead * (arm == "1") for arm in arms], []), window=1)
+    assert found.verdict.grade == grade
+    assert found.verdict.chance == pytest.approx(0.5 + 0.5 * lead)
+    assert not any("lingers" in note for note in found.notes)
+
+
 def test_arms_that_follow_the_hours_are_refused_unless_hours_are_said_not_to_matter() -> None:
     """Turns of 8 hours in a day of 24, and busy evenings: no arm is better, and every fit would say that one is."""
     random = np.random.default_rng(3)

@@ -89,5 +89,6 @@ def chances(found: Regressed, arms: int) -> Array:
     random = np.random.default_rng(0)
     draws = random.multivariate_normal(np.zeros(arms), variance, DRAWS, check_valid="ignore")
     wide = np.sqrt(found.found.freedom / random.chisquare(found.found.freedom, DRAWS))
-    best = np.argmax(factors @ found.found.values + draws * wide[:, None], axis=1)
-    return np.asarray(np.bincount(best, minlength=arms) / DRAWS)
+    means = factors @ found.found.values + draws * wide[:, None]
+    best = means == means.max(axis=1, keepdims=True)  # arms that are all the same share the chance
+    return np.asarray((best / best.sum(axis=1, keepdims=True)).mean(axis=0))

@@ -29,7 +29,7 @@ from afterglow.lab.fit.jackknife import (
     solved,
 )
 from afterglow.lab.fit.recorded import Array, Mask, Recorded, contrasts
-from afterglow.lab.fit.regression import levelled
+from afterglow.lab.fit.regression import DUST, levelled
 
 LEVEL = 0.01
 SURE = 1.5  # standard errors: blocks grow less readily than for intervals, because few blocks leave no test
@@ -132,7 +132,8 @@ def measured(recorded: Recorded, design: Design, window: int, until: int, confid
         return None
     values, variance = found.values[-size:], found.variance()[-size:, -size:]
     widest = largest(values, variance, len(recorded.names), quantile(confidence, freedom))
-    return Past(window, until, joint_p(values, variance, freedom), widest, design.changes)
+    p = 1.0 if np.abs(values).max() <= DUST * np.abs(totals).max() else joint_p(values, variance, freedom)
+    return Past(window, until, p, widest, design.changes)
 
 
 def largest(values: Array, variance: Array, arms: int, width: float) -> float:
