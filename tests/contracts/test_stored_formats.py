@@ -1,13 +1,14 @@
 """What an earlier release stored is read by this one, shows the same and goes on with the same decisions.
 
-`tests/assets/formats-1` was stored by release 0.1.0, `formats-2` has databases of schema revision 2; `make_formats.py`
-and `make_formats_2.py` beside them say how. The files are never made
-again: a change that they don't survive needs a new version of the format and a way from the old one to it. Only what
-was stored is compared, so views may have new keys. A policy whose version grows leaves this suite: its experiments
-and agents are refused by design.
+`tests/assets/formats-1` was stored by release 0.1.0, `formats-2` has databases of schema revision 2, `formats-3` those
+of revision 3, with units and guards, and agents of newer policies; `make_formats.py`, `make_formats_2.py` and
+`make_formats_3.py` beside them say how. The files are never made again: a change that they don't survive needs a new
+version of the format and a way from the old one to it. Only what was stored is compared, so views may have new keys.
+A policy whose version grows leaves this suite: its experiments and agents are refused by design.
 """
 
 import json
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from shutil import copy, copytree
@@ -19,12 +20,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import afterglow
-from afterglow import Agent, Results, Study
+from afterglow import Agent, Results, Study, Units
 from afterglow.cli import run
 from afterglow.errors import BadValue
 from afterglow.lab.study.identity import identity
 from afterglow.live.store.migrations import VERSIONS
 from support.service.live_fixtures import Clock
+from support.service.stored_plays import database_play, play_on, units_play
 from support.service.stored_views import (
     agent_view,
     database_view,
@@ -40,7 +42,7 @@ from testbed.service import in_thread, slug
 
 STORED = Path(__file__).parents[1] / "assets" / "formats-1"
 STUDIES = STORED / "studies"  # the committed ones of that release
-AGENTS = sorted(path.stem for path in (STORED / "agents").glob("*.json"))
+AGENTS = [(path.parts[-3], path.stem) for path in sorted(STORED.parent.glob("formats-*/agents/*.json"))]
 TABLES = ("cells", "runs", "curves")
 
 
@@ -58,9 +60,13 @@ def assert_as_stored(stored: Any, found: Any) -> None:
 # Agents
 
 
-@pytest.mark.parametrize("name", AGENTS)
-def test_a_stored_agent_decides_as_the_release_that_stored_it(name: str) -> None:
-    expected, text = read("agents.json"), (STORED / "agents" / f"{name}.json").read_text(encoding="utf-8")
+def stored_agent(folder: str, name: str) -> str:
+    return (STORED.parent / folder / "agents" / f"{name}.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("folder", "name"), AGENTS)
+def test_a_stored_agent_decides_as_the_release_that_stored_it(folder: str, name: str) -> None:
+    expected, text = read(f"../{folder}/agents.json"), stored_agent(folder, name)
     stored = expected["agents"][name]
     agent = Agent.from_json(text)
     check = {"check": json.loads(text)["check"]}  # new keys would change it
@@ -71,12 +77,25 @@ def test_a_stored_agent_decides_as_the_release_that_stored_it(name: str) -> None
 
 
 def test_an_agent_is_stored_of_every_policy_that_there_was() -> None:
-    assert set(read("agents.json")["agents"]) == set(AGENTS)
-    assert {json.loads((STORED / "agents" / f"{name}.json").read_text())["policy"]["name"] for name in AGENTS} == {
-        "ars-ucb", "composite-exp3", "composite-tsallis", "improved-ucb", "lag-ridge-ucb", "leak-ucb", "lean-ucb",
-        "odaaf", "odaaf-bounded", "odaaf-variance", "phased-elimination", "phased-ucb", "trim-ucb", "ucb1",
-        "washout-ucb",
+    told = {
+        (folder, name) for folder in ("formats-1", "formats-3") for name in read(f"../{folder}/agents.json")["agents"]
+    }
+    assert told == set(AGENTS)
+    assert {json.loads(stored_agent(*one))["policy"]["name"] for one in AGENTS} == {
+        "ars-exp3", "ars-ucb", "auto-wash", "composite-exp3", "composite-tsallis", "improved-ucb", "kl-ucb",
+        "lag-ridge-ucb", "leak-ucb", "lean-ucb", "odaaf", "odaaf-bounded", "odaaf-variance", "phased-elimination",
+        "phased-ucb", "random-turns", "switchback", "thompson", "thrift-ucb", "trim-ucb", "ucb1", "washout-ucb",
     }  # fmt: skip
+
+
+def test_stored_units_decide_as_the_release_that_stored_them() -> None:
+    expected, text = (
+        read("../formats-3/units-after.json"),
+        (STORED.parent / "formats-3" / "units.json").read_text("utf-8"),
+    )
+    team = Units.from_json(text)
+    assert_as_stored(json.loads(text), json.loads(team.to_json()) | {"check": json.loads(text)["check"]})
+    assert_as_stored(expected["after"], units_play(team, expected["totals"]))
 
 
 # Databases
@@ -116,7 +135,7 @@ def other(address: str) -> Iterator[str]:
 
 def test_a_database_is_stored_of_every_layout_that_there_was() -> None:
     kept = {path.parent.name.removeprefix("formats-") for path in STORED.parent.glob("formats-*/experiments.sqlite")}
-    assert kept >= set(VERSIONS[:-1])
+    assert kept == set(VERSIONS)
 
 
 @pytest.mark.parametrize("folder", ["formats-1", "formats-2"])
@@ -131,6 +150,32 @@ def test_a_stored_database_shows_what_it_showed_and_goes_on_alike(address: str, 
         since = {name: found[0][0] for name, found in decisions.items()}
         assert_as_stored(stored["after"]["view"], database_view(experiments, since))
     assert run(["verify", address]) == 0
+
+
+def test_a_stored_database_of_units_and_guards_goes_on_alike(address: str, clock: Clock) -> None:
+    stored = read("../formats-3/experiments.json")
+    clock.now = stored["now"]
+    restore(address, STORED.parent / "formats-3")
+    with afterglow.live.open(address, clock=clock) as experiments:
+        snapshots = {name: experiments[name].verify().snapshots for name in experiments.names()}
+        assert min(snapshots.values()) > 0, snapshots
+        assert_as_stored(stored["before"], database_play(experiments))
+        since = {name: experiments[name].first_decision().step for name in experiments.names()}
+        assert_as_stored(stored["after"]["decisions"], play_on(experiments, clock.hours, stored["totals"]))
+        assert_as_stored(stored["after"]["view"], database_play(experiments, since))
+    assert run(["verify", address]) == 0
+
+
+def test_a_stored_database_replays_without_its_snapshots(clock: Clock, tmp_path: Path) -> None:
+    """What a snapshot says is what the log leads to, also for whoever starts from the log."""
+    stored, path = read("../formats-3/experiments.json"), tmp_path / "experiments.db"
+    clock.now = stored["now"]
+    restore(str(path), STORED.parent / "formats-3")
+    with sqlite3.connect(path) as base:
+        base.execute("DELETE FROM snapshots")
+    base.close()
+    with afterglow.live.open(path, clock=clock) as experiments:
+        assert_as_stored(stored["before"], database_play(experiments))
 
 
 def test_stored_rewards_are_recognised_when_they_are_sent_again(address: str, clock: Clock, stored: Any) -> None:
@@ -152,6 +197,18 @@ def test_rewards_of_revision_2_are_recognised_when_they_are_sent_again(address: 
         pinned.close_step()
         assert pinned.steps(46, 1)[0].total == 4.75
         assert pinned.verify().ok
+
+
+def test_rewards_of_revision_3_are_recognised_when_they_are_sent_again(address: str, clock: Clock) -> None:
+    clock.now = read("../formats-3/experiments.json")["now"]
+    restore(address, STORED.parent / "formats-3")
+    with afterglow.live.open(address, clock=clock) as experiments:
+        guards = experiments["guards"]
+        assert guards.rewards([("open a", 1.5), ("open a", 2.0, None, "complaints")]).duplicates == 2
+        guards.close_step()
+        assert guards.steps()[-2][4:] == (1.5, False, None, None, {"complaints": 2.0}, None)
+        assert experiments["units"].reward(3.5, "open c", unit="east").duplicates == 1
+        assert experiments["default"].rewards([("open a", 1.5), ("open c", 1.0)])[1:] == (1, 1)
 
 
 def test_a_stored_database_is_copied_to_the_other_kind(address: str, clock: Clock, stored: Any, other: str) -> None:
