@@ -183,7 +183,8 @@ def test_noise_that_outlasts_a_row_widens_the_errors() -> None:
 def test_reported_errors_are_by_the_scatter_of_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     settings, noise = configure(3, 8, season=24), np.random.default_rng(2)
     made: list[tuple[int, int, np.ndarray]] = []  # kind, turn and columns of a row, the last one what is left of it
-    add = rows.add_squares
+    early: list[tuple[int, int, list[float]]] = []  # rows and freedom at the first estimate, excess of each kind
+    add, estimate = rows.add_squares, fit.estimate
 
     def watched(settings: Settings, state: State, kind: int, share: float, relative: float) -> None:
         row = np.array(state.work)[:6]
@@ -192,23 +193,42 @@ def test_reported_errors_are_by_the_scatter_of_turns(monkeypatch: pytest.MonkeyP
         made.append((kind, turn, row * math.sqrt(share / relative)))
         add(settings, state, kind, share, relative)
 
+    def estimated(settings: Settings, state: State) -> None:
+        estimate(settings, state)
+        if state.freedom > 0 and not early:
+            early.append((len(made), state.freedom, [fit.excess(settings, state, kind) for kind in range(3)]))
+
     monkeypatch.setattr(rows, "add_squares", watched)
+    monkeypatch.setattr(random_turns, "estimate", estimated)
     state, _ = play(settings, settings.turn * 60, lambda arm, step: 5 + 0.3 * arm + float(noise.normal()))
-    mine = [(turn, row) for kind, turn, row in made if kind == state.kind]
-    turns = sorted({turn for turn, _ in mine})
-    design = np.array([row[:-1] for _, row in mine])
-    sums = np.array([sum(row[:-1] * row[-1] for where, row in mine if where == turn) for turn in turns])
+    ((count, freedom, excess),) = early
+    first = np.array([row for kind, _, row in made[:count] if kind == state.kind])
+    later = [(turn, row) for kind, turn, row in made[count:] if kind == state.kind]
+    turns = sorted({turn for turn, _ in later})
+    design = np.array([*first[:, :-1], *(row[:-1] for _, row in later)])
+    sums = np.array([sum(row[:-1] * row[-1] for where, row in later if where == turn) for turn in turns])
+    left = np.linalg.lstsq(first[:, :-1], first[:, -1], rcond=None)[1][0]
+    model = left / freedom * excess[state.kind] * first[:, :-1].T @ first[:, :-1]
     inverse = np.linalg.inv(design.T @ design)
     add_up = np.array([[0, 1, 0, 1, 0], [0, 0, 1, 0, 1]])
-    wanted = add_up @ inverse @ sums.T @ sums @ inverse @ add_up.T
-    assert state.turns == len(turns)
+    wanted = add_up @ inverse @ (model + sums.T @ sums) @ inverse @ add_up.T
+    assert state.turns == len(turns) > 40
     assert np.array(state.robust).reshape(3, 3)[1:, 1:] == pytest.approx(wanted, rel=1e-6)
-    found, model = fit.contrasts(settings, state), np.array(state.errors)[4]
+    found, plain = fit.contrasts(settings, state), np.array(state.errors)[4]
     assert found is not None
-    mixed = (fit.SHRUNK * model + state.turns * wanted[0, 0]) / (fit.SHRUNK + state.turns)
+    mixed = (fit.SHRUNK * plain + state.turns * wanted[0, 0]) / (fit.SHRUNK + state.turns)
     more = (fit.UNEVEN * state.effects[1]) ** 2
     assert found.covariances[4] == pytest.approx(fit.WIDER**2 * mixed + more)
     assert found.freedom == (fit.SHRUNK + state.turns) // 2
+
+
+def test_a_turn_without_rows_adds_no_turn() -> None:
+    settings, noise = configure(2, 6, season=24), np.random.default_rng(3)
+    state, _ = play(settings, 200, lambda arm, step: 5 + float(noise.normal()))
+    rows.end_turn(settings, state)
+    turns = state.turns
+    rows.end_turn(settings, state)
+    assert state.turns == turns > 10
 
 
 def test_a_strong_season_and_a_moving_level_hide_nothing() -> None:

@@ -10,8 +10,9 @@ rows without memory. Where it is above 1, squared errors are multiplied by it. T
 
 *Reported errors* are by the scatter of turns themselves (Liang & Zeger 1986): with $s_g$ the sum over turn $g$ of
 weighted surprises times columns and $A$ the matrix of squares, $A^{-1} \sum_g s_g s_g' A^{-1}$ holds whatever the
-noise within a turn is: a storm that lasts a day, for instance. Turns are few, so the errors above count as `SHRUNK`
-turns more.
+noise within a turn is: a storm that lasts a day, for instance. Surprises before the first estimate still contain the
+arms' effects; of these rows the sum is taken to be what the noise of that estimate makes of it. Turns are few, so the
+errors above count as `SHRUNK` turns more.
 """
 
 import math
@@ -21,7 +22,7 @@ from afterglow.policies.turns.state import KINDS, Settings, State, columns
 
 SINGULAR = 1e-9  # share of a column's squares below which nothing of it is left that other columns don't explain
 TINY = 1e-300
-WIDER = 1.1  # of reported errors: turns depend on what was seen, which least squares doesn't know
+WIDER = 1.15  # of reported errors: turns depend on what was seen, which least squares doesn't know
 SHRUNK = 20  # turns that the model of the noise counts for beside those that were played
 UNEVEN = 0.1  # share of a difference by which effects that are not alike in busy and quiet hours put it wrong
 RUNS = 5.0  # that count for a start,
@@ -41,6 +42,7 @@ def degrees(settings: Settings, state: State) -> int:
 def estimate(settings: Settings, state: State) -> None:
     """Estimate the arms anew, if there are rows enough."""
     m = columns(settings)
+    first = state.freedom == 0
     state.freedom = degrees(settings, state)
     if state.freedom < FEWEST:
         state.freedom = 0
@@ -52,6 +54,10 @@ def estimate(settings: Settings, state: State) -> None:
         left = solve(settings, state, kind)
         for column in range(m - 1):
             state.slopes[kind * m + column] = state.work[column * m + m - 1]
+        if first:
+            noise = left / state.freedom * excess(settings, state, kind)
+            for i in range(kind * m * m, (kind + 1) * m * m):
+                state.products[i] = noise * state.squares[i]
         unlikely = state.repeats * math.log(max(left, TINY)) + state.logs[kind]
         if unlikely < least:
             least = unlikely

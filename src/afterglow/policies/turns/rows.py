@@ -157,14 +157,20 @@ def add_to_run(settings: Settings, state: State, kind: int, value: float) -> Non
 
 
 def end_turn(settings: Settings, state: State) -> None:
-    """Square what a turn has added up: its scatter over turns says how much noise they share."""
-    if state.repeats == 0:
-        return
+    """Square what a turn has added up: its scatter over turns says how much noise they share.
+
+    Before the first estimate the surprises still contain what arms do, so such turns are left to `turns.fit`. A turn
+    without rows counts for nothing.
+    """
     m = columns(settings)
-    state.turns += 1
-    for kind in range(KINDS):
-        for i in range(m):
-            for j in range(m):
-                state.products[(kind * m + i) * m + j] += state.scores[kind * m + i] * state.scores[kind * m + j]
-        for i in range(m):
-            state.scores[kind * m + i] = 0.0
+    size = 0.0
+    for score in state.scores:
+        size += abs(score)
+    if state.freedom > 0 and size > 0.0:
+        state.turns += 1
+        for kind in range(KINDS):
+            for i in range(m):
+                for j in range(m):
+                    state.products[(kind * m + i) * m + j] += state.scores[kind * m + i] * state.scores[kind * m + j]
+    for i in range(KINDS * m):
+        state.scores[i] = 0.0

@@ -54,7 +54,7 @@ class State:
     work: list[float]  # a copy of the squares of one kind, to solve
     effects: list[float]  # estimated mean of each arm, less that of arm 0
     errors: list[float]  # covariances of these, row by row
-    turns: int  # with rows whose slot was met before
+    turns: int  # with rows, since the first estimate
     scores: list[float]  # sums of weighted surprises times columns over the turn in play, by kind
     products: list[float]  # of these sums at the ends of turns, by kind, row and column
     robust: list[float]  # covariances of the effects by the scatter of turns, row by row
