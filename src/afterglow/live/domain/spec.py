@@ -158,7 +158,7 @@ def spec_of(given: Mapping[str, Any], release: str = "") -> Spec:
         milliseconds(values["step_seconds"]), milliseconds(values["starts"]), values["heartbeat"], values["shadow"],
         steps, release, duration, values["unit"] or "", expected.profile,
         None if values["profile_from"] is None else milliseconds(values["profile_from"]), expected.typical,
-        expected.trust, values["guards"], computed=dict(versions.COMPUTED), units=values["units"],
+        expected.trust, values["guards"], computed=versions.of_new(values["units"]), units=values["units"],
         levels=levels_of(values["units"], values["levels"]),
     )  # fmt: skip
 

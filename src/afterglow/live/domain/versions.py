@@ -1,7 +1,8 @@
 """Versions of what is computed from a log and stored beside it: bounds, batch statistics, the state in snapshots.
 
 A release that computes one of them in another way gives it a new number, where it is computed. An experiment has the
-numbers of the release that created it in its spec, and a snapshot those of the release that stored it. What follows:
+numbers of the release that created it in its spec, and a snapshot those of the release that stored it. Experiments with
+units have the number of their rules too; they keep those with which they were created. What follows:
 
 - an experiment with a larger number than this release has is refused by name;
 - a snapshot with other numbers is not used: the state is computed again from the log;
@@ -17,10 +18,16 @@ from afterglow.estimation import batch_means, bounds
 
 STATE = 2  # 2 has the order of washed totals in time (`timeline`), 1 had not
 COMPUTED = {"batches": batch_means.VERSION, "bounds": bounds.VERSION, "state": STATE}  # by this release
+UNITS = 2  # 1 kept the policy's choice as soon as a round was learned, 2 once units could be compared
 UNNAMED = {"batches": 2, "bounds": 1, "state": 2}  # what doesn't name its numbers, unless its state is of version 1
 FIRST = {"batches": 1, "bounds": 1, "state": 1}  # of release 0.1.0
 BOUNDS = ("batches", "bounds")  # what revisions have in the log
-NAMES = {"batches": "batch statistics", "bounds": "bounds", "state": "stored states"}
+NAMES = {"batches": "batch statistics", "bounds": "bounds", "state": "stored states", "units": "rules of units"}
+
+
+def of_new(units: object) -> dict[str, int]:
+    """The numbers of an experiment that is created now, with units or without."""
+    return COMPUTED | {"units": UNITS} if units else dict(COMPUTED)
 
 
 def named() -> dict[str, int]:
@@ -41,11 +48,12 @@ def computed_now(text: str) -> bool:
 
 def refuse_newer(name: str, numbers: Mapping[str, int], release: str) -> None:
     """Refuse an experiment of a later release."""
+    known = of_new(units=True)
     for one, number in numbers.items():
-        if number > COMPUTED.get(one, 0):
+        if number > known.get(one, 0):
             raise BadFormat(
                 f"experiment {name!r} has version {number} of {NAMES.get(one, one)}, this release has version "
-                f"{COMPUTED.get(one, 0)}; go on with afterglow {release} or later"
+                f"{known.get(one, 0)}; go on with afterglow {release} or later"
             )
 
 

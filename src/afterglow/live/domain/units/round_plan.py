@@ -12,6 +12,7 @@ from typing import Any
 
 from afterglow import records
 from afterglow.errors import AfterglowWarning, BadFormat, BadValue
+from afterglow.live.domain import versions
 from afterglow.live.domain.amounts import units as in_units
 from afterglow.live.domain.spec import Spec, round_policy_of
 from afterglow.rng import ROUNDS, key
@@ -29,6 +30,7 @@ class RoundPlan:
     learned: int = 0  # unit-steps in rounds that were learned
     lost: int = 0  # unit-steps in rounds that were not, for their unit
     played: list[Round] = field(default_factory=list)
+    rules: int = versions.UNITS  # see there
 
     def current(self, step: int, left: int) -> list[int]:
         """The variant planned for each unit."""
@@ -79,11 +81,14 @@ class RoundPlan:
                 self.runner.round.lost[unit] = 1
 
     def recommend(self) -> int | None:
-        """The variant to keep; None while no two units with totals could be compared."""
+        """The variant to keep; None while no two units with totals could be compared.
+
+        By the rules of version 1, None while nothing is learned.
+        """
         runner = self.runner
         if runner is None:
             return self.arms[0]
-        if not any(runner.state.arm_cells):
+        if not (self.learned if self.rules == 1 else any(runner.state.arm_cells)):
             return None
         return self.arms[runner.policy.recommend(runner.settings, runner.state)]
 
@@ -128,6 +133,11 @@ def settings_of(spec: Spec, arms: int, horizon: int, stream: int) -> Any:
         )  # fmt: skip
 
 
+def rules_of(spec: Spec) -> int:
+    """The version of the rules that the experiment was created with."""
+    return spec.computed.get("units", 1)
+
+
 def fresh(spec: Spec, arms: list[int], step: int, restarts: int, best: int) -> RoundPlan:
     """The policy's plan from a step on, over some of the variants; only `best` if there is no choice or no time."""
     left, units = (spec.horizon or 0) - step, len(spec.units)
@@ -141,7 +151,7 @@ def fresh(spec: Spec, arms: list[int], step: int, restarts: int, best: int) -> R
     if not restarts:
         settings = records.like(settings, spec.settings, f"settings of {policy.name}")
     runner = RoundRunner(policy, settings, policy.start(settings), len(arms), units, spec.window)
-    return RoundPlan(arms, units, runner, step)
+    return RoundPlan(arms, units, runner, step, rules=rules_of(spec))
 
 
 def resumed(spec: Spec, values: Mapping[str, Any]) -> RoundPlan:
@@ -158,4 +168,4 @@ def resumed(spec: Spec, values: Mapping[str, Any]) -> RoundPlan:
         runner.round = whole_round(values["round"], units)
     played = [whole_round(one, units) for one in values["played"]]
     since, learned, lost = values["counts"]
-    return RoundPlan(arms, units, runner, since, learned, lost, played)
+    return RoundPlan(arms, units, runner, since, learned, lost, played, rules_of(spec))
