@@ -47,8 +47,12 @@ def test_an_experiment_is_created_with_the_form(client: httpx.Client, visitor: V
     assert made["profile_from"] == "2027-01-15T00:00:00.000Z"
     assert made["remember"] == 1.5 * 86400
     visitor.read("/new")
-    visitor.send("/new", **NEW | {"name": "other"}, remember="a while")
-    said = "time to keep reward keys must be a number and a unit, such as 2 hours, got 'a while'"
+    for typed in ("a while", "2 h 30 min"):
+        visitor.send("/new", **NEW | {"name": "other"}, remember=typed)
+        said = "time to keep reward keys must be one number and one unit, such as 150 minutes or 2.5 hours, got"
+        assert f"{said} '{typed}'" in visitor.page.text
+    visitor.send("/new", **NEW | {"name": "other"}, remember="3,600 s")
+    said = "time to keep reward keys must be a number that can be read in one way only: write 3600 or 3.600, got '3,600'"
     assert said in visitor.page.text
     visitor.send("/new", **NEW | {"name": "other"}, remember="60 weeks")
     assert "time to keep reward keys must be at most 366 days, got '60 weeks'" in visitor.page.text

@@ -84,14 +84,22 @@ def seconds_in(name: str, text: str) -> float:
     """
     found = fullmatch(r"\s*([0-9., ]*[0-9])\s*([a-z]*)\s*", text.lower())
     if found is None or found[2] not in SECONDS:
-        raise BadValue(f"{argument(name)} must be a number and a unit, such as 2 hours, got {text!r}")
+        raise BadValue(
+            f"{argument(name)} must be one number and one unit, such as 150 minutes or 2.5 hours, got {text!r}"
+        )
     return decimal_number(name, found[1]) * SECONDS[found[2]]
 
 
 def decimal_number(name: str, text: str) -> float:
-    """A number as people write it, with a decimal point or one decimal comma."""
+    """A number as people write it, with a decimal point or one decimal comma.
+
+    A comma before three digits is refused: 3,600 is 3.6 to some and 3600 to others.
+    """
     refuse_empty(name, text)
     plain = text.strip().replace(" ", "")
+    if fullmatch(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}", plain):
+        ways = f"{plain.replace(',', '')} or {plain.replace(',', '.')}"
+        raise BadValue(f"{argument(name)} must be a number that can be read in one way only: write {ways}, got {text!r}")
     try:
         return float(plain if "." in plain or plain.count(",") != 1 else plain.replace(",", "."))
     except ValueError as error:
