@@ -115,6 +115,31 @@ def test_exceptions_of_every_kind_are_replayed(verb: Callable[..., None], said: 
     assert said in str(failed.value)
 
 
+def gives_up_late(settings: Any, state: Any, arm: int, steps: int, split: int, head: float, body: float) -> None:
+    state.clock += 1
+    if state.clock == 30_000:
+        raise RuntimeError("at last")
+
+
+def every_step(settings: Any, state: Any, draws: Any) -> Any:
+    return 0, 1, 0
+
+
+@pytest.mark.parametrize(
+    ("horizon", "most", "said"),
+    [
+        (30_000, 40_000, "learn raises RuntimeError: at last at hold 29999, line"),  # in the last hold
+        (35_000, 25_000, "at last; it failed after 25,000 holds, too many to replay"),
+    ],
+)
+def test_a_failure_is_replayed_unless_it_comes_after_too_many_holds(
+    monkeypatch: pytest.MonkeyPatch, horizon: int, most: int, said: str
+) -> None:
+    monkeypatch.setattr("afterglow.engine.job.REPLAYED", most)
+    with pytest.raises(BadValue, match=said):
+        simulate(own(every_step, gives_up_late), WORLD, horizon, runs=1)
+
+
 def rooted(settings: Any, state: Any, arm: int, steps: int, split: int, head: float, body: float) -> None:
     state.clock += 1
     state.clock += int(math.sqrt(30.0 - state.clock) < 0.0)

@@ -107,22 +107,22 @@ class Job:
             ages = ages_of(found.age, found.steps)
             said = spread_fault(world.spread, world.best, world.window, [found.arm], ages)
             return spread_failed(error, said or f"arm {found.arm} was held from age {found.age} on")
-        said = f"; {found.said}" if found is not None else f"; it failed after {REPLAYED:,} holds, too many to replay"
+        said = "" if found is None else f"; {found.said}"
         what = f"{error}" or type(error).__name__
         return BadValue(f"{self.policy.name} failed in a compiled run: {what}{said}", kind="failed-run", field="policy")
 
     def failed_alone(self, begin: int, end: int) -> Replayed | None:
-        """The first run that fails, in plain Python; None if it fails after more holds than are written down."""
+        """The first run that fails, in plain Python; None if none fails alone."""
         arms = self.world.gaps.size
         for run in range(begin, end):
-            trace = np.full((min(self.horizon, REPLAYED), 5), np.nan)
+            trace = np.full((min(self.horizon + 1, REPLAYED), 5), np.nan)  # the last row stays empty, or there are more
             alone = JobResults.empty(1, arms, NO_MARKS, recommend=False)
             try:
                 replace(self, first=self.first + run).run(alone, 0, 1, np.zeros(1), trace)
             except Exception:
                 if np.isnan(trace[-1, 0]):
                     return replayed(self.policy, self.settings, trace, self.seed, arms, self.first + run)
-                break
+                return Replayed(f"it failed after {REPLAYED:,} holds, too many to replay", legal=False)
         return None
 
     def recommended(self, pulls: NDArray[np.int64], state: Numbers) -> int:

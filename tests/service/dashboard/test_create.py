@@ -52,7 +52,9 @@ def test_an_experiment_is_created_with_the_form(client: httpx.Client, visitor: V
         said = "time to keep reward keys must be one number and one unit, such as 150 minutes or 2.5 hours, got"
         assert f"{said} '{typed}'" in visitor.page.text
     visitor.send("/new", **NEW | {"name": "other"}, remember="3,600 s")
-    said = "time to keep reward keys must be a number that can be read in one way only: write 3600 or 3.600, got '3,600'"
+    said = (
+        "time to keep reward keys must be a number that can be read in one way only: write 3600 or 3.600, got '3,600'"
+    )
     assert said in visitor.page.text
     visitor.send("/new", **NEW | {"name": "other"}, remember="60 weeks")
     assert "time to keep reward keys must be at most 366 days, got '60 weeks'" in visitor.page.text

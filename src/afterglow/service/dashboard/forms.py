@@ -99,7 +99,9 @@ def decimal_number(name: str, text: str) -> float:
     plain = text.strip().replace(" ", "")
     if fullmatch(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}", plain):
         ways = f"{plain.replace(',', '')} or {plain.replace(',', '.')}"
-        raise BadValue(f"{argument(name)} must be a number that can be read in one way only: write {ways}, got {text!r}")
+        raise BadValue(
+            f"{argument(name)} must be a number that can be read in one way only: write {ways}, got {text!r}"
+        )
     try:
         return float(plain if "." in plain or plain.count(",") != 1 else plain.replace(",", "."))
     except ValueError as error:
