@@ -9,8 +9,10 @@ import pytest
 
 import afterglow.live
 from afterglow.errors import BadValue, Conflict, UnknownName
+from afterglow.estimation import unit_guards
 from afterglow.live import Experiment, Experiments
-from afterglow.live.domain.units.state import restored
+from afterglow.live.domain.rules import rules_of
+from afterglow.live.domain.units.state import initial, restored
 
 SIZES = {"north": 10.0, "south": 20.0, "east": 40.0, "west": 80.0, "up": 15.0, "down": 30.0}
 UNITS = list(SIZES)
@@ -137,6 +139,40 @@ def test_a_void_takes_the_evidence_away_and_enable_counts_anew(here: Experiments
     play(experiment, 80, dict.fromkeys(EFFECTS, 1.0), seed=2)
     assert states(experiment)["59"] == "watching"  # what it was before doesn't count
     assert experiment.verify().ok
+
+
+def test_another_fit_doesnt_make_a_log_wrong(here: Experiments, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stop is compared by what it has counted, and whether it was withdrawn is what the log says."""
+    experiment = here.create("shop", **ASKED, guards=COMPLAINTS)
+    play(experiment, 60)
+    experiment.void(3, "a wrong file", last=5, unit="north")
+    assert told(experiment) == ["guarded", "revise"]
+    monkeypatch.setattr(unit_guards, "HEAVIEST", 1.5)
+    assert experiment.verify().ok
+    monkeypatch.setattr(unit_guards, "LEAST_RUNS", 1000)  # nothing would be stopped
+    assert experiment.verify().ok
+
+
+def test_a_stop_must_have_counted_what_the_log_has(here: Experiments) -> None:
+    experiment = here.create("shop", **ASKED, guards=COMPLAINTS)
+    play(experiment, 45)
+    spec, rules = experiment.spec, rules_of(experiment.spec)
+    events, state = [one for one in experiment.events() if one.kind in ("start", "close", "guarded")], initial(spec)
+    place = next(place for place, one in enumerate(events) if one.kind == "guarded")
+    for one in events[:place]:
+        rules.apply(spec, state, one.kind, one.body)
+    stop = events[place].body
+    (steps, total), control = stop["counted"]["variant"], stop["counted"]["control"]
+    assert rules.guard_follows(spec, state, stop)
+    for wrong in (
+        {"counted": {"variant": [steps + 1, total], "control": control}},
+        {"counted": {"variant": [steps, total + 0.001], "control": control}},
+        {"counted": {"variant": control, "control": [steps, total]}},
+        {"counted": None},
+        {"mean": stop["limit"]},
+        {"variant": 2},
+    ):
+        assert not rules.guard_follows(spec, state, stop | wrong), wrong
 
 
 def test_a_void_of_some_units_leaves_a_stop_that_the_others_show(here: Experiments) -> None:
