@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from pathlib import Path
-from threading import Event
+from threading import Event, Semaphore
 from time import monotonic
 from typing import Any
 
@@ -15,6 +15,7 @@ import pytest
 
 from afterglow.live import Experiment
 from afterglow.live.store.postgres import LOCKS
+from afterglow.service.background.reward_writer import THREADS
 from support.service.live_fixtures import Clock
 from testbed.postgres import server
 from testbed.quick_disk import quick_folder
@@ -72,30 +73,32 @@ def test_busy_worker_threads_do_not_hold_up_the_variant(
             free.set()
 
 
-def test_an_experiment_that_waits_holds_up_no_rewards_of_others(
+def test_three_experiments_that_wait_hold_up_no_rewards_of_others(
     path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One thread for all would wait with it: for a lock, or for a replica that is frozen."""
-    stuck, free, report = Event(), Event(), Experiment.report
+    """They wait for locks, or for a replica that is frozen; the last of the writer's threads is free."""
+    stuck, free, report = Semaphore(0), Event(), Experiment.report
+    names = [f"stuck-{n}" for n in range(THREADS - 1)]
 
     def slow(self: Experiment, batches: Any) -> Any:
-        if self.name == "stuck":
-            stuck.set()
+        if self.name in names:
+            stuck.release()
             assert free.wait(START)
         return report(self, batches)
 
     monkeypatch.setattr(Experiment, "report", slow)
-    with in_thread(path, clock) as client, ThreadPoolExecutor(2) as senders:
-        for name in ("stuck", "hourly"):
+    with in_thread(path, clock) as client, ThreadPoolExecutor(2 * len(names)) as senders:
+        for name in [*names, "hourly"]:
             client.post("/v1/experiments", json=HOURLY | {"name": name}).raise_for_status()
         reward = {"key": "a", "amount": 1.0}
         try:
-            waiting = [senders.submit(client.post, "/v1/experiments/stuck/rewards", json=reward) for _ in range(2)]
-            assert stuck.wait(START)
+            paths = [f"/v1/experiments/{name}/rewards" for name in names]
+            waiting = [senders.submit(client.post, one, json=reward) for one in paths * 2]
+            assert all(stuck.acquire(timeout=START) for _ in names)
             assert client.post(f"{PATH}/rewards", json=reward).json()["accepted"] == 1
         finally:
             free.set()
-        assert sorted(one.result().json()["accepted"] for one in waiting) == [0, 1]
+        assert sum(one.result().json()["accepted"] for one in waiting) == len(names)
 
 
 def test_a_replica_that_is_frozen_in_a_transaction_holds_up_its_experiment_alone(clock: Clock) -> None:

@@ -1,14 +1,15 @@
 """Group commit: rewards received during one commit are written together in the next.
 
-One thread at a time writes those of an experiment. There are a few threads, so that an experiment that has to wait, for
-a lock or for a replica that is frozen, holds no other one up. The queue is bounded by the number of rewards; calls
-beyond the limit are refused immediately.
+One thread at a time writes those of an experiment. There are four threads, so that up to three experiments that have to
+wait, for a lock or for a replica that is frozen, hold no other one up; with four of them, all wait. The queue is
+bounded by the number of rewards; calls beyond the limit are refused immediately.
 """
 
 import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Sequence
+from itertools import islice
 from threading import Condition, Thread
 from time import monotonic
 from typing import NamedTuple
@@ -97,7 +98,7 @@ class RewardWriter:
         """All that waits for an experiment that nobody writes to; None if there is nothing left, after `close`."""
         with self.changed:
             while True:
-                free = [one for one in self.waiting if one not in self.writing]
+                free = list(islice((one for one in self.waiting if one not in self.writing), 2))  # others may be many
                 if free:
                     break
                 if not self.open and not self.waiting:
