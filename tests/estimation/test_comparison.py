@@ -10,7 +10,7 @@ import pytest
 from afterglow.estimation.batch_means import Batches
 from afterglow.estimation.comparison import Comparison, compare
 from afterglow.estimation.modelled import modelled
-from afterglow.estimation.noise import noise
+from afterglow.estimation.noise import arm_noise, common, event, noise, scatter
 from afterglow.policies.contrasts import Contrasts
 
 
@@ -117,3 +117,32 @@ def test_totals_that_hold_more_than_rewards_keep_a_wide_prior() -> None:
     assert all(found is not None for found in few)
     values = [found[0].value for found in few if found is not None]
     assert values[1] == pytest.approx(values[0], rel=0.05)  # before, the prior of the second was three times narrower
+
+
+def totals_with_rests(seed: int) -> Batches:
+    """Two arms in turns that leave steps outside of whole batches: rare rewards of random size, and a calm arm."""
+    random, batches = np.random.default_rng(seed), Batches(2, 6)
+    for _ in range(2):
+        rare = np.where(random.random(16) < 0.15, random.random(16), 0.0)
+        for arm, totals in enumerate((rare.tolist(), [0.3] * 15 + [0.3 + 0.01 * (seed % 2)])):
+            batches.add_all(arm, totals)
+            batches.end()
+    return batches
+
+
+@pytest.mark.parametrize("largest", [None, 0.8])
+def test_steps_outside_of_whole_batches_only_ever_widen_and_guards_do_not_read_them(largest: float | None) -> None:
+    wider = 0
+    for seed in range(60):
+        batches = totals_with_rests(seed)
+        own = [scatter(washed, batches) for washed in batches.arms]
+        level = sum(one.total for one in batches.arms) / sum(one.steps for one in batches.arms)
+        usual = event(common(own), level, largest)
+        found = noise(batches, largest)
+        assert found is not None
+        for washed, (squares, degrees), one in zip(batches.arms, own, found, strict=True):
+            size = max(usual, event(squares / degrees, washed.mean, largest))
+            least = arm_noise(washed, squares, degrees, size, common(own), largest).value
+            assert one.value == least if largest else one.value >= least
+            wider += one.value > least
+    assert (wider > 0) is (largest is None)

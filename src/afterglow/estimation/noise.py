@@ -19,12 +19,13 @@ end.
 *No scatter.* Rewards that are rare leave batches that are all equal, and so do rare failures. One more event of size
 $u$ in $n$ steps adds $u^2/n$ to $v$, and is added always: for rare events $u$ is variance over mean, or over $1 - m$
 if that is smaller and the variance is one that rewards in [0, 1] can have; the largest of the arm's and that of all, at
-most 1 (`reward_max`). Steps outside of whole batches count here: an event among them is in the mean already. If
-nothing has varied yet it is 1 where all totals are 0 or 1, else the distance to the nearer of these. For other rewards
-that is next to nothing.
+most 1 (`reward_max`). If nothing has varied yet it is 1 where all totals are 0 or 1, else the distance to the nearer of
+these. For other rewards that is next to nothing. An event after the last whole batch is in the mean already, so $u$ is
+computed with and without the steps outside of whole batches, and the larger one counts.
 
 *No largest reward.* Of secondary totals (`guards`) nobody says how large they may be. Then the prior is 3 v_p whatever
-the mean, $u$ has no upper limit, and is the largest total seen if nothing has varied yet.
+the mean, and $u$ has no upper limit, comes from whole batches alone, and is the largest total seen if nothing has
+varied yet.
 """
 
 import math
@@ -66,15 +67,28 @@ def noise(batches: Batches, largest: float | None = None) -> list[NoiseVariance]
     if freedom < ENOUGH:
         return None
     pooled = common(own)
-    steps = sum(washed.steps for washed in batches.arms)
-    level = sum(washed.total for washed in batches.arms) / steps
-    shown = [varied(washed, *each, batches.size) for washed, each in zip(batches.arms, own, strict=True)]
-    usual = event(max(pooled, sum(shown) / len(shown)) if largest is None else pooled, level, largest)
-    found = []
-    for washed, (squares, degrees), variance in zip(batches.arms, own, shown, strict=True):
-        size = max(usual, event(variance, washed.mean, largest)) if degrees else usual
-        found.append(arm_noise(washed, squares, degrees, size, pooled, largest))
-    return found
+    sizes = events(batches, own, [squares / max(1, degrees) for squares, degrees in own], pooled, largest)
+    if largest is None:
+        shown = [varied(washed, *each, batches.size) for washed, each in zip(batches.arms, own, strict=True)]
+        late = events(batches, own, shown, max(pooled, sum(shown) / len(shown)))
+        sizes = [max(pair) for pair in zip(sizes, late, strict=True)]
+    return [
+        arm_noise(washed, *each, size, pooled, largest)
+        for washed, each, size in zip(batches.arms, own, sizes, strict=True)
+    ]
+
+
+def events(
+    batches: Batches, own: Sequence[tuple[float, int]], variances: Sequence[float], usual: float,
+    largest: float | None = None,
+) -> list[float]:  # fmt: skip
+    """The size of each arm's events: by its own variance if it has a second batch, at least by the usual one."""
+    level = sum(washed.total for washed in batches.arms) / sum(washed.steps for washed in batches.arms)
+    least = event(usual, level, largest)
+    return [
+        max(least, event(variance, washed.mean, largest)) if degrees else least
+        for washed, (_, degrees), variance in zip(batches.arms, own, variances, strict=True)
+    ]
 
 
 def scatter(washed: Washed, batches: Batches) -> tuple[float, int]:
