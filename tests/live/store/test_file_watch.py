@@ -86,9 +86,14 @@ def test_faults_are_noticed_behind_a_symbolic_link_too(tmp_path: Path) -> None:
     link.symlink_to(path)
     with afterglow.live.open(link) as experiments:
         experiment = experiments.create("shop", **ASKED)
-        beside(path, "-wal").unlink()
-        with pytest.raises(Unavailable, match="deleted or moved while it is in use"):
+        experiments.backup(tmp_path / "copy.db")
+        beside(path, "-wal").rename(tmp_path / "log")
+        with pytest.raises(Unavailable, match=f"{path}-wal was deleted or moved while it is in use"):
             experiment.reward(1.0)
+    (tmp_path / "copy.db").replace(path)
+    (tmp_path / "log").rename(beside(path, "-wal"))
+    with pytest.raises(BadDatabase, match=rf"{path}-wal belongs to another file than {link}, .*; remove experiments"):
+        afterglow.live.open(link)
 
 
 def test_a_lock_that_is_deleted_is_taken_again_and_nobody_else_writes(

@@ -41,12 +41,15 @@ class FileWatch:
         for end in BESIDE:
             what = self.wrong_with(end)
             if what:
-                raise Unavailable(f"{self.path}{end} was {what} while it is in use; {WAY_OUT}")
+                raise Unavailable(f"{self.place(end)} was {what} while it is in use; {WAY_OUT}")
+
+    def place(self, end: str) -> Path:
+        return self.real.with_name(self.real.name + end) if end else self.path
 
     def wrong_with(self, end: str) -> str:
         """What happened to a file; an empty text if nothing did."""
         try:
-            found = (self.real.with_name(self.real.name + end) if end else self.path).stat()
+            found = self.place(end).stat()
         except OSError:
             return "deleted or moved" if end in self.known or not end else ""
         if self.known.setdefault(end, (found.st_dev, found.st_ino)) != (found.st_dev, found.st_ino):
@@ -83,14 +86,15 @@ def refuse_leftover(path: Path) -> None:
 
     SQLite would add the changes in that log to the backup, whatever file they were made in.
     """
-    beside = path.with_name(path.name + "-wal")
+    real = path.resolve()  # SQLite's files are beside it
+    beside = real.with_name(real.name + "-wal")
     if path.exists() and beside.exists() and beside.stat().st_size:
         with opened(path) as file:
             header = file.header()
         if header.startswith(MAGIC) and header[FORMAT] != IN_USE:
             raise BadDatabase(
                 f"{beside} belongs to another file than {path}, which was put in its place; remove {beside.name} and "
-                f"{path.name}-shm, then open it again"
+                f"{real.name}-shm, then open it again"
             )
 
 
