@@ -14,7 +14,7 @@ import pytest
 
 import afterglow
 from afterglow.cli import run
-from afterglow.errors import BadDatabase, InUse, Unavailable
+from afterglow.errors import BadDatabase, Unavailable
 from testbed.quick_disk import quick_folder
 from testbed.service import Serving, in_thread, slug
 
@@ -94,38 +94,6 @@ def test_faults_are_noticed_behind_a_symbolic_link_too(tmp_path: Path) -> None:
     (tmp_path / "log").rename(beside(path, "-wal"))
     with pytest.raises(BadDatabase, match=rf"{path}-wal belongs to another file than {link}, .*; remove experiments"):
         afterglow.live.open(link)
-
-
-def test_a_lock_that_is_deleted_is_taken_again_and_nobody_else_writes(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    path = tmp_path / "experiments.db"
-    with afterglow.live.open(path) as experiments:
-        experiment = experiments.create("shop", **ASKED)
-        beside(path, "-writer").unlink()
-        experiment.reward(1.0, "a")
-        assert "experiments.db-writer was deleted or replaced while it is in use; it was locked again" in caplog.text
-        with pytest.raises(InUse, match="is being written by process"):
-            afterglow.live.open(path)
-        assert experiment.reward(1.0, "a").duplicates == 1
-
-
-def test_of_two_writers_of_a_file_whose_lock_was_deleted_the_second_alone_goes_on(tmp_path: Path) -> None:
-    path = tmp_path / "experiments.db"
-    first = afterglow.live.open(path)
-    shop = first.create("shop", **ASKED)
-    beside(path, "-writer").unlink()
-    with afterglow.live.open(path) as second:
-        with pytest.raises(Unavailable, match=r"can't be locked again: .* is being written by process"):
-            shop.close_step(1.0)
-        with pytest.raises(Unavailable):
-            first.names()
-        second["shop"].close_step(2.0)
-        first.close()
-        second["shop"].close_step(3.0)
-        assert second["shop"].verify().ok
-    with afterglow.live.open(path) as again:
-        assert [one.total for one in again["shop"].steps()] == [2.0, 3.0, None]
 
 
 def test_a_file_that_is_moved_during_a_commit_is_noticed_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

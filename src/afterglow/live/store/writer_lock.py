@@ -2,13 +2,15 @@
 
 It is beside the file itself, wherever a symbolic link to it is. A file with several names of its own, hard links, is
 refused: the lock would be beside one of them, and SQLite's write-ahead log too. If the lock is deleted, it is taken
-again before the next transaction; if another process was faster, this one does not write any more.
+again before the next transaction; if another process was faster, this one does not write any more, also after the other
+has ended: what it remembers is not what is in the file.
 """
 
 import json
 import logging
 import os
 import socket
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
@@ -32,15 +34,22 @@ class Writer:
         refuse_other_names(path)
         self.database = path
         self.path = beside(path)
+        self.lost = ""  # who was faster
         self.take()
 
     def take(self) -> None:
-        self.file = locked(self.path, self.database)
-        self.file.truncate(0)
-        since = datetime.now(UTC).isoformat(timespec="seconds")
-        json.dump({"pid": os.getpid(), "host": socket.gethostname(), "since": since}, self.file)
-        self.file.flush()
-        self.place = place_of(os.fstat(self.file.fileno()))
+        file = locked(self.path, self.database)
+        try:
+            file.truncate(0)
+            since = datetime.now(UTC).isoformat(timespec="seconds")
+            json.dump({"pid": os.getpid(), "host": socket.gethostname(), "since": since}, file)
+            file.flush()
+            self.place = place_of(os.fstat(file.fileno()))
+        except OSError:  # such as a full disk
+            with suppress(OSError):
+                file.close()
+            raise
+        self.file = file
 
     def keep(self) -> None:
         """Take the lock again if its file was deleted or replaced; Unavailable if another process has it now."""
@@ -49,16 +58,24 @@ class Writer:
                 return
         except OSError:
             pass
+        if self.lost:
+            raise self.refusal(self.lost)
         before = self.file
         try:
             self.take()
-        except (InUse, OSError) as error:
-            raise Unavailable(
-                f"{self.path} was deleted or replaced while it is in use, and can't be locked again: {error}; nothing "
-                "is acknowledged; stop this process"
-            ) from error
+        except InUse as error:
+            self.lost = str(error)
+            raise self.refusal(self.lost) from error
+        except OSError as error:
+            raise self.refusal(str(error)) from error
         before.close()
         LOG.error("%s was deleted or replaced while it is in use; it was locked again", self.path)
+
+    def refusal(self, why: str) -> Unavailable:
+        return Unavailable(
+            f"{self.path} was deleted or replaced while it is in use, and can't be locked again: {why}; nothing is "
+            "acknowledged; stop this process"
+        )
 
     def release(self) -> None:
         if not self.file.closed:
