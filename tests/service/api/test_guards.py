@@ -233,6 +233,8 @@ def test_units_have_guards_too(client: httpx.Client, visitor: Visitor) -> None:
     assert "complaints at most +10% against the control" in text
     assert "what units share multiplies their totals" in text
     assert "disabled in step" in text
+    changed = client.get("/experiments/regions/changes?seen=x").text  # what an open page is told
+    assert "disabled in step" in changed.partition('innerHTML:#guards">')[2].partition("hx-swap-oob")[0]
     head, line, *_ = client.get("/experiments/regions/steps.csv").text.splitlines()
     assert head.endswith("expected,unit,metric_complaints")
     assert line.endswith("north,4.0")
