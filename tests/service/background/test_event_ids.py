@@ -68,11 +68,19 @@ def test_a_reader_with_a_short_id_goes_on_behind_what_it_has_seen(experiments: E
 
 
 @pytest.mark.parametrize("change", [-1, 1])
-def test_a_reader_with_a_short_id_is_told_that_records_were_lost(experiments: Experiments, change: int) -> None:
-    named = positions(cursor(Places(experiments.places())).decode())
+@pytest.mark.parametrize("only", [None, [*"edcba"]])
+def test_a_reader_with_a_short_id_is_told_that_records_were_lost(
+    experiments: Experiments, only: list[str] | None, change: int
+) -> None:
+    places = {name: one for name, one in experiments.places().items() if only is None or name in only}
+    named = positions(cursor(Places(places, only)).decode())
     others = named[OTHERS]
+    assert resumed(experiments, named, only)[1] == []
     named[OTHERS] = others._replace(seq=others.seq + change)
-    found, lost = resumed(experiments, named, None)
-    assert sorted(lost) == sorted(found.keys() - named.keys())
-    named[OTHERS] = others._replace(hash=(1 + int.from_bytes(others.hash)).to_bytes(4))
-    assert resumed(experiments, named, None)[1]
+    found, lost = resumed(experiments, named, only and sorted(only))
+    assert sorted(lost) == sorted(found.keys() - named.keys()) != []
+    count, choice = others.hash[: event_ids.COUNT], others.hash[event_ids.COUNT :]
+    named[OTHERS] = others._replace(hash=(1 + int.from_bytes(count)).to_bytes(event_ids.COUNT) + choice)
+    assert resumed(experiments, named, only)[1]
+    for other in ([*"abcd"], [*"abcdef"]):  # what they can't compare
+        assert resumed(experiments, named, other)[1] == []

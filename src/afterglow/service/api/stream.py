@@ -68,7 +68,7 @@ async def stream(
         position, lost = service.ticker.feed.end, list[str]()
         if last_event_id is None:
             found = await service.ask(service.experiments.places)
-            seen = Places({name: at for name, at in found.items() if only is None or name in only})
+            seen = Places({name: at for name, at in found.items() if only is None or name in only}, only)
         else:
             seen, lost = await service.ask(resumed, service.experiments, positions(last_event_id), only)
     except BaseException:
