@@ -90,6 +90,16 @@ def test_nothing_is_said_before_there_is_something_to_say() -> None:
     assert case(one).excess(1).missing == "4 runs of a full window are needed of it and the control; the control has 0"
 
 
+def test_nothing_is_said_while_the_fit_has_not_settled() -> None:
+    """Nine events in 36 cells: factors go on growing for ever."""
+    source = Random(7)
+    few = [Block(one.arms, one.runs, one.steps, [[int(source.random() < 0.12) for _ in range(6)]]) for one in blocks(6)]
+    found = case(few)
+    assert not found.fit.settled
+    assert found.excess(1).missing == "too little was counted to tell units, steps and variants apart"
+    assert not found.is_beyond(1)
+
+
 def test_one_event_more_than_was_seen_is_allowed_for() -> None:
     """The control has one event, and another would halve the ratio."""
     made = blocks(stages=9, noise=0.0, factor=3.0)

@@ -7,9 +7,11 @@ such that the sums over each unit, each block and each arm are those that were s
 Poisson regression, which need no law of the noise, only the means above; zeros are fine). A unit's totals are scaled to
 a quarter to four times the mean level first, so that one large unit doesn't decide alone.
 
-The logarithm of $f_i/f_0$ has a standard error from the residuals of *runs* (a unit on an arm, without a break), each
-divided by the root of one less its leverage: noise may linger within a run, and may differ between units. The interval
-is that of a normal mixture whose deviation is the logarithm of the limit, with the quantile of Student's t of as many
+The logarithm of $f_i/f_0$ has a standard error from the residuals of *runs* (a unit on an arm, without a break): noise
+may linger within a run, and may differ between units. A run's residual is the sum of those of its cells (a unit in a
+block), each divided by the root of one less the cell's leverage. Where a run has several blocks, as when other units
+were silent in between, that is less than the run's leverage, so the error is a little too small there. The interval is
+that of a normal mixture whose deviation is the logarithm of the limit, with the quantile of Student's t of as many
 degrees of freedom as there are runs of comparable weight, less what is fitted. So it may be watched at all times. One
 event more than was seen is allowed for: the control may have the largest total of a step in addition (for a lower
 limit, the arm). With the residuals divided by one less the leverage, delays were 25 to 60 % longer. The interval is
@@ -98,6 +100,7 @@ class FactorFit:
         self.means = [float(steps) for steps in cells.steps]
         ways = (cells.units, cells.blocks, cells.arms)
         self.factors = [dict.fromkeys(way, 1.0) for way in ways]
+        self.settled = False  # False after too many rounds, as where a few events are all that connects the arms
         targets = [sums_by(way, cells.totals) for way in ways]
         for _ in range(ROUNDS):
             moved = 0.0
@@ -109,6 +112,7 @@ class FactorFit:
                     factors[key] *= by
                     moved = max(moved, abs(by - 1.0)) if by > 0 else moved
             if moved < CLOSE:
+                self.settled = True
                 break
 
     def log_ratio(self, arm: int, control: int) -> float:
@@ -198,6 +202,8 @@ class UnitsGuardCase:
         for one, who in ((self.control, "the control"), (arm, "it")):
             if not self.fit.factors[2].get(one):
                 return f"nothing was counted of {who} yet"
+        if not self.fit.settled:
+            return "too little was counted to tell units, steps and variants apart"
         return None
 
     @cached_property
