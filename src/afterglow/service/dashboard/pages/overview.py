@@ -75,7 +75,7 @@ def knows(visit: Visit, name: str) -> bool:
 
 def chosen(visit: Visit) -> Choice:
     asked = visit.request.query_params
-    status, order = asked.get("status", ""), asked.get("order", "")
+    status, order = asked.get("status", asked.get("phase", "")), asked.get("order", "")  # phase: old bookmarks
     return Choice(
         asked.get("q", "").strip()[:LONGEST],
         status if status in KNOWN else "",
