@@ -165,6 +165,11 @@ def test_a_row_can_stand_for_any_number_of_steps(store: Store) -> None:
         assert [row.step for row in log.steps(0, 2)] == [0, 1]
         log.repeat_step(StepRow(37, 0, 1, "missed", 0, 1), 10**12)
         assert list(log.steps(10**11, 1)) == [StepRow(10**11, 0, 1, "missed", 0, 1)]
+        runs = [(run.row.step, run.last) for run in log.step_runs()]
+        assert runs == [(0, 0), (1, 35), (36, 36), (37, 36 + 10**12)]
+        assert [(run.row.step, run.last) for run in log.step_runs(20, 17)] == [(20, 35), (36, 36)]
+        assert list(log.step_runs(34, 1)) == [(StepRow(34, 2, 1, "missed", 0, 1), 34)]
+        assert list(log.step_runs(50, 0)) == []
 
 
 def test_the_last_snapshot_before_a_step_is_found(store: Store) -> None:

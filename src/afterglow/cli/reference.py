@@ -99,7 +99,8 @@ NOTES = {
     "export": "Steps have `step`, `variant`, `planned`, `role`, `total`, `void`, `reason` and `expected`; events "
     "have `seq`, `at`, `kind`, `body` and `hash`; the [verdict](live.md#verdict) is one row, in CSV with a "
     "column for each number. A step that is open, was missed, or is void without a report has no `total`: empty in "
-    "CSV, `null` in JSON. A total above 0 that was reported and then voided is kept, with `void`. `afterglow fit` and "
+    "CSV, `null` in JSON. A total above 0 that was reported and then voided is kept, with `void`. More than a million "
+    "rows of missed steps are refused: a week away at steps of a millisecond would be 600 million. `afterglow fit` and "
     "`plan --history` treat all of these as unknown. See the [reference of live experiments](live.md).",
     "migrate": "The copy of a file is in the same folder, with the old version in its name. PostgreSQL is changed in "
     "one transaction; make a copy with its own tools first. The database must not be in use. Needs the extra `live`.",

@@ -29,8 +29,8 @@ class CommandContext:
         return Reported.of(self.log.reported(self.step))
 
     def all_void(self, gone: Voided) -> bool:
-        rows = self.log.steps(gone.steps[0], len(gone.steps))
-        return all(row.void or (gone.units and void_for(row, gone.units)) for row in rows)
+        runs = self.log.step_runs(gone.steps[0], len(gone.steps))
+        return all(row.void or (gone.units and void_for(row, gone.units)) for row, _ in runs)
 
     def without(self, gone: Voided) -> dict[str, Any]:
         follows = self.late.follows(self.log) if self.late is not None else None

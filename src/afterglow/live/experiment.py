@@ -21,7 +21,7 @@ from afterglow.live.domain.command_table import Command, command_named
 from afterglow.live.domain.commands import Reported, Voided
 from afterglow.live.domain.decision import Decision, Receipt
 from afterglow.live.domain.guards.stops import GuardStatus
-from afterglow.live.domain.log import Place
+from afterglow.live.domain.log import Place, read_body
 from afterglow.live.domain.notices import final, judged, noticed
 from afterglow.live.domain.rules import Rules, rules_of
 from afterglow.live.domain.spec import Spec
@@ -403,6 +403,12 @@ class Experiment(CommandMethods):
         first, count = whole("first", first, 0), None if count is None else whole("count", count, 0)
         with self._cache.aside() as log:
             return self._cache.copy.steps(log, first, count)
+
+    def missed(self) -> list[range]:
+        """The stretches of steps that nobody asked for or reported to, which `steps` has as a row for each step."""
+        with self._cache.aside() as log:
+            bodies = [read_body(one.body) for one in log.records(kind="missed")]
+        return [range(body["first"], body["first"] + body["count"]) for body in bodies]
 
     def events(self, after: int = -1, count: int | None = None) -> list[LogEntry]:
         """The records of the log after number `after`."""

@@ -342,7 +342,7 @@ def write(log: Writing, made: list[Change]) -> None:
 
 def void_units(log: Writing, change: VoidUnits) -> None:
     """Mark steps as void for some units, and as a whole where they are for all."""
-    rows = [row for row in log.steps(change.first, change.last - change.first + 1) if not row.void]
+    rows = [row for row, _ in log.step_runs(change.first, change.last - change.first + 1) if not row.void]
     made = [voided_row(row, change.units) for row in rows]
     log.put_series([(row.step, row.series or "") for row in made])
     for row in made:

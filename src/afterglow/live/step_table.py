@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from afterglow.errors import BadValue
 from afterglow.live.experiment import Experiment
 from afterglow.live.follower import Step
 
 PAGE = 5000  # rows at a time
+MISSED = 1_000_000  # rows of missed steps in a table
 
 
 class TimedStep(NamedTuple):
@@ -24,6 +26,16 @@ class TimedStep(NamedTuple):
     expected: float | None
     metrics: dict[str, float] | None = None
     unit: str | None = None  # of an experiment with units, which has a row for each
+
+
+def refuse_long_absence(experiment: Experiment) -> None:
+    """Refuse to make a row of every missed step where that would take hours: a week away may be 600 million steps."""
+    missed = sum(map(len, experiment.missed()))
+    if missed * max(1, len(experiment.spec.units)) > MISSED:
+        raise BadValue(
+            f"{experiment.name!r} has {missed:,} missed steps, a row for each of them would be more than {MISSED:,}; "
+            "use `afterglow export --without-missed`, and --what events for when they were missed"
+        )
 
 
 def with_known_total(step: Step) -> Step:

@@ -14,7 +14,7 @@ from afterglow.live.domain.replay import REVISING
 from afterglow.live.domain.rules import rules_of
 from afterglow.live.domain.spec import Spec, read_spec
 from afterglow.live.domain.state import version_of
-from afterglow.live.domain.step_rows import CloseRow, MissedRows, StepRow
+from afterglow.live.domain.step_rows import CloseRow, MissedRows, StepRow, StepRun
 from afterglow.live.domain.transitions import Body, spec_after
 from afterglow.live.follower import check
 from afterglow.live.late_void import voiding
@@ -50,7 +50,7 @@ class Audit:
         self.log = log
         self.faults: list[str] = []
         self.records = self.steps = self.snapshots = 0
-        self.rows: Iterator[StepRow] = log.steps()
+        self.rows: Iterator[StepRun] = log.step_runs()
         self.kept: Iterator[Snapshot] = log.snapshots()
         self.opened = StepRow(0, 0, 0, "")  # as it was when the step began
         self.recounted = log.recounted()
@@ -89,10 +89,10 @@ class Audit:
                 self.compare_decision(spec, state, record.seq, values)
             for change in self.rules.changes(spec, state, kind, values):
                 if isinstance(change, CloseRow):
-                    self.compare_row(*change)
+                    self.compare_rows(change)
                 elif isinstance(change, MissedRows):
-                    for step in range(change.row.step, change.row.step + change.steps):
-                        self.compare_row(step, 0, change.row.role, True, change.row.series)
+                    row = change.row
+                    self.compare_rows(CloseRow(row.step, 0, row.role, True, row.series), change.steps)
             if kind == "close":
                 self.compare_rewards(state.step, values)
         elif kind == "void" and values["total"] != self.rules.total_of(state, values["step"]):
@@ -126,15 +126,23 @@ class Audit:
                 f"the log leads to step {state.step:,} and {served}"
             )
 
-    def compare_row(self, step: int, total: int, role: str, void: bool, series: str | None = None) -> None:
-        self.steps += 1
-        row = next(self.rows, None)
+    def compare_rows(self, closed: CloseRow, steps: int = 1) -> None:
+        """Compare steps that were closed alike, whether the table has one row for all of them or one for each."""
+        step, total, role, void, series = closed
         _, served, planned, *_ = self.opened
-        leads = self.voided.applied(StepRow(step, served, planned, role, total, int(void), series))
-        if row != leads:
-            self.faults.append(
-                f"step {step:,}: the table has {tuple(row) if row else 'no row'}, the log leads to {tuple(leads)}"
-            )
+        end = step + steps
+        while step < end and len(self.faults) < ENOUGH:
+            found = next(self.rows, None)
+            leads = self.voided.applied(StepRow(step, served, planned, role, total, int(void), series))
+            if found is None or found.row != leads:
+                has = "no row" if found is None else tuple(found.row)
+                self.faults.append(f"step {step:,}: the table has {has}, the log leads to {tuple(leads)}")
+            elif found.last >= end:
+                self.faults.append(
+                    f"step {step:,}: the table has a row for the steps to {found.last:,}, the log leads to {end - 1:,}"
+                )
+            self.steps += found.steps if found is not None else end - step
+            step = end if found is None else max(step, found.last) + 1
 
     def compare_rewards(self, step: int, values: Body) -> None:
         """Rewards whose keys are not erased yet add up to the totals of their step."""
@@ -160,13 +168,14 @@ class Audit:
                 of = f" of series {series}" if series else ""
                 self.faults.append(f"step {state.step:,}: its rewards{of} are {added}, their stored sum is {stored}")
         self.faults += [f"step {step:,}: there are rewards, but the log has no such step" for step in self.recounted]
-        row = next(self.rows, None)
+        found = next(self.rows, None)
         if state.phase in ("running", "paused"):
+            row = None if found is None else found.row
             if row is None or row[:3] != self.opened[:3] or row.total is not None:
                 self.faults.append(f"step {state.step:,}: the table has {row}, the log leads to {self.opened[:3]}")
-            row = next(self.rows, None)
-        if row is not None:
-            self.faults.append(f"step {row.step:,}: the table has a row that is not in the log")
+            found = next(self.rows, None)
+        if found is not None:
+            self.faults.append(f"step {found.row.step:,}: the table has a row that is not in the log")
         if snapshot is not None:
             self.faults.append(f"snapshot {snapshot.seq:,}: it is not in the log")
 

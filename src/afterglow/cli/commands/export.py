@@ -14,9 +14,10 @@ from afterglow.checks import choice
 from afterglow.cli import options
 from afterglow.estimation.verdict import Gained, Versus
 from afterglow.live.spreadsheet import safe_cell
-from afterglow.live.step_table import with_known_total
+from afterglow.live.step_table import refuse_long_absence, with_known_total
 
 PAGE = 10_000  # rows at a time
+END = 1 << 62  # more steps than any experiment has
 
 
 def command(
@@ -24,13 +25,16 @@ def command(
     experiment: options.One,
     what: Annotated[str, Option(metavar="WHAT", help="steps, events or verdict.")] = "steps",
     form: Annotated[str, Option("--format", metavar="FORMAT", help="csv, or jsonl: one JSON object per line.")] = "csv",
+    without_missed: Annotated[
+        bool, Option("--without-missed", help="Leave missed steps out; the log has each stretch as one record.")
+    ] = False,
 ) -> None:
     """Print the steps, the log or the verdict of an experiment, as CSV or JSON lines."""
     choice("what", what, ("steps", "events", "verdict"))
     choice("format", form, ("csv", "jsonl"))
     with live.open(database, read_only=True) as experiments:
         found = experiments.get(experiment)
-        rows = pages(found, what) if what != "verdict" else iter([verdict_row(found, form == "csv")])
+        rows = rows_of(found, what, form == "csv", without_missed)
         if what == "steps" and form == "csv":
             rows = (with_columns(row, found.spec.metrics[1:]) for row in rows)
         if form == "jsonl":
@@ -40,23 +44,37 @@ def command(
             write_csv(rows)
 
 
-def pages(experiment: live.Experiment, what: str) -> Iterator[dict[str, Any]]:
-    """All rows, read page by page."""
-    done, units = 0, len(experiment.spec.units)
+def rows_of(experiment: live.Experiment, what: str, flat: bool, without_missed: bool) -> Iterator[dict[str, Any]]:
+    if what == "verdict":
+        return iter([verdict_row(experiment, flat)])
+    if what == "events":
+        return event_rows(experiment)
+    if not without_missed:
+        refuse_long_absence(experiment)
+    return step_rows(experiment, experiment.missed() if without_missed else [])
+
+
+def event_rows(experiment: live.Experiment) -> Iterator[dict[str, Any]]:
+    """The log, read page by page."""
+    after = -1
+    while page := experiment.events(after, PAGE):
+        yield from (row._asdict() for row in page)
+        after = page[-1].seq
+
+
+def step_rows(experiment: live.Experiment, without: Sequence[range]) -> Iterator[dict[str, Any]]:
+    """All steps but some, read page by page."""
+    first, units = 0, len(experiment.spec.units)
     steps = max(1, PAGE // max(1, units))
-    while True:
-        page: list[Any]
-        if what == "steps":
-            page = [with_known_total(step) for step in experiment.steps(done, steps)]
-            rows = [row._asdict() for row in page]
+    for gap in [*without, range(END, END)]:
+        while first < gap.start:
+            page = experiment.steps(first, min(steps, gap.start - first))
+            if not page:
+                return
+            rows = [with_known_total(step)._asdict() for step in page]
             yield from rows if units else ({key: row[key] for key in row if key != "unit"} for row in rows)
-            done += len(page) // max(1, units)
-        else:
-            page = experiment.events(done - 1, PAGE)
-            yield from (row._asdict() for row in page)
-            done += len(page)
-        if len(page) < (steps * max(1, units) if what == "steps" else PAGE):
-            return
+            first = page[-1].step + 1
+        first = gap.stop
 
 
 def with_columns(row: dict[str, Any], metrics: Sequence[str]) -> dict[str, Any]:

@@ -46,6 +46,17 @@ class MissedRows(NamedTuple):
     steps: int
 
 
+class StepRun(NamedTuple):
+    """Rows like this one, from its step to the last: many where steps were missed, else one."""
+
+    row: StepRow
+    last: int
+
+    @property
+    def steps(self) -> int:
+        return self.last - self.row.step + 1
+
+
 class SpoiledRow(NamedTuple):
     """The current step got another variant before its end."""
 

@@ -20,7 +20,7 @@ from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
 from afterglow.live.domain.log import Place, Record
-from afterglow.live.domain.step_rows import StepRow
+from afterglow.live.domain.step_rows import StepRow, StepRun
 from afterglow.live.store.access import Access
 from afterglow.live.store.session import Session
 from afterglow.live.store.steady_time import ClockReading
@@ -63,6 +63,9 @@ class Reading(Protocol):
 
     def steps(self, first: int = 0, count: int | None = None) -> Iterator[StepRow]:
         """Rows of steps from `first` on, in order."""
+
+    def step_runs(self, first: int = 0, count: int | None = None) -> Iterator[StepRun]:
+        """The same, with missed steps as they are stored: one row for all. A week away may be 600 million steps."""
 
     def snapshot(self, step: int | None = None) -> Snapshot | None:
         """The last snapshot; the last one of at most a step."""

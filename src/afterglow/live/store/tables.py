@@ -5,7 +5,7 @@ from functools import partial
 from itertools import islice
 
 from afterglow.live.domain.log import BEGINNING, Place, Record
-from afterglow.live.domain.step_rows import StepRow
+from afterglow.live.domain.step_rows import StepRow, StepRun
 from afterglow.live.store.contract import KeptReward, Raced, Snapshot, Span
 from afterglow.live.store.session import Row, Session
 
@@ -71,17 +71,29 @@ class TableLog:
         return islice(self.all_steps(first, ALL if count is None else count), count)
 
     def all_steps(self, first: int, count: int) -> Iterator[StepRow]:
-        columns = "step, served, planned, role, total, void, series, last_step"
-        before = f"SELECT {columns} FROM steps WHERE experiment = ? AND step < ? ORDER BY step DESC LIMIT 1"
-        query = f"SELECT {columns} FROM steps WHERE experiment = ? AND step >= ? ORDER BY step LIMIT ?"
-        earlier = self.session.row(before, self.number, first) if first else None
-        if earlier is not None and earlier[LAST] is not None:
-            yield from repeated(earlier, first)
-        for row in self.session.rows(query, self.number, first, count, long=count == ALL):
+        for row in self.stored_rows(first, count):
             if row[LAST] is None:
                 yield STEP(row[:LAST])
             else:
                 yield from repeated(row, first)
+
+    def step_runs(self, first: int = 0, count: int | None = None) -> Iterator[StepRun]:
+        end = ALL if count is None else first + count
+        for row in self.stored_rows(first, ALL if count is None else count):
+            begin, last = max(row[0], first), min(row[0] if row[LAST] is None else row[LAST], end - 1)
+            if begin > last:
+                return
+            yield StepRun(STEP((begin, *row[1:LAST])), last)
+
+    def stored_rows(self, first: int, count: int) -> Iterator[Row]:
+        """Rows of the table, beginning with the one that has the step `first`."""
+        columns = "step, served, planned, role, total, void, series, last_step"
+        before = f"SELECT {columns} FROM steps WHERE experiment = ? AND step < ? ORDER BY step DESC LIMIT 1"
+        query = f"SELECT {columns} FROM steps WHERE experiment = ? AND step >= ? ORDER BY step LIMIT ?"
+        earlier = self.session.row(before, self.number, first) if first else None
+        if earlier is not None and earlier[LAST] is not None and earlier[LAST] >= first:
+            yield earlier
+        yield from self.session.rows(query, self.number, first, count, long=count == ALL)
 
     def snapshot(self, step: int | None = None) -> Snapshot | None:
         query = (

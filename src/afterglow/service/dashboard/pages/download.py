@@ -11,7 +11,7 @@ from starlette.responses import Response, StreamingResponse
 
 from afterglow.live import Experiment
 from afterglow.live.spreadsheet import safe_cell
-from afterglow.live.step_table import TimedStep, timed_steps
+from afterglow.live.step_table import TimedStep, refuse_long_absence, timed_steps
 from afterglow.service.dashboard.rendering import HEADERS
 from afterglow.service.dashboard.visit import Visit
 from afterglow.service.views import moment
@@ -24,6 +24,7 @@ PLAIN = tuple(name for name in TimedStep._fields if name != "metrics")  # the la
 def steps_csv(visit: Visit) -> Response:
     """All steps; sent in parts, so that a million of them need little memory."""
     experiment = visit.experiment()
+    refuse_long_absence(experiment)
     headers = HEADERS | {"Content-Disposition": f'attachment; filename="{experiment.name}-steps.csv"'}
     parts = written(experiment)
     first = next(parts)  # an error is a page as long as nothing was sent
