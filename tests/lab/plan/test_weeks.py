@@ -1,12 +1,14 @@
 """Plans from the history of a shop: weeks around days, and days that stand out."""
 
 import math
+from collections import Counter
 
 import numpy as np
 
 from afterglow import Agent
 from afterglow.lab.history.estimate import estimate
 from afterglow.lab.plan.alignment import too_long, ways
+from afterglow.lab.plan.grades import pairs_of
 from afterglow.lab.plan.inputs import PlanInputs, scenario_of
 from afterglow.lab.plan.past_baseline import error_of, past_baseline
 from afterglow.lab.plan.planner import plan
@@ -53,6 +55,19 @@ def test_cycles_that_do_not_fit_are_told() -> None:
         "whole cycles of 168 steps are too long for every arm to have one in 400 steps; that takes 573"
     ]
     assert [(each.align, each.told) for each in ways(asked)] == [(24, False), (1, False), (1, True)]
+
+
+def test_every_arm_is_the_best_as_often_in_the_runs_that_are_graded() -> None:
+    """Seven starts and two arms are fourteen pairs: six runs were all with the first arm as the best."""
+    history = estimate(shop(8, False))
+    for arms, align, runs in ((2, 1, 6), (2, 1, 20), (3, 24, 6), (2, 168, 4)):
+        asked = Scenario(arms, 24, 900, 0.2, 0.4, 0.1, history.season, align, 0.2, "uniform", 2_600.0, history)
+        pairs = pairs_of(asked, runs)
+        counts = Counter(best for best, _ in pairs)
+        assert len(counts) == arms
+        assert max(counts.values()) - min(counts.values()) <= 1
+        assert {start for _, start in pairs} <= set(asked.starts)
+        assert len({start for _, start in pairs}) == min(runs, len(asked.starts))
 
 
 def test_blocks_of_a_history_keep_their_phase_and_its_noise() -> None:

@@ -6,7 +6,6 @@ end, and the step at which half of those that become `clear` or better are.
 
 from collections import Counter
 from dataclasses import dataclass
-from itertools import cycle, islice
 from typing import Any
 
 import numpy as np
@@ -14,13 +13,13 @@ import numpy as np
 from afterglow.agent import Agent
 from afterglow.engine.episode import Episode
 from afterglow.lab.plan.scenario import Scenario
-from afterglow.lab.plan.trials import Effort, Trial, groups_of, unwarned
+from afterglow.lab.plan.trials import Effort, Trial, places, unwarned
 
 CONFIDENCE = 0.95  # default of an agent
 STEPS = 40_000  # that all agents play together
-MOST = 20  # runs,
-EVERY = 30  # one for so many that are simulated,
-FEWEST = 4  # and so many at least
+MOST = 20  # runs that are played
+FEWEST = 4  # runs that are played if they are short enough
+EVERY = 30  # simulated runs for each one that is played
 LOOKS = 20  # at a verdict, in a run
 SURE = ("clear", "tested", "proven")
 
@@ -45,13 +44,19 @@ def grades_of(used: Trial, scenario: Scenario, effort: Effort) -> Grades:
     if runs < 1:
         return Grades(0, {}, None)
     effort.report("grades of the verdict")
-    groups = groups_of(scenario, MOST)
     found = [
         played(used, scenario, best, start, effort.seed, run)
-        for run, (best, start) in enumerate(islice(cycle(groups), runs))
+        for run, (best, start) in enumerate(pairs_of(scenario, runs))
     ]
     first = [step for grade, step in found if grade in SURE]
     return Grades(runs, dict(Counter(grade for grade, _ in found)), int(np.median(first)) if first else None)
+
+
+def pairs_of(scenario: Scenario, runs: int) -> list[tuple[int, int]]:
+    """The best arm and the start of each run: arms take turns, because a policy may be kinder to the first."""
+    arms, starts = places(scenario.arms), scenario.starts
+    each = len(arms) if len(arms) * len(starts) <= runs else 1  # runs of a start that follow each other
+    return [(arms[run % len(arms)], starts[run // each % len(starts)]) for run in range(runs)]
 
 
 def played(used: Trial, scenario: Scenario, best: int, start: int, seed: int, run: int) -> tuple[str, int]:
