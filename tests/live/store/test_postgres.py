@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from threading import Barrier
 from time import time
 
@@ -9,10 +10,11 @@ import psycopg
 import pytest
 
 import afterglow
-from afterglow.errors import BadDatabase, Conflict, OutOfTurn
+from afterglow.errors import BadDatabase, Conflict, OutOfTurn, Unavailable
 from afterglow.live import Experiments
 from afterglow.live.cached_state import REREAD
 from afterglow.live.reward_keys import digest_of
+from afterglow.live.store import pool as connections
 from support.service.live_fixtures import ASKED, Clock
 from testbed.postgres import server
 
@@ -254,3 +256,16 @@ def test_digests_and_salts_are_gone_from_the_tables_after_sealing(address: str) 
         assert base.execute("SELECT FROM spans WHERE salt = %s", [salt]).fetchall() == []
         assert base.execute("SELECT FROM rewards").fetchall() == []
         assert experiment.steps(count=1)[0].total == 0.5
+
+
+def test_long_reads_leave_connections_for_short_calls(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "PATIENCE", 0.05)
+    with afterglow.live.open(address) as experiments:
+        shop = experiments.create("shop", **ASKED)
+        with ExitStack() as reads:
+            for _ in range(connections.LONG):
+                reads.enter_context(experiments._store.aside("shop"))
+            with pytest.raises(Unavailable, match="overloaded: 8 long reads are going on, the most at once; try again"):
+                experiments.verify()
+            assert shop.reward(1.0, "a").accepted == 1
+        assert [one.ok for one in experiments.verify()] == [True]

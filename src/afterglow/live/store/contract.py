@@ -155,10 +155,13 @@ class Store(Access, Protocol):
         """UnknownName if there is none."""
 
     def apart(self) -> AbstractContextManager[Session]:
-        """A transaction to read, for what takes long: no other call waits for it."""
+        """A transaction to read, for what takes long: no call but others of its kind waits for it.
+
+        With PostgreSQL at most eight go on at once; `Unavailable` if one of them doesn't end in ten seconds.
+        """
 
     def aside(self, name: str) -> AbstractContextManager[Reading]:
-        """The same as `reading`, for what takes long: no other call waits for it."""
+        """The same as `reading`, for what takes long: as `apart`."""
 
     def writing(self, name: str) -> AbstractContextManager[Writing]:
         """UnknownName if there is none."""

@@ -21,6 +21,7 @@ from afterglow.live.store.deadline import Impatient, TooSlow
 from afterglow.live.store.session import Row
 
 MOST = 10  # connections
+LONG = 8  # of them, lent for long at most; the others are left for short calls
 PATIENCE = 10.0  # seconds to wait for one of them, or for a lock
 AGAIN = 0.25  # seconds after a failure during which no new connection is tried
 DEFAULTS: dict[str, Any] = {
@@ -54,6 +55,7 @@ class Pool:
             ) from None  # the cause may contain the password
         self.process = os.getpid()
         self.room = BoundedSemaphore(MOST)
+        self.room_for_long = BoundedSemaphore(LONG)
         self.turn = Lock()
         self.idle = list[Connection[Row]]()
         self.away_until = 0.0
@@ -75,6 +77,18 @@ class Pool:
                     self.take_back(opened.connection)
             finally:
                 self.room.release()
+
+    @contextmanager
+    def for_long(self) -> Iterator[None]:
+        """Around `lend`, for what takes long."""
+        if not self.room_for_long.acquire(timeout=PATIENCE):
+            raise Unavailable(
+                f"{self.shown} is overloaded: {LONG} long reads are going on, the most at once; try again"
+            )
+        try:
+            yield
+        finally:
+            self.room_for_long.release()
 
     def ready(self, first: str) -> Cursor[Row]:
         """A kept connection, if it still works, or a new one."""

@@ -105,7 +105,7 @@ class PostgresStore(TableAccess):
 
     @contextmanager
     def apart(self) -> Iterator[PostgresSession]:
-        with self.session(change=False) as session:
+        with self.pool.for_long(), self.session(change=False) as session:
             session.run("SET LOCAL idle_in_transaction_session_timeout = 0")  # it locks nothing
             yield session
 
