@@ -103,6 +103,20 @@ def test_a_restart_without_time_keeps_what_was_best_and_says_so(experiments: Exp
     assert "Nothing was learned since the policy last started afresh" in made.summary()
 
 
+def test_the_only_variant_left_is_recommended(experiments: Experiments) -> None:
+    made = experiments.create("few", **ASKED | {"horizon": 24})
+    play(made, 10)
+    made.disable("A", "sold out")
+    play(made, 2)
+    assert (made.verdict().recommended, made.recommend(), made.verdict().grade) == ("B", "B", "exploring")
+    assert made.summary().endswith(
+        "B is the only variant that is enabled. Enable another variant to compare, or stop now and keep B."
+    )
+    play(made, 12)
+    assert (made.verdict().recommended, made.verdict().grade) == ("B", "inconclusive")
+    assert made.summary().endswith("24 of 24 steps, over: B is the only variant that is enabled. Keep B.")
+
+
 def test_what_the_plan_has_gained_is_the_difference_times_level_and_steps(regions: Experiment) -> None:
     play(regions, 8)
     assert regions.verdict().gained == Gained(None, None, None)  # too early for an interval

@@ -87,6 +87,9 @@ def advice(verdict: Verdict, now: Reached) -> str:
         return "" if now.phase in (*WAITING, Phase.OVER) else "Let it run."
     if verdict.alarm is not None:
         return "Find the cause of the alarm before you decide."
+    if verdict.to_runner_up is None:  # all others are disabled
+        advised = f"Enable another variant to compare, or stop now and keep {best}."
+        return f"Keep {best}." if now.phase is Phase.OVER else "" if now.phase in WAITING else advised
     if now.phase is Phase.OVER:
         return f"Keep {best}." if verdict.grade in ENDS else f"Keep {best} unless another one is cheaper or safer."
     if verdict.grade in ENDS:

@@ -7,7 +7,7 @@ from afterglow.estimation.panel import PanelEstimates, UnitsTest
 from afterglow.estimation.sentences import ahead, amounts, percent
 from afterglow.estimation.verdict import Verdict
 
-NO_TIME = "Nothing was learned since the policy last started afresh: too few steps or variants were left."
+NO_TIME = "Nothing was learned since the policy last started afresh: too few steps were left."
 LISTED = 4  # variants that a sentence names
 
 
@@ -29,7 +29,7 @@ def claim(verdict: Verdict) -> str:
             return "Nothing is known yet."
         return "Nothing was learned: no two units had totals in the same counted steps, or all of them were 0."
     if row is None:
-        return f"{best} is the only variant."
+        return f"{best} is the only variant that is enabled."
     if row.mean is None:
         claim = f"{best} is recommended; it" if verdict.over else f"No variant stands out yet; {best}"
         return f"{claim} can't be compared with {row.other}: {row.missing}."

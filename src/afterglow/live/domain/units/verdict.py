@@ -143,11 +143,17 @@ class UnitsCase:
         found = Verdict(
             grade, self.recommended, spec.variants[spec.control], to_control, runner_up, chance,
             {spec.variants[arm]: value for arm, value in table[0].items()},
-            self.level() * table[1] if table[0] else None, self.gained(), TESTED if grade == "tested" else ASSUMES,
+            self.level() * table[1] if table[0] else None, self.gained(), self.assumes(grade),
             spec.unit, spec.confidence, self.over, self.stopped, self.alarm, None, "", p if grade == "tested" else None,
         )  # fmt: skip
-        words = sentence(found, test, len(spec.units), self.policy is not None)
+        words = sentence(found, test, len(spec.units), self.policy is not None or best is not None)
         return replace(found, sentence=f"{words} {self.guarded}" if self.guarded else words)
+
+    def assumes(self, grade: str) -> tuple[str, ...]:
+        """What the verdict assumes: nothing where nothing is compared."""
+        if self.policy is None:
+            return ()
+        return TESTED if grade == "tested" else ASSUMES
 
     def gained(self) -> Gained:
         """What the plan has brought since it began, against having kept the control in all units."""
@@ -248,8 +254,9 @@ def copied(state: Any) -> Any:
 
 
 def to_keep(spec: Spec, state: UnitsState) -> str | None:
-    """The variant to keep, by what is known now; None while nothing is known."""
-    best = None if state.plan.runner is None else state.plan.recommend()
+    """The variant to keep, by what is known now; None while nothing is known, unless it is the only one left."""
+    alone = len(spec.variants) - len(state.disabled) == 1
+    best = state.plan.recommend() if state.plan.runner is not None or alone else None
     return None if best is None or best in state.disabled else spec.variants[best]
 
 
