@@ -297,7 +297,7 @@ def test_guards_that_cant_be_are_refused_by_name(here: Experiments, guards: Any,
 def test_guards_of_very_many_variants_are_refused(here: Experiments) -> None:
     many = [str(one) for one in range(150)]
     guards = {f"m{one}": {"at_most": 5} for one in range(20)}
-    with pytest.raises(BadValue, match="guards times variants must be at most 2,000, got 3,000"):
+    with pytest.raises(BadValue, match="guards times variants must be at most 400, got 3,000"):
         here.create("many", many, 1, policy="ucb1", guards=guards)
 
 

@@ -62,7 +62,7 @@ class VerdictCache:
     ) -> Callable[[], tuple[GuardStatus, ...]]:
         """A function that reads the guards after a record; readings of the last `recent` seconds may do.
 
-        It takes milliseconds for each guard and variant, of which there may be two thousand.
+        It takes milliseconds for each guard and variant, of which there may be four hundred.
         """
 
         def made() -> tuple[GuardStatus, ...]:
