@@ -140,6 +140,26 @@ def test_a_failure_is_replayed_unless_it_comes_after_too_many_holds(
         simulate(own(every_step, gives_up_late), WORLD, horizon, runs=1)
 
 
+@pytest.mark.parametrize("error", [MemoryError("no room"), BadValue("own has no start for 2 arms")])
+def test_a_lack_of_memory_and_a_refusal_are_not_taken_for_a_failed_run(error: Exception) -> None:
+    calls, last = 0, 0
+
+    def refuses(settings: Any) -> State:
+        nonlocal calls
+        calls += 1
+        if calls == last:
+            raise error
+        return start(settings)
+
+    policy = Policy("own", Settings, State, refuses, in_turns, count)
+    simulate(policy, WORLD, 100, runs=1)
+    calls = 0
+    simulate(policy, WORLD, 100, runs=1)  # it is known by now; the last call is that of the run
+    calls, last = 0, calls
+    with pytest.raises(type(error), match=f"^{error}$"):
+        simulate(policy, WORLD, 100, runs=1)
+
+
 def rooted(settings: Any, state: Any, arm: int, steps: int, split: int, head: float, body: float) -> None:
     state.clock += 1
     state.clock += int(math.sqrt(30.0 - state.clock) < 0.0)

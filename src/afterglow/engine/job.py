@@ -13,7 +13,7 @@ from afterglow.engine.policies import compiled
 from afterglow.engine.replay import Replayed, replayed
 from afterglow.engine.scatter import BadParts
 from afterglow.engine.spread_faults import ages_of, first_ages, spread_fault
-from afterglow.errors import BadValue
+from afterglow.errors import AfterglowError, BadValue
 from afterglow.policies.policy import Policy
 
 Numbers = NDArray[np.float64]
@@ -71,6 +71,8 @@ class Job:
         """Play runs begin … end - 1 into their rows; the final states. The first run's holds go to `trace`."""
         try:
             states = self.run(results, begin, end, stop, trace)
+        except (AfterglowError, MemoryError):  # no failure of a verb
+            raise
         except Exception as error:  # verbs and spreads of users raise what they like
             raise self.explained(begin, end, error) from error
         if results.recommended is not None:
