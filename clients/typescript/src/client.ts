@@ -116,6 +116,7 @@ export class Client {
       try {
         const signal = AbortSignal.timeout(1000 * seconds);
         const found = await (this.#settings.fetch ?? fetch)(address + path, { ...init, headers, signal });
+        giveUp(answer);
         if (!AWAY.has(found.status)) return found;
         answer = found;
       } catch (error) {
@@ -165,6 +166,11 @@ export class Experiment {
     this.#outbox.put(this.name, metric === undefined ? { key, amount, ...unit } : { key, amount, metric, ...unit });
     return key;
   }
+}
+
+/** Free the connection of an answer that nobody will read. */
+function giveUp(answer: Response | null): void {
+  answer?.body?.cancel().catch(() => {});
 }
 
 function pathOf(name: string, part: string): string {

@@ -139,18 +139,30 @@ test("another address is tried when the first gives no answer", async () => {
 
 test("another address is tried when the first can't serve now", async () => {
   const asked: string[] = [];
+  let givenUp = 0; // answers whose connection is free again
   const busy = async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
     asked.push(new URL(String(url)).host);
-    return String(url).startsWith("http://full") ? new Response("{}", { status: 503 }) : fetch(url, init);
+    const body = new ReadableStream({
+      pull: (sink) => {
+        sink.enqueue(new TextEncoder().encode("{}"));
+        sink.close();
+      },
+      cancel: () => {
+        givenUp += 1;
+      },
+    }, { highWaterMark: 0 });
+    return String(url).startsWith("http://full") ? new Response(body, { status: 503 }) : fetch(url, init);
   };
   const client = new Client(["http://full", address], token, { fetch: busy, linger: 0 });
   assert.equal((await client.experiment(name).decision()).fallback, null);
   client.experiment(name).reward(0.5);
   await client.close(20);
   assert.deepEqual(asked.filter((host) => host === "full"), ["full"]); // then it keeps to the one that answers
+  assert.equal(givenUp, 1);
   assert.equal(await close(null), 0.5);
   const decision = await new Client(["http://full", "http://full"], token, { fetch: busy }).experiment(name, "A").decision();
   assert.equal(decision.fallback, "default");
+  assert.equal(givenUp, 2); // all but the last answer, which was read
 });
 
 test("what is sent again names its first step, and is refused alone when that step's keys are gone", async () => {
