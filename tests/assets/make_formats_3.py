@@ -1,7 +1,7 @@
 """Make `formats-3`: a database of schema revision 3 and agents of newer policies, and what they decided afterwards.
 
 Like `make_formats.py`, which see. Snapshots are stored more often than the package does, so that the logs stay short.
-It ran in a checkout of the commit that added it:
+It ran in a checkout of the parent of the commit that last changed these files:
 
     PYTHONPATH=src:tests:. python tests/assets/make_formats_3.py
 """

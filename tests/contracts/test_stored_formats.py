@@ -4,7 +4,8 @@
 of revision 3, with units and guards, and agents of newer policies; `make_formats.py`, `make_formats_2.py` and
 `make_formats_3.py` beside them say how. The files are never made again: a change that they don't survive needs a new
 version of the format and a way from the old one to it. Only what was stored is compared, so views may have new keys.
-A policy whose version grows leaves this suite: its experiments and agents are refused by design.
+A policy whose version grows needs the former one beside it (`registry.FORMER`): experiments and agents go on with the
+version that they were stored with.
 """
 
 import json
