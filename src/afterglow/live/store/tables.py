@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 
 from afterglow.live.domain.log import BEGINNING, Place, Record
 from afterglow.live.domain.step_rows import StepRow, StepRun
@@ -91,9 +91,9 @@ class TableLog:
         before = f"SELECT {columns} FROM steps WHERE experiment = ? AND step < ? ORDER BY step DESC LIMIT 1"
         query = f"SELECT {columns} FROM steps WHERE experiment = ? AND step >= ? ORDER BY step LIMIT ?"
         earlier = self.session.row(before, self.number, first) if first else None
-        if earlier is not None and earlier[LAST] is not None and earlier[LAST] >= first:
-            yield earlier
-        yield from self.session.rows(query, self.number, first, count, long=count == ALL)
+        begun = [earlier] if earlier is not None and earlier[LAST] is not None and earlier[LAST] >= first else []
+        # no generator: `yield from` would close the cursor with it, which fails once the database is closed
+        return chain(begun, self.session.rows(query, self.number, first, count, long=count == ALL))
 
     def snapshot(self, step: int | None = None) -> Snapshot | None:
         query = (
