@@ -101,7 +101,7 @@ def test_the_page_names_guards_that_cant_see(client: httpx.Client, visitor: Visi
     client.post("/v1/experiments/blind/disable", json={"variant": "49", "reason": "sold out"})
     page = visitor.read("/experiments/blind").text
     assert "Guards can’t watch complaints: nothing but 0 was reported of it so far." in page
-    assert "49 is the control: while it is disabled, limits against it (complaints) are those of before." in page
+    assert "49 is the control: while it is disabled, limits against it (complaints) use its totals until then." in page
 
 
 def test_guards_are_written_into_the_form_line_by_line(client: httpx.Client, visitor: Visitor) -> None:

@@ -26,7 +26,7 @@ from afterglow.lab.fit.jackknife import Regression, grown_blocks, joint_p, momen
 from afterglow.lab.fit.recorded import Array, Recorded, contrasts
 from afterglow.policies.lag_ridge_ucb import lag_edges
 
-DUST = 1e-5  # of the level: less than that is rounding and the pull of the ridge, not noise
+NEGLIGIBLE = 1e-5  # of the level: less than that is rounding and the pull of the ridge, not noise
 Interval = tuple[float, float, float]  # value, low, high
 
 
@@ -123,7 +123,7 @@ def regression(recorded: Recorded, window: int, confidence: float) -> Regressed:
         used = np.column_stack([used, recorded.surplus[rows] / level])
     first = moments(used, scaled, places, shortest_blocks(len(used), window), recorded.season)
     rough = levelled(scaled - used @ regress(first, 1e-6).values, places % recorded.season)
-    blocks, lingers = grown_blocks(rough if np.abs(rough).max() > DUST else np.zeros(len(rough)), window)
+    blocks, lingers = grown_blocks(rough if np.abs(rough).max() > NEGLIGIBLE else np.zeros(len(rough)), window)
     products = moments(used, scaled, places, blocks, recorded.season)
     found = regress(products, min(1.0, noise(rough, window)))
     rest = np.full(len(recorded), np.nan)

@@ -29,7 +29,7 @@ from afterglow.lab.fit.jackknife import (
     solved,
 )
 from afterglow.lab.fit.recorded import Array, Mask, Recorded, contrasts
-from afterglow.lab.fit.regression import DUST, levelled
+from afterglow.lab.fit.regression import NEGLIGIBLE, levelled
 
 LEVEL = 0.01
 SURE = 1.5  # standard errors: blocks grow less readily than for intervals, because few blocks leave no test
@@ -132,7 +132,7 @@ def measured(recorded: Recorded, design: Design, window: int, until: int, confid
         return None
     values, variance = found.values[-size:], found.variance()[-size:, -size:]
     widest = largest(values, variance, len(recorded.names), quantile(confidence, freedom))
-    p = 1.0 if np.abs(values).max() <= DUST * np.abs(totals).max() else joint_p(values, variance, freedom)
+    p = 1.0 if np.abs(values).max() <= NEGLIGIBLE * np.abs(totals).max() else joint_p(values, variance, freedom)
     return Past(window, until, p, widest, design.changes)
 
 

@@ -80,7 +80,7 @@ class SqliteAccess(TableAccess):
 
     @contextmanager
     def apart(self) -> Iterator[SqliteSession]:
-        """A transaction to read on a connection of its own, which sees one moment and holds nobody up."""
+        """A transaction to read on a connection of its own: a snapshot, for which no other call waits."""
         with self.another() as base, self.naming_damage(), transaction(base, self.path, "BEGIN") as session:
             yield session
 

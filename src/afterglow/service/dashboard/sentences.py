@@ -60,7 +60,7 @@ def blind_guards(spec: Spec, status: Status) -> list[str]:
     if names and control in status.disabled:
         against = ", ".join(names)
         found.append(
-            f"{control} is the control: while it is disabled, limits against it ({against}) are those of before."
+            f"{control} is the control: while it is disabled, limits against it ({against}) use its totals until then."
         )
     return found
 
