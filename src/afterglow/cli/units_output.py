@@ -59,7 +59,7 @@ def show_plan(plan: UnitsPlan) -> None:
     table = Table("candidate", "best arm found", "lost, of uniform play", "ends tested", box=None, header_style="dim")
     for each in plan.candidates:
         lost = f"{whole_percent(each.lost)} ± {short_percent(2 * each.lost_error)}"
-        tested = "-" if each.tested is None else whole_percent(each.tested)
+        tested = "-" if each.tested is None else f"{round(each.tested * each.tested_runs)} of {each.tested_runs} runs"
         table.add_row(each.name, whole_percent(each.found), lost, tested)
     screen.print()
     screen.print(table)

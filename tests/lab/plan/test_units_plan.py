@@ -1,5 +1,6 @@
 """Plans of several units."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,9 @@ def test_a_plan_compares_units_with_what_one_total_can_do() -> None:
     assert panel.tested is not None
     assert crossover.tested is not None
     assert 0.3 < panel.tested <= crossover.tested + 0.3
-    assert together.tested is None
+    assert (together.tested, together.tested_runs) == (None, 0)
+    assert panel.tested_runs == crossover.tested_runs == 30
+    assert panel.tested * 30 == pytest.approx(round(panel.tested * 30))
     assert found.smallest_gap is not None
     assert found.smallest_gap < 0.05
     assert "levels={'u0': " in found.code
@@ -77,6 +80,7 @@ def test_the_command_reads_a_file_and_prints_what_is_shared(
     shown = capsys.readouterr().out
     assert "of the noise is common to all units and cancels" in shown
     assert "panel-elimination" in shown
+    assert re.search(r"crossover .* \d+ of 20 runs\b", shown)  # few runs are tested: a count, not a percentage
     assert run([*call, "--noise", "0.1", "--shared-noise", "0.2", "--json"]) == 0
     assert '"shared": 0.8' in capsys.readouterr().out
     assert run([*call[:-4], "--shared-noise", "0.2"]) == 2

@@ -62,7 +62,8 @@ class UnitsCandidate:
     found: float  # share of runs that recommend the best arm
     lost: float  # of what uniform play loses
     lost_error: float  # standard error
-    tested: float | None = None  # share of runs whose exact test has p <= 5 %; None where there is no such test
+    tested: float | None = None  # share of tested_runs whose exact test has p <= 5 %; None where there is no such test
+    tested_runs: int = 0  # fewer than all, because the test takes long
 
 
 @dataclass(frozen=True)
@@ -176,7 +177,7 @@ def plan_units(
     ways: dict[str, dict[str, Any]] = {"panel-elimination": {}, "crossover": {"commit": horizon // 2}}
     candidates = [place.panel(name, gap, options) for name, options in ways.items()]
     report(0.2, "the exact test")
-    candidates = [replace(one, tested=place.tested(gap, ways[one.name])) for one in candidates]
+    candidates = [place.tested(one, gap, ways[one.name]) for one in candidates]
     report(0.3, "all units on one arm")
     candidates.append(place.together(gap))
     report(0.4, "the smallest gap")
@@ -223,10 +224,11 @@ class Trials:
         size = self.units * math.exp(world.size_deviation**2 / 2)
         return candidate(name, found, size * self.horizon * gap * LEVEL * (self.arms - 1) / self.arms)
 
-    def tested(self, gap: float, options: dict[str, Any]) -> float:
-        """How often the exact test rejects; fewer runs where that takes long."""
+    def tested(self, one: UnitsCandidate, gap: float, options: dict[str, Any]) -> UnitsCandidate:
+        """The candidate with how often the exact test rejects; fewer runs where that takes long."""
         runs = max(20, min(TEST_RUNS, self.runs, TEST_RUNS * 400 // (self.units * self.arms)))
-        return rejections(self.world(gap), self.window, self.horizon, runs, self.seed, TEST_DRAWS, options=options)
+        share = rejections(self.world(gap), self.window, self.horizon, runs, self.seed, TEST_DRAWS, options=options)
+        return replace(one, tested=share, tested_runs=runs)
 
     def together(self, gap: float) -> UnitsCandidate:
         """All units on one arm: lean-ucb on the mean of all units; half of the level is a constant."""
