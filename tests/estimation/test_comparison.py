@@ -146,3 +146,11 @@ def test_steps_outside_of_whole_batches_only_ever_widen_and_guards_do_not_read_t
             assert one.value == least if largest else one.value >= least
             wider += one.value > least
     assert (wider > 0) is (largest is None)
+
+
+def test_failures_are_the_rare_events_up_to_four_times_the_largest_variance_of_rewards() -> None:
+    """Estimates from few batches scatter; beyond that totals hold more than rewards, and 1 is no end of their range."""
+    mean, most = 0.99, 0.99 * 0.01
+    assert event(0.5 * most, mean) == pytest.approx(0.5 * most / 0.01)
+    assert event(3.9 * most, mean) == 1.0
+    assert event(4.1 * most, mean) == pytest.approx(4.1 * most / mean)

@@ -17,11 +17,12 @@ each side, enough for an arm four times as noisy as the others; `comparison` cal
 end.
 
 *No scatter.* Rewards that are rare leave batches that are all equal, and so do rare failures. One more event of size
-$u$ in $n$ steps adds $u^2/n$ to $v$, and is added always: for rare events $u$ is variance over mean, or over $1 - m$
-if that is smaller and the variance is one that rewards in [0, 1] can have; the largest of the arm's and that of all, at
-most 1 (`reward_max`). If nothing has varied yet it is 1 where all totals are 0 or 1, else the distance to the nearer of
-these. For other rewards that is next to nothing. An event after the last whole batch is in the mean already, so $u$ is
-computed with and without the steps outside of whole batches, and the larger one counts.
+$u$ in $n$ steps adds $u^2/n$ to $v$, and is added always: for rare events $u$ is variance over mean, or over $1 - m$ if
+that is smaller and the variance is below `POSSIBLE` = 4 times $m (1 - m)$, as an estimate of rewards in [0, 1] may be;
+the largest of the arm's and that of all, at most 1 (`reward_max`). If nothing has varied yet it is 1 where all totals
+are 0 or 1, else the distance to the nearer of these. For other rewards that is next to nothing. An event after the last
+whole batch is in the mean already, so $u$ is computed with and without the steps outside of whole batches, and the
+larger one counts.
 
 *No largest reward.* Of secondary totals (`guards`) nobody says how large they may be. Then the prior is 3 v_p whatever
 the mean, and $u$ has no upper limit, comes from whole batches alone, and is the largest total seen if nothing has
