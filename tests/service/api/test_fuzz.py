@@ -32,7 +32,13 @@ TAGS = (
     "operation",
 )
 EXPECTED = ["2xx", "304", "401", "403", "404", "409", "422"]  # 422: well formed, and still not to be done
-CONFIG = {"seed": 11, "checks": {"positive_data_acceptance": {"expected-statuses": EXPECTED}}}
+CONFIG = {
+    "seed": 11,
+    "checks": {"positive_data_acceptance": {"expected-statuses": EXPECTED}},
+    "operations": [  # it ignores other parameters, as its description says
+        {"include-operation-id": "current", "generation": {"allow-extra-parameters": False}}
+    ],
+}
 
 
 @pytest.fixture(scope="module")

@@ -58,7 +58,8 @@ CURRENT: dict[str, Any] = {
     "get": {
         "tags": ["live"],
         "summary": "The current variant",
-        "description": "The same for everyone (in a unit, if there are units) until the step ends.",
+        "description": "The same for everyone (in a unit, if there are units) until the step ends. Other query "
+        "parameters are ignored.",
         "operationId": "current",
         "parameters": [
             NAME,
