@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from afterglow import records
+from afterglow.errors import BadFormat
 from afterglow.estimation.timeline import BlockCells, Timeline
 
 VERSION = 2  # of what is computed here and in timeline; a change needs another number
@@ -173,6 +174,11 @@ class Batches:
         pairs = zip(self.arms, values["arms"], strict=True)
         self.arms = [records.like(washed, value, "batches") for washed, value in pairs]
         self.open = records.like(self.open, values["open"], "open batches")
+        counted = [count for washed in self.arms for count in (washed.steps, *washed.counts)]
+        if min(*counted, self.open.season_steps, self.open.batch_steps, self.open.batches) < 0:
+            raise BadFormat(
+                f"batches must have counts of at least 0, got {min(counted):,} in arms and {self.open!r:.200}"
+            )
         self.timeline = Timeline(self.size, self.window)
         if "timeline" in values:
             self.timeline.restore(values["timeline"])
