@@ -43,7 +43,7 @@ def facts(plan: Plan) -> list[tuple[str, str]]:
     lines += [
         ("least bad" if plan.verdict == "hopeless" else "use", used(plan)),
         ("", f"the first arm is kept for {steps_lasting(plan.first_hold, plan.step_seconds)}; "
-         f"{plan.switches:.0f} changes of arm in all"),
+         f"{plan.switches:.0f} change{'' if round(plan.switches) == 1 else 's'} of arm in all"),
         ("why", plan.why),
         *([("", plan.why_season)] if plan.why_season else []),
         ("verdict", plan.verdicts),
