@@ -8,7 +8,7 @@ from afterglow import Agent
 from afterglow.estimation import Verdict
 from afterglow.estimation.batch_means import Batches
 from afterglow.estimation.comparison import compare
-from afterglow.estimation.verdict import judge
+from afterglow.estimation.verdict import Gained, judge
 
 
 def played(
@@ -148,3 +148,5 @@ def test_an_interval_that_says_nothing_is_not_printed() -> None:
     assert (verdict.to_runner_up.low, verdict.to_runner_up.high) == (-1_200, 1_200)
     assert "with too few steps for an interval" in verdict.sentence
     assert verdict.sentence.endswith("More steps on 59 would tell.")
+    other = judge(estimates, compare(batches, 1_000), "59", "49")
+    assert other.gained == Gained(None, None, None)  # before: between about minus and plus all that rewards allow

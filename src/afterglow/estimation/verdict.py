@@ -21,7 +21,7 @@ from afterglow.checks import Name
 from afterglow.estimation.chances import chances, deviations
 from afterglow.estimation.comparison import Comparison, Missing
 from afterglow.estimation.estimates import Estimates
-from afterglow.estimation.sentences import sentence
+from afterglow.estimation.sentences import says_nothing, sentence
 
 LEADING = 0.9  # chance
 DECIDED = ("clear", "tested", "proven")  # grades that end an experiment
@@ -177,6 +177,8 @@ def judge(
         if control is not None and control != recommended:
             to_control = case.versus(best, names.index(known[control].arm), not case.fixed_end)
     gained = None if control is None else against_control(case, names.index(known[control].arm), not case.fixed_end)
+    if to_control is not None and says_nothing(to_control, known.reward_max):
+        gained = Gained(None, None, None)
     loss = None
     if best is not None and best in table[0]:
         loss = max(0.0, (table[1] - comparison.mean(best)) * known.reward_max)
@@ -273,5 +275,7 @@ def against_control(case: Case, control: int, uniform: bool) -> Gained:
     if not any(weights):
         return Gained(0.0, 0.0, 0.0)
     found = comparison.interval(weights, 1 - known.confidence, uniform)
+    if found[1] <= weights[control] and found[2] >= -weights[control]:  # all that rewards allow
+        return Gained(None, None, None)
     mean, low, high = (known.reward_max * value for value in found)
     return Gained(mean, low, high)

@@ -5,11 +5,13 @@ from datetime import UTC, datetime
 from re import sub
 from typing import NamedTuple
 
+from afterglow.estimation.sentences import says_nothing
 from afterglow.estimation.verdict import Gained, Verdict, Versus
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import WAITING, AnyState, Phase
 
 PERIODS = {60_000: "a minute", 3_600_000: "an hour", 86_400_000: "a day", 604_800_000: "a week"}  # by milliseconds
+TOO_FEW = "too few steps for an interval"
 ENDS = ("clear", "tested", "proven")  # grades that decide
 
 
@@ -58,11 +60,19 @@ def money(spec: Spec, verdict: Verdict) -> str:
     row = verdict.to_control
     if row is None or row.mean is None or row.low is None or row.high is None:
         return ""
+    if unbounded(spec, row):
+        what = f"of {row.arm} compared with the control {row.other}, and of what the experiment has brought"
+        return f"There are {TOO_FEW} {what}."
     mean, low, high = amounts((row.mean, row.low, row.high))
     percent = "" if row.percent is None or row == verdict.to_runner_up else f" ({percents(row)})"
     unit, per = of(spec), PERIODS.get(spec.step_ms, "a step")
     brings = f"{row.arm} brings {mean}{unit} {per}{percent}, between {low} and {high}"
     return f"Compared with the control {row.other}, {brings}."
+
+
+def unbounded(spec: Spec, row: Versus) -> bool:
+    """Whether the interval is only what totals allow: from -reward_max to reward_max. Those of units have no limit."""
+    return not spec.units and says_nothing(row, spec.reward_max)
 
 
 def percents(row: Versus) -> str:

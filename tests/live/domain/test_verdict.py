@@ -123,14 +123,26 @@ def test_a_shadow_whose_control_is_disabled_recommends_another() -> None:
 
 
 def test_a_summary_has_numbers_unit_dates_advice_and_assumptions() -> None:
-    spec, state = made(unit="EUR", step_seconds=3600, starts=1_790_000_000, horizon=400)
+    spec, state = made(unit="EUR", step_seconds=3600, starts=1_790_000_000, horizon=400, policy="trim-ucb")
     play(spec, state, 300)
     said = summary(spec, verdict(spec, state), progress(spec, state, 0))
     assert said.startswith("shipping, 21 Sep 2026 to 4 Oct 2026, 300 of 400 steps: 59 is ")
     assert "Compared with the control 49, 59 brings +" in said
-    assert " EUR an hour, between " in said
+    assert " EUR an hour (+49.6 %), between +5.2 and +14.5." in said
     assert "So far the experiment has brought +" in said
     assert "This assumes that effects arrive alike all the time, and that " in said
+
+
+def test_a_summary_shows_no_interval_that_is_all_that_totals_allow() -> None:
+    spec, state = made(unit="EUR")
+    play(spec, state, 300)
+    found = verdict(spec, state)
+    assert found.to_control is not None
+    assert (found.to_control.low, found.to_control.high) == (-100.0, 100.0)
+    said = summary(spec, found, progress(spec, state, 0))
+    assert "There are too few steps for an interval of 59 compared with the control 49" in said
+    assert "between" not in said
+    assert "has brought +" not in said
 
 
 def test_before_the_start_a_summary_claims_nothing() -> None:

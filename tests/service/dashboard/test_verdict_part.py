@@ -1,5 +1,6 @@
 """The verdict on the page: what to do, how sure that is, what it assumes, and how the chances have changed."""
 
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -10,7 +11,7 @@ from afterglow.live import Experiment
 from afterglow.live.domain.spec import specify
 from afterglow.live.domain.state import Phase
 from afterglow.live.follower import Step
-from afterglow.live.summary import Reached
+from afterglow.live.summary import Reached, money
 from afterglow.live.verdict_history import history
 from afterglow.service.dashboard.charts.dates import DAY, HOUR, date_ticks
 from afterglow.service.dashboard.charts.totals import taken_out
@@ -23,7 +24,7 @@ MEANS = {"49": 20.0, "59": 30.0, "69": 20.0}
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Any:
     with afterglow.live.open(tmp_path_factory.mktemp("verdict") / "experiments.db") as experiments:
-        made = experiments.create("shipping", list(MEANS), 4, 400, policy="lean-ucb", reward_max=100.0, unit="EUR")
+        made = experiments.create("shipping", list(MEANS), 4, 400, policy="trim-ucb", reward_max=100.0, unit="EUR")
         random = Random(3)
         for _ in range(240):
             made.close_step(round(MEANS[made.current()] + random.gauss(0, 3), 3))
@@ -60,6 +61,19 @@ def test_every_variant_has_a_row_and_a_line_with_numbers_in_the_unit(played: Exp
     assert chances.lines[1].points.endswith(f"1000,{1000 * (1 - played.verdict().chances['59']):.0f}")
     assert not chances.dated
     assert chance_chart(played.spec, [], reached, played.verdict()) is None  # one point makes no line
+
+
+def test_an_interval_that_is_all_that_totals_allow_is_a_reason_and_no_result(played: Experiment) -> None:
+    first, second = played.lifts()
+    empty = replace(first, low=-100.0, high=100.0, percent=(5.0, -500.0, 500.0))
+    lifts = lift_chart(played.spec, (empty, second))
+    assert lifts is not None
+    assert (lifts.rows[0].mean, lifts.rows[0].range) == (None, "too few steps for an interval")
+    assert lifts.rows[0].percent == ""
+    assert lifts.rows[1].mean is not None
+    assert lift_chart(played.spec, (empty,)) is None
+    said = money(played.spec, replace(played.verdict(), to_control=empty))
+    assert said.startswith("There are too few steps for an interval of 59 compared with the control 49, and of what ")
 
 
 def test_a_difference_that_is_missing_is_a_row_with_its_reason(played: Experiment) -> None:

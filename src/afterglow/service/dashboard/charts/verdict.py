@@ -1,13 +1,14 @@
 """The verdict on the page of an experiment: sentences, gains, lifts over the control, and chances over time."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from afterglow.estimation.verdict import ANY_TIME, Verdict, Versus
 from afterglow.live import Experiment
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.status import Status
-from afterglow.live.summary import Reached, advice, amounts, assumptions, gained, money
+from afterglow.live.summary import TOO_FEW, Reached, advice, amounts, assumptions, gained, money, unbounded
 from afterglow.live.verdict_history import VerdictPoint
 from afterglow.service.dashboard.charts.axis import Axis, axis
 from afterglow.service.dashboard.charts.dates import date_ticks
@@ -90,6 +91,7 @@ def past(visit: Visit, experiment: Experiment) -> list[VerdictPoint]:
 
 def lift_chart(spec: Spec, rows: Sequence[Versus]) -> LiftChart | None:
     """The difference of each variant to the control; None while no difference is known."""
+    rows = [bounded(spec, row) for row in rows]
     ends = [end for row in rows for end in (row.low, row.high) if end is not None]
     if not ends:
         return None
@@ -105,6 +107,13 @@ def lift_chart(spec: Spec, rows: Sequence[Versus]) -> LiftChart | None:
         f"{100 * spec.confidence:.4g} %",
         any(row.valid == ANY_TIME for row in rows),
     )
+
+
+def bounded(spec: Spec, row: Versus) -> Versus:
+    """The difference, or why there is none where its interval says nothing."""
+    if not unbounded(spec, row):
+        return row
+    return replace(row, mean=None, low=None, high=None, percent=None, missing=TOO_FEW)
 
 
 def lift_row(number: int, row: Versus, scale: Axis) -> LiftRow:
