@@ -189,6 +189,14 @@ def test_the_explanation_of_a_step_has_a_page(client: httpx.Client, visitor: Vis
     assert "as planned" in part
 
 
+def test_averages_say_that_demand_is_not_taken_out_of_them(client: httpx.Client, visitor: Visitor) -> None:
+    said = "Averages of totals as reported: expected demand is not taken out of them"
+    for name, settings in (("plain", {}), ("profile", {"profile": [100.0, 300.0]}), ("told", {"typical": 200.0})):
+        create(client, name, **settings)
+        for path in (f"/experiments/{name}", f"/experiments/{name}/steps/0"):
+            assert (said in visitor.read(path).text) == bool(settings), path
+
+
 def test_parts_come_again_only_when_something_has_changed(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
     create(client, step_seconds=HOUR)
     for path, holder in (("/experiments/shipping", "#poll"), ("/", "#rows")):
