@@ -23,7 +23,10 @@ PROFILE_BEGINS = (
 def show(plan: Plan) -> None:
     screen = console()
     colour = COLOURS[plan.verdict]
-    screen.print(f"[bold {colour}]{plan.answer[0].upper()}{plan.answer[1:]}.[/bold {colour}]\n")
+    screen.print(f"[bold {colour}]{plan.answer[0].upper()}{plan.answer[1:]}.[/bold {colour}]")
+    if plan.ending:
+        screen.print(f"{plan.ending[0].upper()}{plan.ending[1:]}.")
+    screen.print()
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column()

@@ -28,6 +28,7 @@ def test_the_answer_comes_first_and_every_candidate_is_shown(capsys: pytest.Capt
     assert run([*KNOWN, "--season", "6"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("Yes: the best of 2 arms is found in ")
+    assert lines[1].startswith("It will most likely end ")
     text = "\n".join(lines)
     for word in (
         "whole cycles of 6 steps",

@@ -18,7 +18,7 @@ from afterglow.lab.plan.planner import fewer, plan
 from afterglow.lab.plan.proof import Proof, may_come_apart, proof_of
 from afterglow.lab.plan.rule import choose, decide, rule_of
 from afterglow.lab.plan.scenario import Scenario
-from afterglow.lab.plan.text import agent_of, how_graded, live_of, reason, what_is_proved
+from afterglow.lab.plan.text import agent_of, how_graded, how_it_ends, live_of, reason, what_is_proved
 from afterglow.lab.plan.trials import Candidate, Effort, Trial, trial
 from afterglow.lab.plan.verdict import verdict_of
 from afterglow.worlds.world import World
@@ -239,9 +239,35 @@ def test_the_end_is_told_as_agents_will_see_it(easy: Plan) -> None:
     long = clear.with_(horizon=10**6)
     assert grades_of(used, long, effort) == Grades(0, {}, None)
     assert how_graded(Grades(0, {}, None), None) == "a run is too long to play it step by step here"
-    assert how_graded(Grades(9, {"leading": 9}, None), None).startswith("clear, tested or proven in none of 9 runs")
+    vague = Grades(9, {"inconclusive": 7, "leading": 2}, None)
+    assert how_graded(vague, None) == "clear, tested or proven in none of 9 runs, inconclusive in 7, leading in 2"
     assert proof_of(used, long, Grades(0, {}, None)).share is None
     assert "too long to simulate" in what_is_proved(Proof(0, 0), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("ends", "sentence"),
+    [
+        (
+            {"leading": 2, "inconclusive": 18},
+            "it will most likely end inconclusive: the best arm is recommended in 98 % of runs, but this is clear, "
+            "tested or proven in none of 20",
+        ),
+        (
+            {"leading": 9, "clear": 3, "inconclusive": 8},
+            "it will most likely end leading: the best arm is recommended in 98 % of runs, but this is clear, tested "
+            "or proven in 3 of 20",
+        ),
+        (
+            {"inconclusive": 8, "clear": 7, "proven": 5},
+            "it will most likely end clear: clear, tested or proven in 12 of 20 runs",
+        ),
+        ({"clear": 3}, None),  # played too few times
+        ({}, None),
+    ],
+)
+def test_the_likely_end_is_that_of_most_runs(ends: dict[str, int], sentence: str | None) -> None:
+    assert how_it_ends(Grades(sum(ends.values()), ends, None), 0.982) == sentence
 
 
 def test_bounds_that_cannot_come_apart_by_their_pulls_do_not_when_played() -> None:

@@ -73,6 +73,7 @@ def test_an_uploaded_history_becomes_a_plan_and_the_plan_an_experiment(serving: 
     text = ended(visitor)
     assert "60 totals of an hour from column 'gmv'" in text
     assert "the best of 2 variants is found in" in text
+    assert "It will most likely end " in text
     (link,) = [one for one in visitor.page.links if one.startswith("/new?plan=")]
     visitor.read(link)
     fields = visitor.form("/new").fields

@@ -44,6 +44,7 @@ class Plan:
 
     verdict: str  # yes, probably, gamble or hopeless
     answer: str  # in a sentence
+    ending: str | None  # how the experiment will most likely end, in a sentence; None if too few runs were played
     policy: str
     settings: dict[str, Any]
     season: int  # length of the cycles that holds cover whole, 1 = none

@@ -31,6 +31,7 @@ from afterglow.lab.plan.text import (
     agent_of,
     answer,
     how_graded,
+    how_it_ends,
     live_of,
     outlier_advice,
     profile_of,
@@ -125,7 +126,8 @@ def decided(
     others = [each.chosen for each in alignments if each is not best]
     out = None if past is None else outlier_effect(past, chosen, scenario, effort)
     return Plan(
-        verdict=verdict, answer=answer(verdict, scenario, chosen), policy=chosen.candidate.name,
+        verdict=verdict, answer=answer(verdict, scenario, chosen),
+        ending=how_it_ends(graded, chosen.found), policy=chosen.candidate.name,
         settings=chosen.candidate.options, season=scenario.align,
         profile=profile_of(scenario) if scenario.told else None, forecast=scenario.forecast,
         agent=agent_of(scenario, chosen.candidate),

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from afterglow.lab.plan.answer import StandsOut
-from afterglow.lab.plan.grades import SURE, Grades
+from afterglow.lab.plan.grades import FEWEST, SURE, Grades
 from afterglow.lab.plan.proof import Proof
 from afterglow.lab.plan.rule import EARNING, KNOWING, Rule
 from afterglow.lab.plan.scenario import Scenario
@@ -131,9 +131,24 @@ def how_graded(graded: Grades, step_seconds: float | None) -> str:
         return "a run is too long to play it step by step here"
     sure = [f"{grade} in {graded.ends[grade]} of {graded.runs}" for grade in SURE if grade in graded.ends]
     if not sure:
-        return f"clear, tested or proven in none of {graded.runs} runs; the recommendation stays a recommendation"
+        rest = ", ".join(f"{grade} in {number}" for grade, number in graded.ends.items())
+        return f"clear, tested or proven in none of {graded.runs} runs, {rest}"
     assert graded.sure_after is not None
     return f"{', '.join(sure)} runs at the end; half of these by {steps_lasting(graded.sure_after, step_seconds)}"
+
+
+def how_it_ends(graded: Grades, found: float) -> str | None:
+    """The grade that most runs end with, in a sentence; None if too few were played to say so."""
+    if graded.runs < FEWEST:
+        return None
+    certain = 2 * graded.sure >= graded.runs
+    likely = max((grade for grade in graded.ends if (grade in SURE) == certain), key=graded.ends.__getitem__)
+    if certain:
+        return f"it will most likely end {likely}: clear, tested or proven in {graded.sure} of {graded.runs} runs"
+    return (
+        f"it will most likely end {likely}: the best arm is recommended in {whole_percent(found)} of runs, but this is "
+        f"clear, tested or proven in {graded.sure or 'none'} of {graded.runs}"
+    )
 
 
 def profile_of(scenario: Scenario) -> list[float]:

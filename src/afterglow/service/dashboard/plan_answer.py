@@ -18,6 +18,7 @@ class PlanCandidate(NamedTuple):
 class PlanAnswer(NamedTuple):
     verdict: str  # yes, probably, gamble or hopeless
     sentence: str
+    ending: str  # how the experiment will most likely end; empty if that isn't known
     facts: list[tuple[str, str]]
     advice: list[str]
     notes: list[str]
@@ -30,7 +31,8 @@ def plan_answer(plan: Mapping[str, Any], names: Sequence[str]) -> PlanAnswer:
     advice, notes = ([capital(in_live_terms(one)) for one in plan[name]] for name in ("advice", "notes"))
     tried = [candidate(plan, one) for one in plan["candidates"]]
     sentence, possible = capital(in_live_terms(plan["answer"])), plan["verdict"] != "hopeless"
-    return PlanAnswer(plan["verdict"], sentence, facts(plan, names), advice, notes, tried, possible)
+    ending = capital(in_live_terms(plan["ending"] or ""))
+    return PlanAnswer(plan["verdict"], sentence, ending, facts(plan, names), advice, notes, tried, possible)
 
 
 def capital(text: str) -> str:
