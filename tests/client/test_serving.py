@@ -189,6 +189,7 @@ def test_experiments_are_created_ordered_about_and_explained(address: str) -> No
         told = client.create("told", ["A", "B"], window=2, typical=1.0, policy="washout-ucb")["name"]
         assert client.experiment(told).expect(1, [1.5, None]) == {"first": 1, "last": 2}
         assert new.verdict()["grade"] == new.status()["status"] == "exploring"
+        assert new.summary() == new.verdict()["summary"]
         assert new.stop("enough", keep="C")["phase"] == "over"
         assert new.status()["variant"] == new.current() == "C"
         assert [one["name"] for one in client.experiments(limit=1)] == ["manual", "hourly", "new", "later", "told"]

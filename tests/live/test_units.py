@@ -325,7 +325,7 @@ def test_units_are_asked_for_where_there_are_some_and_refused_where_there_are_no
         (lambda: plain.pin("A", "x", unit="north"), BadValue, "unit must be left out"),
         (lambda: plain.void(0, "x", unit="north"), BadValue, "unit must be left out"),
         (lambda: plain.explain(0, "north"), BadValue, "unit must be left out"),
-        (plain.differences, OutOfTurn, "has no units; use estimates()"),
+        (plain.differences, OutOfTurn, "has no units; use estimates() or verdict()"),
         (plain.test, OutOfTurn, "has no units"),
     ]
     for call, kind, said in calls:

@@ -154,6 +154,10 @@ class ExperimentMethods(CommandMethods[Given]):
         """Which variant to keep, by how much it is better, how sure that is, what it assumes; and a `summary`."""
         return self._ask(Call("GET", of(self.name, "verdict")))
 
+    def summary(self) -> Given:
+        """The verdict for somebody who has to decide: a paragraph with numbers, units and dates."""
+        return self._ask(Call("GET", of(self.name, "verdict"), pick="summary"))
+
     def estimates(self) -> Given:
         """Mean and interval of every variant."""
         return self._ask(Call("GET", of(self.name, "estimates")))

@@ -363,7 +363,7 @@ class Experiment(CommandMethods):
         Intervals are ordinary ones, each alone, for one look.
         """
         if not self.spec.units:
-            raise OutOfTurn(f"experiment {self.name!r} has no units; use estimates() and lifts()")
+            raise OutOfTurn(f"experiment {self.name!r} has no units; use estimates() or verdict()")
         with self._cache.current() as state:
             found: PanelEstimates = self._rules.estimates(self.spec, state)
             return found

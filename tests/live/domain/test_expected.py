@@ -136,7 +136,10 @@ def test_trust_0_takes_nothing_out(experiments: Any) -> None:
         ({"profile": PROFILE, "typical": 3.0}, "profile and typical exclude each other"),
         ({"trust": 0.5}, "trust weighs what is expected"),
         ({"profile": PROFILE, "trust": 1.6}, "trust must be a number"),
-        ({"profile": PROFILE, "profile_from": 3.0}, "profile_from is the time of the first number"),
+        (
+            {"profile": PROFILE, "profile_from": 3.0},
+            "profile_from must be left out unless profile and step_seconds are given",
+        ),
     ],
 )
 def test_what_makes_no_sense_is_refused(given: dict[str, Any], sentence: str) -> None:

@@ -70,6 +70,15 @@ def test_manual_steps_a_late_start_and_settings_of_the_policy_can_be_chosen(
     assert made["options"] == {"C": 0.5}
 
 
+def test_a_time_of_the_profile_with_manual_steps_is_refused_with_a_sentence(visitor: Visitor) -> None:
+    visitor.read("/new")
+    visitor.send("/new", **NEW, steps="manual", profile="10 20", profile_from="2027-01-15 00:00")
+    said = (
+        "time of the first number of the cycle must be left out unless expected totals of a cycle and length of a step"
+    )
+    assert f"{said} are given: it is for steps on a schedule" in visitor.page.text
+
+
 def test_a_time_to_begin_can_be_given(client: httpx.Client, visitor: Visitor) -> None:
     assert "It is 15 Jan 2027, 08:00:00 UTC now." in visitor.read("/new").text
     visitor.send("/new", **NEW, start="at", starts="2027-01-15T09:30")

@@ -103,7 +103,7 @@ SETTINGS = (
         "profile_from", Kind.TIME,
         "A time for which the first number of the profile was expected, for steps on a schedule. Without it, step 0.",
         None, least=0, most=limits.LATEST, note="seconds since 1970, until 2200", shown_default="step 0",
-        label="First number of the cycle is of",
+        label="Time of the first number of the cycle",
         advanced=True, hint="A date and time in UTC, for example a Monday at 00:00. Empty for the first step.",
     ),
     Argument(

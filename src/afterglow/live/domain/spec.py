@@ -190,8 +190,8 @@ def refuse_unused_phase(values: Mapping[str, Any]) -> None:
     """Refuse a time of the profile's first number that nothing would use."""
     if values["profile_from"] is not None and (values["profile"] is None or values["step_seconds"] is None):
         raise BadValue(
-            f"{argument('profile_from')} is the time of the first number of a {argument('profile')}, for steps on a "
-            f"schedule; leave it out, or give both and {argument('step_seconds')}",
+            f"{argument('profile_from')} must be left out unless {argument('profile')} and {argument('step_seconds')} "
+            "are given: it is for steps on a schedule",
             field="profile_from",
         )
 
