@@ -19,6 +19,12 @@ PROFILE_BEGINS = (
     "profile_from to a live experiment"
 )
 
+SCHEDULED = (
+    "the line `live` has steps on a schedule, and profile_from, the time after the history, for the first number of "
+    "the profile (times without a zone are taken as UTC); if you end steps yourself, as with an agent, leave out "
+    "both and begin at that point of the cycle"
+)
+
 
 def show(plan: Plan) -> None:
     screen = console()
@@ -61,7 +67,7 @@ def facts(plan: Plan) -> list[tuple[str, str]]:
          + f" by simulation (q = {plan.rule.q:.3g}, s = {plan.rule.s:.3g})"),
     ]  # fmt: skip
     lines += [("would help" if not place else "", text) for place, text in enumerate(plan.advice)]
-    begins = [("begin", PROFILE_BEGINS)] if plan.profile else []
+    begins = [("begin", PROFILE_BEGINS if plan.profile_from is None else SCHEDULED)] if plan.profile else []
     return [*lines, *begins, ("in Python", escape(plan.agent)), ("live", escape(plan.live))]
 
 

@@ -2,10 +2,12 @@
 
 import math
 from collections import Counter
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import numpy as np
 
-from afterglow import Agent
+from afterglow import Agent, live
 from afterglow.lab.history.estimate import estimate
 from afterglow.lab.plan.alignment import too_long, ways
 from afterglow.lab.plan.grades import pairs_of
@@ -27,8 +29,10 @@ def shop(weeks: int, promotion: bool) -> list[float]:
     return found
 
 
-def test_a_profile_is_told_where_whole_days_mislead_and_whole_weeks_are_few() -> None:
-    found = plan(3, 24, 1_000, 0.05, history=shop(8, False), runs=42)
+def test_a_profile_is_told_where_whole_days_mislead_and_whole_weeks_are_few(tmp_path: Path) -> None:
+    monday = datetime(2026, 9, 21, tzinfo=UTC)
+    hours = [(monday + timedelta(hours=hour)).isoformat() for hour in range(168 * 8)]
+    found = plan(3, 24, 1_000, 0.05, history={"time": hours, "total": shop(8, False)}, runs=42)
     assert (found.cycle, found.season, found.verdict) == (168, 1, "yes")
     whole = {each.season: each for each in found.seasons if not each.profile}
     told = next(each for each in found.seasons if each.profile)
@@ -40,6 +44,12 @@ def test_a_profile_is_told_where_whole_days_mislead_and_whole_weeks_are_few() ->
     assert len(found.profile) == 168
     agent: Agent = eval(found.agent, {"Agent": Agent})
     assert agent.expected.profile == tuple(found.profile)
+    with live.open(tmp_path / "experiments.db") as experiments:  # on a schedule, in phase whenever it starts
+        begin = found.live.replace('live.open("experiments.db")', "experiments")
+        experiment = eval(begin, {"experiments": experiments})
+        assert (experiment.spec.step_ms, experiment.spec.profile) == (3_600_000, tuple(found.profile))
+        assert experiment.spec.profile_from_ms == 1000 * (monday + timedelta(weeks=8)).timestamp()
+    assert found.profile_from == (monday + timedelta(weeks=8)).timestamp()
     assert found.noise_range is not None
     low, value, high = found.noise_range
     assert low < value < found.noise < high

@@ -52,6 +52,7 @@ class Plan:
     forecast: Forecast | None  # expected totals of the history, and how much they explain
     agent: str  # Python that makes the agent to use
     live: str  # Python that begins a live experiment
+    profile_from: float | None  # time of the profile's first number, in seconds since 1970; None if it isn't known
     first_hold: int
     found: float
     found_interval: tuple[float, float]

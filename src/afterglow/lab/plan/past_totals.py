@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import cast
@@ -38,6 +38,7 @@ class HistorySummary:
     step_seconds: float | None
     notes: list[str]
     forecast: Forecast | None = None  # taken out of the totals before they were estimated
+    begins: float | None = None  # when the step after the history begins
 
 
 def source_of(history: Past | None, reading: Mapping[str, str] | None) -> dict[str, str] | None:
@@ -71,8 +72,9 @@ def summarised_history(past: Past, season: int | None, window: int, reading: Map
     calm = without(values, history, window, seconds)
     notes = [*table.notes, *told, *negative(table.values), *remarks(history), *longer_cycle(values, history, window)]
     return HistorySummary(
-        history, calm, description_of(table, seconds), stretches(history.apart, table.times), seconds, notes, forecast
-    )
+        history, calm, description_of(table, seconds), stretches(history.apart, table.times), seconds, notes, forecast,
+        time_after(table),
+    )  # fmt: skip
 
 
 def totals_of(past: Past, reading: Mapping[str, str]) -> Totals:
@@ -135,6 +137,14 @@ def seconds_of(step: timedelta | str | None) -> float | None:
     if isinstance(step, timedelta):
         return step.total_seconds() or None
     return None if step is None else MONTH * (int(step.split()[0]) if " " in step else 1)
+
+
+def time_after(table: Totals) -> float | None:
+    """When the step after the last one begins, in seconds since 1970; times without a zone are taken as UTC."""
+    if table.times is None or not isinstance(table.step, timedelta):
+        return None
+    end = table.times[-1] + table.step
+    return (end if end.tzinfo else end.replace(tzinfo=UTC)).timestamp()
 
 
 def without(values: Sequence[float], history: History, window: int, seconds: float | None) -> History | None:

@@ -121,6 +121,7 @@ def decided(
     best, alignments, refused = compare_alignments(asked, known, effort, purpose)
     chosen, scenario, unit = best.chosen, best.scenario, asked.reward_max
     seconds = None if past is None else past.step_seconds
+    schedule = schedule_of(past) if scenario.told else {}
     graded = grades_of(chosen, scenario, effort)
     verdict, proof = verdict_of(chosen.found, scenario.arms), proof_of(chosen, scenario, graded)
     others = [each.chosen for each in alignments if each is not best]
@@ -131,7 +132,8 @@ def decided(
         settings=chosen.candidate.options, season=scenario.align,
         profile=profile_of(scenario) if scenario.told else None, forecast=scenario.forecast,
         agent=agent_of(scenario, chosen.candidate),
-        live=live_of(scenario, chosen.candidate), first_hold=chosen.first_hold, found=chosen.found,
+        live=live_of(scenario, chosen.candidate, schedule), profile_from=schedule.get("profile_from"),
+        first_hold=chosen.first_hold, found=chosen.found,
         found_interval=chosen.interval(), found_range=promise_range(chosen, scenario, effort), confidence=CONFIDENCE,
         proved=proof.share, proved_runs=proof.runs, proof=what_is_proved(proof, chosen.found),
         grades=graded.ends, graded_runs=graded.runs, sure_after=graded.sure_after,
@@ -153,6 +155,13 @@ def decided(
         stands_out=out, source=source,
         notes=[*notes, *refused, *best.notes], runs=effort.runs, seed=effort.seed,
     )  # fmt: skip
+
+
+def schedule_of(past: HistorySummary | None) -> dict[str, float]:
+    """The length of a step and the time of the profile's first number, if the history has them."""
+    if past is None or past.step_seconds is None or past.begins is None or past.begins < 0:
+        return {}
+    return {"step_seconds": past.step_seconds, "profile_from": past.begins}
 
 
 def searched(best: Alignment, verdict: str, effort: Effort, seconds: float | None, advice: list[str]) -> dict[str, Any]:

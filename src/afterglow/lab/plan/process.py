@@ -12,10 +12,10 @@ import json
 import os
 import resource
 import sys
-from datetime import UTC, timedelta
 from typing import Any
 
 from afterglow.errors import AfterglowError
+from afterglow.lab.plan.past_totals import time_after
 from afterglow.lab.plan.planner import plan
 from afterglow.lab.reading.tables import read_totals
 
@@ -37,23 +37,19 @@ def main() -> None:
     given: dict[str, Any] = question["plan"]
     try:
         found = plan(**given, threads=1, progress=lambda done, what: say({"done": done, "what": what}))
-        say({"plan": found.to_dict(), "begins": time_after(given)})
+        say({"plan": found.to_dict(), "begins": begins(given)})
     except AfterglowError as error:
         say({"refused": error.marked(), "field": error.field})
     except MemoryError:
         say({"refused": "the plan needs more memory than a plan may have here; use fewer variants or a shorter file"})
 
 
-def time_after(given: dict[str, Any]) -> float | None:
+def begins(given: dict[str, Any]) -> float | None:
     """When the step after the last one of the history begins."""
     if given.get("history") is None:
         return None
     reading = {name: value for name, value in (given.get("reading") or {}).items() if name != "expected"}
-    table = read_totals(given["history"], **reading)
-    if table.times is None or not isinstance(table.step, timedelta):
-        return None
-    last = table.times[-1] + table.step
-    return (last if last.tzinfo else last.replace(tzinfo=UTC)).timestamp()
+    return time_after(read_totals(given["history"], **reading))
 
 
 def say(line: dict[str, Any]) -> None:

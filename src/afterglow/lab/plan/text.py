@@ -165,9 +165,9 @@ def agent_of(scenario: Scenario, used: Candidate) -> str:
     return f"Agent({arguments({'arms': arms} | place(scenario, used))})"
 
 
-def live_of(scenario: Scenario, used: Candidate) -> str:
-    """Python code for a live experiment with the same settings."""
-    given = arguments({"variants": names(scenario.arms)} | place(scenario, used))
+def live_of(scenario: Scenario, used: Candidate, schedule: Mapping[str, float] | None = None) -> str:
+    """Python code for a live experiment with the same settings, and with the schedule that its profile is for."""
+    given = arguments({"variants": names(scenario.arms)} | place(scenario, used) | dict(schedule or {}))
     return f'live.open("experiments.db").create("{NAME}", {given})'
 
 
