@@ -4,8 +4,9 @@ import os
 import random
 import signal
 from collections.abc import Iterator
+from datetime import datetime
 from threading import Event
-from time import monotonic
+from time import monotonic, time
 from typing import Any
 
 import httpx
@@ -23,9 +24,12 @@ QUESTION: dict[str, Any] = {"arms": 2, "window": 1, "horizon": 40, "gap": 0.2, "
 PATIENCE = 3 * START
 
 
-def history(steps: int = 60) -> bytes:
-    draws = random.Random(1)
-    rows = [f"2026-11-{1 + step // 24:02}T{step % 24:02}:00:00Z,{draws.gauss(500, 60):.2f},7" for step in range(steps)]
+def history(steps: int = 60, night: float = 500, noise: float = 60) -> bytes:
+    """Hours from 1 November on, with another mean for the second half of a day."""
+    draws, rows = random.Random(1), []
+    for day, hour in (divmod(step, 24) for step in range(steps)):
+        total = draws.gauss(500 if hour < 12 else night, noise)
+        rows.append(f"2026-11-{1 + day:02}T{hour:02}:00:00Z,{total:.2f},7")
     return "\n".join(["time,gmv,orders", *rows]).encode()
 
 
@@ -68,17 +72,22 @@ def run(history: bytes | None, jobs: PlanJobs | None = None, **question: Any) ->
 
 
 def test_an_uploaded_history_becomes_a_plan_and_the_plan_an_experiment(serving: Serving, visitor: Visitor) -> None:
-    send(visitor, history(), unit="EUR", name="fee")
+    send(visitor, history(336, night=200, noise=9), unit="EUR", name="fee")
     assert visitor.path().startswith("/plan/")
     text = ended(visitor)
-    assert "60 totals of an hour from column 'gmv'" in text
+    assert "336 totals of an hour from column 'gmv'" in text
     assert "the best of 2 variants is found in" in text
     assert "It will most likely end " in text
     (link,) = [one for one in visitor.page.links if one.startswith("/new?plan=")]
+    before = time()
     visitor.read(link)
     fields = visitor.form("/new").fields
     assert (fields["variants"], fields["window"], fields["horizon"], fields["unit"]) == ("A\nB", "1", "40", "EUR")
     assert (fields["step_length"], fields["step_unit"], fields["name"]) == ("1", "hours", "fee")
+    assert (fields["profile_from"], fields["start"]) == ("2026-11-15 00:00:00", "at")
+    starts = datetime.fromisoformat(f"{fields['starts']}Z").timestamp()
+    assert starts % 3600 == 0  # the next boundary of the file's steps
+    assert before <= starts <= time() + 3600
     assert 500 < float(fields["reward_max"]) < 1500  # from the file
     visitor.send("/new")
     assert visitor.path() == "/experiments/fee?done=create"

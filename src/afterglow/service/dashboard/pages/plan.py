@@ -1,6 +1,8 @@
 """Plan an experiment before it is created: upload past totals, simulate, create with the settings that came out."""
 
+import math
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from starlette.responses import Response
@@ -158,4 +160,21 @@ def planned_settings(visit: Visit, id_: str) -> dict[str, str]:
         made["step_seconds"] = float(plan["step_seconds"])
     if plan["profile"]:
         made |= {"profile": [float(one) for one in plan["profile"]], "profile_from": job.begins}
-    return as_typed(made)
+    return as_typed(made) | start_of(made, visit.now)
+
+
+def start_of(settings: Mapping[str, Any], now: float) -> dict[str, str]:
+    """The fields of the start: steps begin where those of the profile do, at the next boundary; else now.
+
+    >>> start_of({"step_seconds": 3600.0, "profile_from": 1_794_787_200.0}, 1_795_080_438.0)
+    {'start': 'at', 'starts': '2026-11-19T10:00'}
+    >>> start_of({"step_seconds": 3600.0}, 1_795_080_438.0)
+    {}
+    """
+    begins, step = settings.get("profile_from"), settings.get("step_seconds")
+    if begins is None or not step:
+        return {}
+    at = begins + math.ceil((now - begins) / step) * step
+    if at % 60:  # the field takes whole minutes
+        return {}
+    return {"start": "at", "starts": datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M")}
