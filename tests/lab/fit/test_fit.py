@@ -13,6 +13,7 @@ from afterglow.lab.fit.figures import figures, write
 from afterglow.lab.fit.fitting import fit
 from afterglow.lab.fit.recorded import Recorded
 from afterglow.lab.fit.regression import regression
+from afterglow.lab.fit.verdict import reason
 from afterglow.lab.fit.window_check import check_window
 from afterglow.lab.fit.window_test import past
 from afterglow.lab.reading.tables import Steps
@@ -232,6 +233,19 @@ def test_a_fit_has_a_grade_and_claims_nothing_while_the_window_is_too_short() ->
     assert short.verdict.sentence.endswith("; nothing is claimed while the window is too short")
     none = fit(recorded(5, 200, 30), window=4)
     assert none.verdict.grade in ("leading", "inconclusive")
+
+
+@pytest.mark.parametrize(
+    ("untried", "advice"),
+    [
+        (["season", "expected"], "give season or expected, or record more steps"),
+        (["expected"], "give expected, or record more steps"),
+        ([], "record more steps"),
+    ],
+)
+def test_what_was_given_is_not_advised(untried: list[str], advice: str) -> None:
+    said = reason("leading", None, [5, 5], ["A", "B"], untried)
+    assert said == f"; noise lingers too long for clear intervals: {advice}"
 
 
 @pytest.mark.parametrize(("lead", "grade"), [(0.0, "inconclusive"), (1.0, "clear")])

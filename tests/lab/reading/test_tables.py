@@ -272,6 +272,16 @@ def test_a_step_has_one_arm() -> None:
         read_steps("step,hue,total,more\n1,A,3,4\n")
 
 
+def test_numbers_of_many_sizes_are_no_arms_unless_named() -> None:
+    rows = "".join(f"{step},{40 + step % 25},{step % 7}\n" for step in range(50))
+    with pytest.raises(BadFormat, match="has no column for the arm; it has 'time', 'visits', 'revenue'"):
+        read_steps(f"time,visits,revenue\n{rows}")
+    assert len(set(read_steps(f"time,visits,revenue\n{rows}", arm_column="visits").arm)) == 25
+    assert len(set(read_steps(f"time,price,revenue\n{rows}").arm)) == 25
+    few = "".join(f"{step},{49 + 10 * (step % 3)},{step % 7}\n" for step in range(50))
+    assert set(read_steps(f"time,threshold,revenue\n{few}").arm) == {"49", "59", "69"}
+
+
 @given(
     rows=some.lists(some.tuples(some.sampled_from(["A", "B b", "c;d"]), AMOUNTS), min_size=2, max_size=20),
     order=some.permutations(["step", "arm", "total"]),

@@ -167,7 +167,8 @@ def fit(
     means = means_of(recorded, found, bounds)
     notes += doubts(recorded, found, means)
     doubt = "the window is too short" if check.verdict == "too short" else None
-    verdict = judged(recorded.names, [one.runs for one in means], found, bounds, doubt)
+    untried = [name for name, given in (("season", season), ("expected", recorded.expected)) if given is None]
+    verdict = judged(recorded.names, [one.runs for one in means], found, bounds, doubt, untried)
     return Fit(
         used, recorded.season, ceiling, confidence, means, differences_of(means, found, against),
         {name: found.kernel(arm) for arm, name in enumerate(recorded.names)}, check, verdict,

@@ -36,9 +36,9 @@ class FitVerdict:
 
 def judged(
     names: Sequence[str], runs: Sequence[int], found: Regressed, proved: Sequence[tuple[float, float] | None],
-    doubt: str | None,
+    doubt: str | None, untried: Sequence[str],
 ) -> FitVerdict:  # fmt: skip
-    """The verdict; `doubt` says what forbids every claim, if anything does."""
+    """The verdict; `doubt` says what forbids every claim, if anything does; `untried` are arguments that may help."""
     means = [found.mean(arm)[0] for arm in range(len(names))]
     best = int(np.argmax(means))
     others = [arm for arm in range(len(names)) if arm != best]
@@ -55,19 +55,22 @@ def judged(
         grade = "leading"
     ends = f"between {signed(nearest[1], minus='−')} and {signed(nearest[2], minus='−')}"
     lead = f"{names[best]} has the highest mean, {amount(nearest[0])} a pull above {second} ({ends})"
-    why = reason(grade, doubt, runs, names, found.lingers)
+    why = reason(grade, doubt, runs, names, untried if found.lingers else None)
     assumes = ASSUMES.get(grade, ASSUMES["clear"])
     return FitVerdict(grade, names[best], chance, assumes, f"{grade}: {lead}{why}")
 
 
-def reason(grade: str, doubt: str | None, runs: Sequence[int], names: Sequence[str], lingers: bool) -> str:
-    """Why the grade is not higher."""
+def reason(
+    grade: str, doubt: str | None, runs: Sequence[int], names: Sequence[str], untried: Sequence[str] | None
+) -> str:  # fmt: skip
+    """Why the grade is not higher; `untried` arguments may help where noise lingers, None: it does not."""
     if doubt is not None:
         return f"; nothing is claimed while {doubt}"
     if grade in ("proven", "clear"):
         return ""
-    if lingers:
-        return "; noise lingers too long for clear intervals: give season or expected, or record more steps"
+    if untried is not None:
+        give = f"give {' or '.join(untried)}, or " if untried else ""
+        return f"; noise lingers too long for clear intervals: {give}record more steps"
     few = [name for name, count in zip(names, runs, strict=True) if count < RUNS]
     return f"; {', '.join(few)} had fewer than {RUNS} runs" if few else ""
 

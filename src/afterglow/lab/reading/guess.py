@@ -12,6 +12,7 @@ from afterglow.lab.reading.times import evenly, moment
 
 DATELIKE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d*|\d{1,2}:\d{2}|\d{1,2}\.? [A-Za-z]{3,9}")
 UNCLEAR = "unclear-column"  # kind of error
+MOST_NUMBERED = 20  # arms with numbers as names, in a column that isn't called like arms
 OBVIOUS = frozenset(("total", "totals", "value", "values", "amount", "sum", "reward", "rewards", "summe", "betrag"))
 
 
@@ -44,6 +45,7 @@ def guess_totals(found: Table) -> None:
 def guess_steps(found: Table, roles: Sequence[str]) -> None:
     """Step, arm and total; the last two must be there."""
     places = found.places
+    called = "arm" in places
     if "step" in places and not found.is_time("step") and not all_whole(found.cells("step")) and times_of(found):
         del places["step"]  # such as names of weekdays beside times
     finest_times(found, "step")
@@ -58,10 +60,17 @@ def guess_steps(found: Table, roles: Sequence[str]) -> None:
     for role, other in (("arm", "total"), ("total", "arm")):
         if other in places and role not in places and len(found.free) == 1:
             places[role] = found.free[0]
+    if "arm" in places and not called and is_measured(found.cells("arm")):
+        del places["arm"]
     for role in ("arm", "total"):
         if role not in places:
             raise unclear(found, role, [n for n in found.free if mostly_numbers(column(found, n))])
     refuse_rivals(found)
+
+
+def is_measured(texts: Sequence[str]) -> bool:
+    """Whether texts are numbers of many sizes, such as counts of orders, which aren't names of arms."""
+    return mostly_numbers(texts) and len(set(texts)) > MOST_NUMBERED
 
 
 def refuse_rivals(found: Table) -> None:
