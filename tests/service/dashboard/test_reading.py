@@ -197,6 +197,17 @@ def test_averages_say_that_demand_is_not_taken_out_of_them(client: httpx.Client,
             assert (said in visitor.read(path).text) == bool(settings), path
 
 
+def test_averages_totals_and_settings_have_the_unit(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
+    create(client, step_seconds=HOUR, unit="EUR")
+    play(client, clock, 2)
+    text = visitor.read("/experiments/shipping").text
+    for said in ("average, EUR", "the total of each step in EUR, whichever", "Unit of totals EUR", "decision 10 EUR"):
+        assert said in text, said
+    text = visitor.read("/experiments/shipping/steps/1").text
+    assert "Its total was 4 EUR." in text
+    assert "average, EUR" in text
+
+
 def test_parts_come_again_only_when_something_has_changed(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
     create(client, step_seconds=HOUR)
     for path, holder in (("/experiments/shipping", "#poll"), ("/", "#rows")):

@@ -222,7 +222,12 @@ def settings(spec: Spec) -> list[tuple[str, str]]:
         ("Steps", steps),
         ("Window", steps_and_duration(spec, spec.window)),
         ("Horizon", horizon(spec)),
-        *([] if spec.units else [("Maximum value of one step’s decision", f"{spec.reward_max:,g}")]),
+        *([("Unit of totals", spec.unit)] if spec.unit else []),
+        *(
+            []
+            if spec.units
+            else [("Maximum value of one step’s decision", f"{spec.reward_max:,g} {spec.unit}".strip())]
+        ),
         ("Season", "none" if spec.season == 1 else counted(spec.season, "step")),
         ("Expected totals", expected_totals(spec)),
         *([("Guards", "; ".join(f"{one.name} {one.words()}" for one in spec.guards))] if spec.guards else []),
