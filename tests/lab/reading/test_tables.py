@@ -272,6 +272,14 @@ def test_a_step_has_one_arm() -> None:
         read_steps("step,hue,total,more\n1,A,3,4\n")
 
 
+def test_expected_totals_that_are_not_used_are_told() -> None:
+    text = "step,arm,total,expected\n1,A,3,4\n2,B,3,5\n"
+    (note,) = read_steps(text).notes
+    assert str(note) == "column 'expected' has expected totals and is not used; expected='expected' takes them out"
+    assert read_steps(text, expected="expected").notes == []
+    assert read_steps("step,arm,total,expected\n1,A,3,\n2,B,3,\n").notes == []
+
+
 def test_numbers_of_many_sizes_are_no_arms_unless_named() -> None:
     rows = "".join(f"{step},{40 + step % 25},{step % 7}\n" for step in range(50))
     with pytest.raises(BadFormat, match="has no column for the arm; it has 'time', 'visits', 'revenue'"):

@@ -22,7 +22,7 @@ from afterglow.lab.reading.columns import Table, column, number_column, table, t
 from afterglow.lab.reading.guess import guess_steps, guess_totals, mostly_numbers
 from afterglow.lab.reading.steps import RowOrder, by_number, by_time
 from afterglow.lab.reading.text import Source
-from afterglow.lab.reading.void import without_void
+from afterglow.lab.reading.void import called, without_void
 
 __all__ = ["Source", "Steps", "Totals", "read_steps", "read_totals"]
 
@@ -118,6 +118,7 @@ def read_steps(
     guess_steps(found, roles)
     values, missed = without_void(found, number_column(found, "total", checked_decimal(decimal)))
     names = arms_of(found, missed)
+    note_expected(found)
     if "step" not in found.places:
         found.notes.append("no column for the step; steps are the rows in their order")
         played = [row for row in range(len(values)) if row not in missed]
@@ -147,6 +148,13 @@ def expected_of(found: Table, order: RowOrder | None, decimal: str | None) -> li
         return values
     known = [[values[row] for row in rows if not math.isnan(values[row])] for rows in order.rows]
     return [math.fsum(each) if each else math.nan for each in known]
+
+
+def note_expected(found: Table) -> None:
+    """Note a column of expected totals, as an export has, that isn't used."""
+    if any(called(found, "expected")):
+        use = argument("expected", "expected")
+        found.notes.append(Sentence(f"column 'expected' has expected totals and is not used; {use} takes them out"))
 
 
 def one_arm_a_step(found: Table, order: RowOrder, names: Sequence[str]) -> None:
