@@ -242,3 +242,6 @@ def test_unknown_labels_columns_and_folders_are_refused(results: Results, tmp_pa
         results.summary(spread="hoard")
     with pytest.raises(BadValue, match="has no results"):
         Results(tmp_path)
+    (tmp_path / "mine.toml").touch()
+    with pytest.raises(BadValue, match=r"mine\.toml is a study; give the folder of its results"):
+        Results(tmp_path / "mine.toml")

@@ -58,6 +58,9 @@ class Results:
         self.folder = Path(folder)
         self.complete = finished(self.folder)
         journal = self.folder / JOURNAL
+        if self.folder.suffix == ".toml" and self.folder.is_file():
+            sentence = f"{folder} is a study; give the folder of its results, which `afterglow run` prints at its end"
+            raise BadValue(sentence, kind="no-results", field="folder")
         if not self.complete and not journal.exists():
             raise BadValue(
                 f"{folder} has no results; `afterglow run STUDY.toml --out {quote(str(folder))}` writes some",
