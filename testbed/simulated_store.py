@@ -11,7 +11,7 @@ from typing import Any
 
 from afterglow.errors import Conflict, Unavailable, UnknownName
 from afterglow.live.domain.log import BEGINNING, Place, Record
-from afterglow.live.domain.step_rows import StepRow
+from afterglow.live.domain.step_rows import StepRow, StepRun
 from afterglow.live.store.access import HookRow
 from afterglow.live.store.contract import KeptReward, Raced, Snapshot, Span
 from afterglow.live.store.steady_time import ClockReading
@@ -60,6 +60,13 @@ class Tables:
             for step in range(max(row.step, first), last + 1)
         ]
         return iter(found if count is None else found[:count])
+
+    def step_runs(self, first: int = 0, count: int | None = None) -> Iterator[StepRun]:
+        end = max((last for _, last in self.rows.values()), default=-1) if count is None else first + count - 1
+        for row, last in sorted(self.rows.values(), key=lambda one: one[0].step):
+            begin, final = max(row.step, first), min(last, end)
+            if begin <= final:
+                yield StepRun(row._replace(step=begin), final)
 
     def snapshot(self, step: int | None = None) -> Snapshot | None:
         return next((one for one in reversed(self.kept) if step is None or one.step <= step), None)

@@ -68,7 +68,8 @@ def written_duration(seconds: float) -> str:
     ('2 hours', '5401 seconds', '3600000 seconds')
     """
     short = duration(seconds)
-    return short if seconds_in("remember", short) == seconds else f"{plain(seconds)} seconds"
+    exact = "," not in short and seconds_in("remember", short) == seconds
+    return short if exact else f"{plain(seconds)} seconds"
 
 
 def plain(value: float) -> str:
