@@ -315,7 +315,7 @@ def fill(path: Path, count: int, starts: int) -> None:
 
 
 def test_ten_thousand_experiments_cost_nothing_while_nothing_happens_and_hold_no_other_up(
-    quick: tuple[Experiments, Path], clock: Clock
+    quick: tuple[Experiments, Path], clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     experiments, path = quick
     light = experiments.create("light", **ASKED, step_seconds=1.0)
@@ -326,6 +326,8 @@ def test_ten_thousand_experiments_cost_nothing_while_nothing_happens_and_hold_no
             experiments.tick(0.05)
 
     assert slowest(open_all, light.decision) < MOST
+    now = monotonic()
+    monkeypatch.setattr("afterglow.live.schedule.monotonic", lambda: now)  # e0, which fails, is not due again
     assert list(experiments.tick()) == ["e0"]
     assert len(experiments.places()) == 10_001
     queries = list[str]()
