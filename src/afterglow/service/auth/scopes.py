@@ -108,15 +108,16 @@ class Authenticator:
 class Buckets:
     """Token bucket rate limiter: `rate` permits per second, bursts of twice that."""
 
-    def __init__(self, rate: float) -> None:
+    def __init__(self, rate: float, clock: Callable[[], float] = monotonic) -> None:
         self.rate = rate
+        self.clock = clock
         self.full = 2 * rate
         self.levels: dict[str, tuple[float, float]] = {}  # token: permits, when
 
     def take(self, token: str) -> bool:
         if not self.rate:
             return True
-        now = monotonic()
+        now = self.clock()
         level, then = self.levels.get(token, (self.full, now))
         level = min(self.full, level + (now - then) * self.rate)
         if level < 1:
