@@ -58,7 +58,7 @@ def create(database: Path, clock: Clock) -> None:
     random, served = Random(8), [0.0] * (WINDOW - 1)
     with live.open(database, clock=clock) as experiments:
         made = experiments.create(
-            "delivery-fee", list(FEES), window=WINDOW, horizon=1000, reward_max=400.0, policy="lean-ucb",
+            "delivery-fee", list(FEES), window=WINDOW, horizon=1000, reward_max=400.0, season=24,
             step_seconds=HOUR, unit="EUR",
         )  # fmt: skip
         play(made, clock, 210, random, served)

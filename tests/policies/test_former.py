@@ -21,7 +21,7 @@ def total(arm: str, step: int) -> float:
     return 300 + waves + (12 if arm == "B" else 0)
 
 
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("version", [1, 2, 3])
 def test_an_agent_stored_with_an_earlier_random_turns_decides_as_it_did(version: int) -> None:
     stored = json.loads((STORED / f"random-turns-{version}.json").read_text())
     agent = Agent.from_json(json.dumps(stored["agent"]))
@@ -48,7 +48,7 @@ def test_a_former_version_is_ours_and_older_than_the_present_one(name: str, vers
 
 def test_a_live_experiment_goes_on_with_the_version_it_was_created_with() -> None:
     spec = specify("prices", ["A", "B"], 6, 1200, policy="random-turns", season=24)
-    assert policy_of(spec).version == spec.policy_version == 3
+    assert policy_of(spec).version == spec.policy_version == 4
     assert policy_of(replace(spec, policy_version=1)).version == 1
     assert policy_of(replace(spec, policy_version=2)).version == 2
     with pytest.raises(BadFormat, match="runs version 99 of random-turns"):

@@ -36,6 +36,9 @@ class Policy(Configurable, Generic[SettingsT, StateT]):
     says of all arms, for verdicts; left out, they are compared by batches of washed steps. `index` returns the numbers
     by which arms are chosen, for explanations. `extend` returns the settings for a longer horizon, in the middle of an
     experiment; a policy that takes a horizon and has none can't be lengthened, because its schedule depends on it.
+    `skip` tells a policy that follows a season of steps that it doesn't learn from: how many passed, and on which arm,
+    -1 if on several or an unknown one. Such a policy learns what there is of a hold that is interrupted, and a void
+    step keeps its place; without `skip` the rest of the hold follows later.
     """
 
     name: str
@@ -61,6 +64,7 @@ class Policy(Configurable, Generic[SettingsT, StateT]):
     contrasts: Callable[[SettingsT, StateT], Contrasts | None] | None = None
     index: Callable[[SettingsT, StateT, Sequence[float]], Index] | None = None
     extend: Callable[[SettingsT, StateT, int], SettingsT] | None = None
+    skip: Callable[[SettingsT, StateT, int, int], None] | None = None
 
     @property
     def extendable(self) -> bool:

@@ -39,7 +39,7 @@ from afterglow.errors import TOO_SHORT, BadValue, argument
 from afterglow.policies.index import DRAWN, Index
 from afterglow.policies.policy import Policy
 from afterglow.policies.turns.fit import FEWEST, contrasts, error, estimate
-from afterglow.policies.turns.rows import end_turn, take_slot
+from afterglow.policies.turns.rows import end_turn, skip, take_slot
 from afterglow.policies.turns.state import Settings, State, slot_end, start
 
 MOST_SLOTS = 168  # of a season
@@ -182,7 +182,7 @@ policy = Policy(
     "random-turns", Settings, State, start, next_hold, learn, configure, leader,
     draws=1,
     adjustable=True,
-    version=3,
+    version=4,
     summary="short turns in random order, compared by a regression that knows the season and a moving level",
     guarantee="no theorem; measured on real demand with a season",
     source="ours, with probability matching (Thompson 1933)",
@@ -190,4 +190,5 @@ policy = Policy(
     contrasts=contrasts,
     index=index,
     extend=extend,
+    skip=skip,
 )  # fmt: skip

@@ -42,6 +42,7 @@ ROUNDS = {"panel-elimination": "panel:policy"}  # that decide for several units
 FORMER = {  # earlier versions, for what was stored with them
     ("random-turns", 1): "former.random_turns_1:policy",
     ("random-turns", 2): "former.random_turns_2:policy",
+    ("random-turns", 3): "former.random_turns_3:policy",
 }
 
 

@@ -7,6 +7,9 @@ experiment cuts a hold short.
 A policy with a fixed schedule (`unbroken`) differs: a hold that is interrupted by another variant ends there, and a
 step that is voided after its hold was learned keeps its place, so that the holds that follow stay as they were. In both
 cases the policy learns fewer counted steps than it asked for.
+
+A policy that follows a season (`skip`) is told of every step that passes; `told` is the first step that it has not
+heard of. A hold that is interrupted ends there too, and a void step keeps its place.
 """
 
 import warnings
@@ -51,17 +54,25 @@ class PolicyPlan:
     hold: OpenHold | None = None
     learned: int = 0  # holds so far
     voids: int = 0  # steps that didn't count, if the schedule is fixed
+    washout: int = 0  # steps after an interruption that don't count
+    told: int = 0  # the first step that a policy with `skip` has not heard of
 
     @property
     def unbroken(self) -> bool:
         """Whether the schedule is fixed."""
         return self.holding is not None and self.holding.policy.unbroken
 
+    @property
+    def timed(self) -> bool:
+        """Whether the policy follows a season, and is told of steps that don't count."""
+        return self.holding is not None and self.holding.policy.skip is not None
+
     def current(self, step: int, left: int | None) -> int:
         """The variant planned for a step."""
         if self.holding is None:
             return self.arms[0]
         if self.hold is None:
+            self.pass_over(step)
             asked = self.holding.current(left)
             self.hold = OpenHold(asked.arm, asked.steps, asked.split, step)
         return self.arms[self.hold.arm]
@@ -71,8 +82,9 @@ class PolicyPlan:
         hold = self.hold
         if hold is None:
             return True
-        if hold.fresh < 0:
-            hold.fresh, hold.base = step, len(hold.totals)
+        if void and self.timed:
+            return self.lose(step, surplus is not None)
+        self.begin_stretch(hold, step)
         if void:
             hold.voided.append(step)
             self.voids += self.unbroken
@@ -87,8 +99,7 @@ class PolicyPlan:
         hold = self.hold
         if hold is None:
             return True
-        if hold.fresh < 0:
-            hold.fresh, hold.base = step, len(hold.totals)
+        self.begin_stretch(hold, step)
         self.voids += self.unbroken
         if len(hold.totals) + hold.lost < hold.split:
             hold.totals.append(0)  # heads are not learned from
@@ -99,6 +110,25 @@ class PolicyPlan:
             hold.lost += 1
         return self.cut_if_done(hold)
 
+    def begin_stretch(self, hold: OpenHold, step: int) -> None:
+        """A step of the hold counts, perhaps after others that didn't: the hold then lasts as long as is asked now."""
+        if hold.fresh >= 0:
+            return
+        hold.fresh, hold.base = step, len(hold.totals)
+        holding = self.holding
+        if self.timed and step > self.told and holding is not None:
+            self.pass_over(step - self.washout)
+            self.pass_over(step, hold.arm)
+            draws = holding.draws(holding.opened - 1)
+            hold.steps = holding.policy.next_hold(holding.settings, holding.state, draws)[1]
+
+    def pass_over(self, step: int, arm: int = -1) -> None:
+        """Tell the policy of the steps before this one that it has not heard of, and which arm was played in them."""
+        holding = self.holding
+        if holding is not None and holding.policy.skip is not None and step > self.told:
+            holding.policy.skip(holding.settings, holding.state, arm, step - self.told)
+            self.told = step
+
     def cut_if_done(self, hold: OpenHold) -> bool:
         if len(hold.totals) + hold.lost < hold.steps:
             return False
@@ -107,7 +137,8 @@ class PolicyPlan:
 
     def pause(self, other: bool) -> None:
         """Interrupt the hold, with the steps of another variant or without any: the rest follows after a wash-out."""
-        if other and self.unbroken and self.hold is not None and (self.hold.totals or self.hold.lost):
+        ends = self.timed or (other and self.unbroken)
+        if ends and self.hold is not None and (self.hold.totals or self.hold.lost):
             self.cut()
         if self.hold is not None:
             self.hold.fresh = -1
@@ -120,7 +151,10 @@ class PolicyPlan:
             return
         steps, split = len(hold.totals), min(hold.split, len(hold.totals))
         self.hold = holding.hold = None
-        if steps or hold.lost:
+        if self.timed:
+            self.pass_over(self.told + hold.lost, hold.arm)
+            self.told += steps
+        if steps or (hold.lost and not self.timed):
             adjusted = hold.totals
             if hold.adjustments:
                 adjusted = [total - out for total, out in zip(hold.totals, hold.adjustments, strict=True)]
@@ -150,6 +184,7 @@ class PolicyPlan:
             "arms": self.arms[:],
             "learned": self.learned,
             **({"voids": self.voids} if self.unbroken else {}),
+            **({"told": self.told} if self.timed else {}),
             "hold": hold and [hold.arm, hold.steps, hold.split, hold.since, hold.fresh, hold.base, *lost],
             "totals": hold.totals[:] if hold else [],
             "voided": hold.voided[:] if hold else [],
@@ -176,7 +211,8 @@ def fresh(spec: Spec, arms: list[int], step: int, restarts: int, best: int) -> P
     if not restarts:
         settings = records.settings_like(settings, spec.settings, f"settings of {policy.name}")
     stream = key(spec.seed, restarts, POLICY)
-    return PolicyPlan(arms, PolicyRunner(policy, settings, policy.start(settings), len(arms), stream), spec.scale)
+    holding = PolicyRunner(policy, settings, policy.start(settings), len(arms), stream)
+    return PolicyPlan(arms, holding, spec.scale, washout=spec.window - 1, told=step)
 
 
 def options_from(spec: Spec, step: int) -> Mapping[str, Any]:
@@ -194,6 +230,7 @@ def resumed(spec: Spec, values: Mapping[str, Any]) -> PolicyPlan:
     state = records.like(policy.start(settings), values["state"], f"state of {policy.name}")
     holding = PolicyRunner(policy, settings, state, len(values["arms"]), values["stream"], values["opened"])
     plan = PolicyPlan(values["arms"], holding, spec.scale, None, values["learned"], values.get("voids", 0))
+    plan.washout, plan.told = spec.window - 1, values.get("told", 0)
     if values["hold"]:
         arm, steps, split, since, began, base, *lost = values["hold"]
         plan.hold = OpenHold(arm, steps, split, since, values["totals"], began, base, values["voided"], sum(lost))

@@ -168,6 +168,7 @@ def void(spec: Spec, state: ExperimentState, body: Body) -> None:
     if hold.adjustments:
         del hold.adjustments[place]
     hold.voided = sorted([*hold.voided, step])
+    hold.lost += state.plan.timed
     state.plan.voids += state.plan.unbroken
     state.bounds.retract(total / spec.scale, state.step - step)
     state.learned -= 1

@@ -156,7 +156,7 @@ def contrasts(settings: Settings, state: State) -> Contrasts | None:
     if state.freedom == 0 or state.weight[state.kind] <= 0.0:
         return None
     pairs = list(zip(state.pulls, state.effects, strict=True))
-    level = (state.total - sum(pulls * effect for pulls, effect in pairs)) / state.clock
+    level = (state.total - sum(pulls * effect for pulls, effect in pairs)) / sum(state.pulls)
     slot = settings.season / settings.slots
     turns = state.turns + SHRUNK
     both = zip(state.errors, state.robust, strict=True)

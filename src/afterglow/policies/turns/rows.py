@@ -29,21 +29,19 @@ BUSIEST = 4.0  # demand of a slot at most, relative to the mean
 
 
 def take_slot(settings: Settings, state: State, arm: int, steps: int, total: float) -> None:
-    """Count steps on one arm; they make a row if they are a whole slot and the arms of the slots before are known."""
+    """Count steps on one arm; they make a row if they end a slot and the arms of the slots before are known.
+
+    A slot with steps that don't count, which `skip` has passed, begins later; the mean of the others is its row.
+    """
     begin = state.clock
     state.clock += steps
     state.pulls[arm] += steps
     state.total += total
-    if begin != slot_begin(settings, begin) or state.clock != slot_end(settings, begin):
+    if state.clock != slot_end(settings, begin) or (begin != slot_begin(settings, begin) and state.known == 0):
         state.known = 0
         return
     slot = slot_at(settings, begin)
-    for ago in range(settings.back - 1, 0, -1):
-        state.last[ago] = state.last[ago - 1]
-        state.demand[ago] = state.demand[ago - 1]
-    state.last[0] = arm
-    state.demand[0] = usual_demand(state, slot)
-    state.known = min(settings.back, state.known + 1)
+    enter_slot(settings, state, arm, slot)
     if state.known == settings.back:
         fill_row(settings, state, total / steps)
         for kind in range(KINDS):
@@ -55,12 +53,43 @@ def take_slot(settings: Settings, state: State, arm: int, steps: int, total: flo
         state.rows += 1
 
 
+def enter_slot(settings: Settings, state: State, arm: int, slot: int) -> None:
+    """The latest slot was played on one arm."""
+    for ago in range(settings.back - 1, 0, -1):
+        state.last[ago] = state.last[ago - 1]
+        state.demand[ago] = state.demand[ago - 1]
+    state.last[0] = arm
+    state.demand[0] = usual_demand(state, slot)
+    state.known = min(settings.back, state.known + 1)
+
+
+def skip(settings: Settings, state: State, arm: int, steps: int) -> None:
+    """Steps pass whose totals don't count; the season goes on. `arm` is -1 if they were not played on one arm.
+
+    A slot that ends later is played on the same arm; `take_slot` ends it.
+    """
+    end = state.clock + steps
+    if arm < 0:
+        state.known = 0
+        state.clock = end
+    while state.clock < end:
+        begin = state.clock
+        state.clock = min(end, slot_end(settings, begin))
+        if begin == slot_begin(settings, begin) and state.clock == slot_end(settings, begin):
+            enter_slot(settings, state, arm, slot_at(settings, begin))
+        elif begin != slot_begin(settings, begin):
+            state.known = 0
+
+
 def usual_demand(state: State, slot: int) -> float:
     """What a pull in this slot counts for; 1 while its usual total is unknown or totals aren't above 0."""
     count = state.counts[slot]
     if count == 0 or state.total <= 0.0:
         return 1.0
-    ratio = min(BUSIEST, max(0.0, state.usual[slot] * state.clock / state.total))
+    steps = 0
+    for pulls in state.pulls:
+        steps += pulls
+    ratio = min(BUSIEST, max(0.0, state.usual[slot] * steps / state.total))
     return 1.0 + SCALED * (ratio - 1.0) * count / (count + 1)
 
 
