@@ -80,7 +80,8 @@ def test_a_policy_of_its_own_model_compares_the_variants_that_it_chooses_among()
     assert found.chances.keys() == {"49", "59"}
     assert found.to_control is not None
     assert found.to_control.mean == pytest.approx(10.0, abs=4.0)  # three of its errors
-    assert found.to_control.low is not None and found.to_control.high is not None
+    assert found.to_control.low is not None
+    assert found.to_control.high is not None
     assert found.to_control.low < 10.0 < found.to_control.high
 
 
