@@ -22,7 +22,7 @@ NAMES = ("A", "B", "C")
 REASON = "as the test wants"
 POLICIES: dict[str, dict[str, Any]] = {
     "trim-ucb": {}, "leak-ucb": {}, "ucb1": {}, "composite-exp3": {}, "washout-ucb": {}, "lag-ridge-ucb": {},
-    "phased-ucb": {"hold": 3},
+    "phased-ucb": {"hold": 3}, "random-turns": {"season": 5},
 }  # fmt: skip
 
 
@@ -52,6 +52,8 @@ class Machine(RuleBasedStateMachine):
     ) -> None:  # fmt: skip
         self.make_room()
         horizon = horizon or (40 if "horizon" in named(policy).needs() else None)
+        if policy == "random-turns":
+            horizon = horizon and 80  # it refuses shorter ones
         self.now = 1000.0
         taken_out = EXPECTED[expected] if named(policy).adjustable else {}
         self.experiments = afterglow.live.open(self.address, clock=lambda: self.now)

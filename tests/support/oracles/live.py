@@ -79,6 +79,8 @@ class Reference:
         self.hold: tuple[int, int, int] | None = None
         self.counted = dict[int, int]()  # step: total, of the hold in hand
         self.frozen = set[int]()  # steps of it that are final
+        self.lost = set[int]()  # void steps of it that keep their place
+        self.heard = life.since  # the first step that the policy was not told of, if it follows a season
         self.begun = self.learned = 0
         self.stream = key(self.seed, life.number, POLICY)
         self.playing = False
@@ -94,23 +96,42 @@ class Reference:
                 pass
 
     def planned_now(self) -> int:
-        policy, step = named(self.policy), len(self.closed)
+        step = len(self.closed)
         if not self.playing:
             return self.best
         if self.hold is None:
-            reads = policy.reads(len(self.choice))
-            draws = [uniform(self.stream, self.begun * reads + j) for j in range(reads)]
-            arm, steps, split = policy.next_hold(self.settings, self.state, draws)
+            self.pass_over(step, -1)
+            arm, steps, split = self.asked(self.begun)
             if self.horizon is not None:
                 steps = min(steps, self.horizon - step)
             self.hold = arm, steps, min(split, steps)
             self.begun += 1
         return self.choice[self.hold[0]]
 
+    def asked(self, number: int) -> tuple[int, int, int]:
+        """The hold of that number."""
+        policy = named(self.policy)
+        reads = policy.reads(len(self.choice))
+        draws = [uniform(self.stream, number * reads + j) for j in range(reads)]
+        return policy.next_hold(self.settings, self.state, draws)
+
+    @property
+    def timed(self) -> bool:
+        return named(self.policy).skip is not None
+
+    def pass_over(self, step: int, arm: int) -> None:
+        """Tell a policy that follows a season of the steps before this one."""
+        skip = named(self.policy).skip
+        if skip is not None and self.playing and step > self.heard:
+            skip(self.settings, self.state, arm, step - self.heard)
+            self.heard = step
+
     def learn(self) -> None:
         if self.hold is None:
             return
         arm, _, split = self.hold
+        self.pass_over(self.heard + len(self.lost), arm)
+        self.heard += len(self.counted)
         totals = [self.counted[step] for step in sorted(self.counted)]
         split = min(split, len(totals))
         if totals:
@@ -121,6 +142,7 @@ class Reference:
         self.hold = None
         self.counted.clear()
         self.frozen.clear()
+        self.lost.clear()
 
     # Steps
 
@@ -164,13 +186,26 @@ class Reference:
 
     def tell(self, one: Closed) -> None:
         """Tell the plan of the step that was closed last."""
+        step = len(self.closed) - 1
         if one.role in ("outside", "missed") or one.aside:
-            self.frozen |= set(self.counted)
+            self.interrupt()
         elif one.counts and self.hold is not None:
+            if self.timed and not self.counted and not self.lost and step > self.heard:
+                self.pass_over(step - (self.window - 1), -1)
+                self.pass_over(step, self.hold[0])  # the wash-out
+                self.hold = self.hold[0], self.asked(self.begun - 1)[1], 0
             if not one.void:
-                self.counted[len(self.closed) - 1] = one.total - self.surplus(len(self.closed) - 1)
-            if len(self.counted) == self.hold[1]:
+                self.counted[step] = one.total - self.surplus(step)
+            elif self.timed:
+                self.lost.add(step)
+            if len(self.counted) + len(self.lost) == self.hold[1]:
                 self.learn()
+
+    def interrupt(self) -> None:
+        """The rest of the hold follows later, or never if the policy follows a season."""
+        self.frozen |= set(self.counted)
+        if self.timed and (self.counted or self.lost):
+            self.learn()
 
     def told(self, step: int) -> int | None:
         """What was expected of a step, in micro-units."""
@@ -186,7 +221,7 @@ class Reference:
 
     def miss(self, steps: int) -> None:
         """Nobody was there."""
-        self.frozen |= set(self.counted)
+        self.interrupt()
         self.spoilt = self.astray = False
         self.closed += [Closed(self.served, self.planned, "missed", 0, True) for _ in range(steps)]
         if len(self.closed) == self.horizon:
@@ -223,6 +258,8 @@ class Reference:
     def void(self, step: int) -> None:
         del self.counted[step]
         self.closed[step].void = True
+        if self.timed:
+            self.lost.add(step)
 
     def replan(self, best: int) -> None:
         self.plans += 1
@@ -251,7 +288,8 @@ class Reference:
             self.begun = self.life.begun[len(played)] = max(self.begun, before)
             if self.role != "outside":
                 self.astray = not self.life.shadow and self.served != planned
-                self.frozen |= set(self.counted) if self.astray else set()
+                if self.astray:
+                    self.interrupt()
                 self.role = "washout" if self.washing() else "shadow" if self.life.shadow else "plan"
 
     def play_again(self, one: Closed) -> None:
