@@ -7,8 +7,9 @@ from typing import Any
 
 import gymnasium
 from timing import Time, race
-from workload import MEANS, WINDOW, play
+from workload import MEANS, SEED, WINDOW, play
 
+from afterglow.engine.simulate import simulate
 from afterglow.lab import WorldEnv
 from afterglow.worlds.world import World
 from figures import Figure, Item, digits
@@ -20,9 +21,16 @@ SHORT_HOLDS = ("lean-ucb", "composite-exp3", "composite-tsallis")
 
 def measure(folder: Path) -> Item:
     """Nanoseconds a step of policies that decide at each."""
-    goals = {"ucb1": 60, "lag-ridge-ucb": 200}
-    horizons = {"ucb1": 1e6, "lag-ridge-ucb": 2e5}
-    times = race({name: partial(play, "step", T, 1, policy=name) for name, T in horizons.items()}, rounds=9)
+    goals = {"ucb1": 60, "ucb1 with ten arms": 60, "lag-ridge-ucb": 200}
+    horizons = {"ucb1": 1e6, "ucb1 with ten arms": 1e6, "lag-ridge-ucb": 2e5}
+    contenders: dict[str, Callable[[], object]] = {
+        name: partial(play, "step", horizons[name], 1, policy=name) for name in ("ucb1", "lag-ridge-ucb")
+    }
+    ten = World.of([0.9 - 0.05 * arm for arm in range(10)], WINDOW, "uniform")
+    contenders["ucb1 with ten arms"] = partial(
+        simulate, "ucb1", ten, horizons["ucb1 with ten arms"], 1, SEED, engine="step", threads=1
+    )
+    times = race(contenders, rounds=9)
     figures = [
         Figure(name, time.cpu / horizons[name] * 1e9, "ns", at_most=goals[name], wall=time.wall / horizons[name] * 1e9)
         for name, time in times.items()

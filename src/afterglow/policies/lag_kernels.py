@@ -8,8 +8,8 @@ tell something; the rest is the ridge's preference for small weights, and the er
 
 The error of $g'\theta$ is the root of $\sigma^2 g'(V^{-1} - V^{-2})g + g'V^{-2}g$: noise, and the pull of the ridge
 towards 0 for weights of about 1 per bin, more than there can be. Steps share pulls, so their noise is correlated:
-$\sigma^2$ is its long-run variance, from sums of the standardised forecast errors over $4 d$ steps, and 1/4, the
-most that rewards in [0, 1] can have, until there are eight sums. For fixed kernels of non-negative parts no
+$\sigma^2$ is its long-run variance, from sums of the standardised forecast errors over $4 d$ steps or more, and 1/4,
+the most that rewards in [0, 1] can have, until there are eight sums. For fixed kernels of non-negative parts no
 frequency of the noise has more. In simulations the errors of means are about right, those of an excess from a
 fifth too narrow (random delays) to three times too wide (one smooth kernel), those of weights two to six times too
 wide. A kernel that is not level within a bin adds a bias that they don't show.

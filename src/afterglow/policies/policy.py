@@ -50,7 +50,7 @@ class Policy(Configurable, Generic[SettingsT, StateT]):
     configure: Callable[..., SettingsT] | None = None
     recommend: Callable[[SettingsT, StateT], int] | None = None
     draws: int | Callable[[int], int] = 0  # how many uniforms in [0, 1) next_hold reads; or how many for K arms
-    every_step: bool = False  # asks for one-step holds
+    every_step: bool = False  # asks for one-step holds, always or after each change of arm
     privileged: bool = False  # sees each pull's whole reward when its window closes; can't run live
     bounded: bool = False  # relies on rewards of at most 1: totals beyond what they allow mislead it
     adjustable: bool = False  # accepts totals less expected totals, which may be negative

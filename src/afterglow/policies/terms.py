@@ -3,6 +3,7 @@
 import math
 
 NEVER = math.inf  # index of an arm that was never played
+SURELY = 1.0 - 1e-13  # a factor that leaves room for rounding
 
 
 def mean_plus(total: float, pulls: float, width: float) -> float:
@@ -13,14 +14,27 @@ def mean_plus(total: float, pulls: float, width: float) -> float:
 
 
 def best_mean_plus(sums: list[float], pulls: list[int], width: float) -> int:
-    """The arm of largest `mean_plus`; a tie goes to the lowest."""
-    best = 0
-    top = -NEVER
+    """The first arm never played, else the arm of largest `mean_plus`; a tie goes to the lowest.
+
+    Most arms are ruled out without a division or a root: with n pulls and sum S an arm is below `top` if
+    x = top n - S is positive and x * x > width n. `SURELY` leaves more room than the rounding of either side takes,
+    so the arm is the same as if all were computed.
+    """
+    most = 0
     for arm in range(len(pulls)):
         if pulls[arm] == 0:
             return arm
-        value = sums[arm] / pulls[arm] + math.sqrt(width / pulls[arm])
-        if value > top:
+        if pulls[arm] > pulls[most]:
+            most = arm
+    best = most
+    top = sums[most] / pulls[most] + math.sqrt(width / pulls[most])
+    for arm in range(len(pulls)):
+        n = float(pulls[arm])
+        behind = top * SURELY * n - sums[arm]
+        if arm == most or (sums[arm] >= 0.0 and behind > 0.0 and behind * behind * SURELY > width * n):
+            continue
+        value = sums[arm] / n + math.sqrt(width / n)
+        if value > top or (value == top and arm < best):
             top = value
             best = arm
     return best
