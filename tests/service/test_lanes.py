@@ -14,6 +14,7 @@ import psycopg
 import pytest
 
 from afterglow.live import Experiment
+from afterglow.live.store.pool import MOST
 from afterglow.live.store.postgres import LOCKS
 from afterglow.service.background.reward_writer import THREADS
 from support.service.live_fixtures import Clock
@@ -73,12 +74,12 @@ def test_busy_worker_threads_do_not_hold_up_the_variant(
             free.set()
 
 
-def test_three_experiments_that_wait_hold_up_no_rewards_of_others(
+def test_experiments_that_wait_hold_up_no_rewards_of_others(
     path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They wait for locks, or for a replica that is frozen; the last of the writer's threads is free."""
+    """They wait for locks, or for a long log to be read; there are more of them than threads that write at once."""
     stuck, free, report = Semaphore(0), Event(), Experiment.report
-    names = [f"stuck-{n}" for n in range(THREADS - 1)]
+    names = [f"stuck-{n}" for n in range(2 * THREADS)]
 
     def slow(self: Experiment, batches: Any) -> Any:
         if self.name in names:
@@ -95,32 +96,37 @@ def test_three_experiments_that_wait_hold_up_no_rewards_of_others(
             paths = [f"/v1/experiments/{name}/rewards" for name in names]
             waiting = [senders.submit(client.post, one, json=reward) for one in paths * 2]
             assert all(stuck.acquire(timeout=START) for _ in names)
-            assert client.post(f"{PATH}/rewards", json=reward).json()["accepted"] == 1
+            answer = client.post(f"{PATH}/rewards", json=reward)
+            assert answer.json()["accepted"] == 1
+            assert answer.elapsed.total_seconds() < SHORT
         finally:
             free.set()
         assert sum(one.result().json()["accepted"] for one in waiting) == len(names)
 
 
-def test_a_replica_that_is_frozen_in_a_transaction_holds_up_its_experiment_alone(clock: Clock) -> None:
-    """It has the lock of an experiment, until the database ends its session after five seconds."""
-    database = server().fresh()
+def test_a_replica_that_is_frozen_in_transactions_holds_up_its_experiments_alone(clock: Clock) -> None:
+    """It has the locks of more of them than there are connections, until the database ends its session."""
+    database, names = server().fresh(), [f"frozen-{n}" for n in range(MOST + 1)]
     with in_thread(database, clock) as client:
-        for name in ("frozen", "hourly"):
+        for name in [*names, "hourly"]:
             client.post("/v1/experiments", json=HOURLY | {"name": name}).raise_for_status()
         with psycopg.connect(database) as replica:
-            replica.execute(f"SELECT pg_advisory_xact_lock({LOCKS}, id::int) FROM experiments WHERE name = 'frozen'")
+            replica.execute(f"SELECT pg_advisory_xact_lock({LOCKS}, id::int) FROM experiments WHERE name <> 'hourly'")
             clock.hours(1)  # the step has ended, and can't be closed
-            with ThreadPoolExecutor(1) as sender:
-                waiting = sender.submit(client.post, "/v1/experiments/frozen/rewards", json={"key": "a", "amount": 1.0})
-                answer = client.get("/v1/experiments/frozen/current")
+            with ThreadPoolExecutor(len(names)) as senders:
+                reward = {"key": "a", "amount": 1.0}
+                paths = [f"/v1/experiments/{name}/rewards" for name in names]
+                waiting = [senders.submit(client.post, one, json=reward) for one in paths]
+                answer = client.get("/v1/experiments/frozen-0/current")
                 assert (answer.status_code, answer.json()["step"], answer.json()["variant"]) == (200, 0, "49")
                 assert answer.elapsed.total_seconds() < SHORT
-                taken = client.post(f"{PATH}/rewards", json={"key": "a", "amount": 1.0})
+                taken = client.post(f"{PATH}/rewards", json=reward)
                 assert (taken.json()["accepted"], taken.json()["step"]) == (1, 1)
+                assert taken.elapsed.total_seconds() < SHORT
                 assert client.get(f"{PATH}/current").json()["step"] == 1
-                assert not waiting.done()
+                assert not any(one.done() for one in waiting)
                 replica.rollback()
-                assert waiting.result().json()["step"] == 1
+                assert {one.result().json()["step"] for one in waiting} == {1}
     server().drop(database)
 
 

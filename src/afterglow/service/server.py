@@ -26,6 +26,7 @@ from afterglow.service.transport.open_files import room_for
 
 LOG = logging.getLogger("afterglow.service")
 BACKLOG = 2048
+SWITCH = 0.0005  # seconds for which a thread that computes, such as one that renders a page, keeps the others waiting
 KEEP_ALIVE = 75  # seconds; longer than proxies use, so that they never reuse a connection that was just closed
 
 
@@ -129,6 +130,7 @@ def serve(settings: ServiceSettings, say: Callable[[str], Any]) -> None:
             if token is not None:
                 say(f"admin token, shown this once: {token}")
             server = Server(service, lambda: say(f"listening on {address_of(listener)}"))
+            sys.setswitchinterval(SWITCH)
             with asyncio.Runner(loop_factory=server.config.get_loop_factory()) as runner:
                 runner.run(server.serve(sockets=[listener]))
                 if service.hanging:

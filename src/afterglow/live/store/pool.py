@@ -20,8 +20,9 @@ from afterglow.live.store.address import without_password
 from afterglow.live.store.deadline import Impatient, TooSlow
 from afterglow.live.store.session import Row
 
-MOST = 10  # connections
-LONG = 8  # of them, lent for long at most; the others are left for short calls
+MOST = 12  # connections
+LONG = 8  # of them, lent for long at most
+LOCKS = 2  # of them, on which a lock is waited for; the others are left for short calls
 PATIENCE = 10.0  # seconds to wait for one of them, or for a lock
 AGAIN = 0.25  # seconds after a failure during which no new connection is tried
 DEFAULTS: dict[str, Any] = {
@@ -56,6 +57,7 @@ class Pool:
         self.process = os.getpid()
         self.room = BoundedSemaphore(MOST)
         self.room_for_long = BoundedSemaphore(LONG)
+        self.room_for_locks = BoundedSemaphore(LOCKS)
         self.turn = Lock()
         self.idle = list[Connection[Row]]()
         self.away_until = 0.0
@@ -89,6 +91,16 @@ class Pool:
             yield
         finally:
             self.room_for_long.release()
+
+    @contextmanager
+    def for_locks(self) -> Iterator[bool]:
+        """Around what may wait for a lock: whether there is a connection for that."""
+        room = self.room_for_locks.acquire(blocking=False)
+        try:
+            yield room
+        finally:
+            if room:
+                self.room_for_locks.release()
 
     def ready(self, first: str) -> Cursor[Row]:
         """A kept connection, if it still works, or a new one."""

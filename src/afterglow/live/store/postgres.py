@@ -9,8 +9,9 @@ The time is the database's: every transaction reads it after it has the lock.
 """
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from secrets import token_hex
+from time import sleep
 from weakref import finalize
 
 from psycopg import Cursor
@@ -21,7 +22,7 @@ from afterglow.live.store import schema
 from afterglow.live.store.access import TableAccess
 from afterglow.live.store.migrations import TABLE, creation
 from afterglow.live.store.names import listed, name_taken, named, number_of
-from afterglow.live.store.pool import Pool
+from afterglow.live.store.pool import PATIENCE, Pool
 from afterglow.live.store.postgres_session import PostgresSession
 from afterglow.live.store.session import Row
 from afterglow.live.store.steady_time import ClockReading, steady
@@ -32,7 +33,12 @@ READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"  # one moment
 CHANGE = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 LOCKS = 0x61676C77  # the first half of all lock numbers; 0 as the second is for the layout
 LEADS = 0x61676C78
+PAUSE = 0.02  # seconds between attempts to lock an experiment
 TIME = "SELECT CAST(extract(epoch FROM clock_timestamp()) AS double precision)"
+
+
+class Locked(Exception):
+    """Another process has the lock of an experiment."""
 
 
 class PostgresStore(TableAccess):
@@ -109,11 +115,29 @@ class PostgresStore(TableAccess):
             session.run("SET LOCAL idle_in_transaction_session_timeout = 0")  # it locks nothing
             yield session
 
-    def writing(self, name: str) -> AbstractContextManager[TableLog]:
-        return self.log(name, change=True, lock=f"FROM pg_advisory_xact_lock({LOCKS}, ?)")
+    @contextmanager
+    def writing(self, name: str) -> Iterator[TableLog]:
+        with ExitStack() as stack:
+            yield self.locked(stack, name, "", spans=False)
 
-    def reporting(self, name: str) -> AbstractContextManager[TableLog]:
-        return self.log(name, change=True, lock=f"FROM pg_advisory_xact_lock_shared({LOCKS}, ?)", spans=True)
+    @contextmanager
+    def reporting(self, name: str) -> Iterator[TableLog]:
+        with ExitStack() as stack:
+            yield self.locked(stack, name, "_shared", spans=True)
+
+    def locked(self, stack: ExitStack, name: str, mode: str, spans: bool) -> TableLog:
+        """An experiment with its lock. Few connections wait in turn for locks; without one of these, it tries again."""
+        end = steady() + PATIENCE
+        wait = f"FROM pg_advisory_xact_lock{mode}({LOCKS}, ?)"
+        attempt = f"FROM pg_try_advisory_xact_lock{mode}({LOCKS}, ?) AS taken WHERE taken"
+        while steady() < end:
+            with suppress(Locked):
+                return stack.enter_context(self.log(name, change=True, lock=attempt, spans=spans))
+            with self.pool.for_locks() as may_wait:
+                if may_wait:
+                    return stack.enter_context(self.log(name, change=True, lock=wait, spans=spans))
+            sleep(PAUSE)
+        raise Unavailable(f"another process has locked {name!r} in {self.address}; try again")
 
     def number(self, name: str) -> int:
         if name not in self.numbers:
@@ -131,8 +155,11 @@ class PostgresStore(TableAccess):
         return self.reading_of_clock
 
     def take_time(self, opened: Cursor[Row], after: float) -> None:
-        """The database's time, which may be a little late and never early."""
-        (time,) = opened.fetchone() or (0.0,)
+        """The database's time, which may be a little late and never early; Locked if a lock was not taken."""
+        found = opened.fetchone()
+        if found is None:
+            raise Locked
+        (time,) = found
         self.reading_of_clock = ClockReading(time, after, steady())
 
     def names(self) -> list[str]:

@@ -1,7 +1,7 @@
 """Sessions of signed-in operators, stored with the tokens: every replica knows them, and they survive restarts.
 
 A session is identified by a cookie with a random secret; only its digest is stored, and the API does not accept it as a
-token. A session has the permissions of the token used to separator in, as long as that token is valid. It ends after 12
+token. A session has the permissions of the token used to sign in, as long as that token is valid. It ends after 12
 hours or when the operator signs out. Every form carries a CSRF mark derived from the cookie.
 """
 

@@ -1,16 +1,19 @@
 """Group commit: rewards received during one commit are written together in the next.
 
-One thread at a time writes those of an experiment. There are four threads, so that up to three experiments that have to
-wait, for a lock or for a replica that is frozen, hold no other one up; with four of them, all wait. The queue is
-bounded by the number of rewards; calls beyond the limit are refused immediately.
+One thread at a time writes those of an experiment, and four threads write at once. A commit that takes longer than a
+moment waits for something: a lock, a replica that is frozen, a long log that has to be read. Another thread then takes
+its thread's place, so that experiments that wait hold no other one up. There are at most `MOST` threads. The last
+`THREADS` of them are kept for experiments whose last commit was quick, so those that wait again and again, however
+many they are, leave room for the others. The queue is bounded by the number of rewards; calls beyond the limit are
+refused immediately.
 """
 
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from threading import Condition, Thread
+from threading import Condition, Thread, current_thread
 from time import monotonic
 from typing import NamedTuple
 
@@ -19,7 +22,9 @@ from afterglow.live import Experiment, Receipt
 from afterglow.service.problems import Problem, problem_of
 
 LOG = logging.getLogger("afterglow.service")
-THREADS = 4
+THREADS = 4  # that commit at once
+MOST = 64  # threads, with those that wait
+MOMENT = 0.05  # seconds; a commit that takes longer waits for something
 LOOKS = 20  # checks for expired waits during one `patience`
 
 Batch = Sequence[tuple[str, float, int | None, str | None, str | None]]
@@ -44,18 +49,26 @@ class RewardWriter:
         self.patience = patience
         self.settled = settled  # called with every answer, in the event loop
         self.waiting: dict[Experiment, list[Waiting]] = {}  # oldest experiment first
-        self.writing = set[Experiment]()  # whose rewards are being committed
-        self.changed = Condition()  # of these two
+        self.writing: dict[Experiment, float] = {}  # when the commit of its rewards began, by the monotonic clock
+        self.slow = set[Experiment]()  # whose last commit took longer than a moment
+        self.threads = set[Thread]()
+        self.changed = Condition()  # of all these
         self.deadlines = deque[tuple[float, Future]]()
         self.timer: asyncio.TimerHandle | None = None
+        self.relief: asyncio.TimerHandle | None = None  # the next check for threads that wait
         self.held = 0  # rewards not answered yet
         self.open = True
-        self.threads = [Thread(target=self.work, name=f"afterglow-rewards-{n}", daemon=True) for n in range(THREADS)]
 
     def start(self) -> None:
         self.loop = asyncio.get_running_loop()
-        for thread in self.threads:
-            thread.start()
+        with self.changed:
+            for _ in range(THREADS):
+                self.add_thread()
+
+    def add_thread(self) -> None:
+        thread = Thread(target=self.work, name="afterglow-rewards", daemon=True)
+        self.threads.add(thread)
+        thread.start()
 
     def put(self, experiment: Experiment, batch: Batch) -> Future:
         """A future of the receipt, resolved once the batch is durable."""
@@ -69,6 +82,8 @@ class RewardWriter:
             self.waiting.setdefault(experiment, []).append(Waiting(experiment, batch, future))
             if experiment not in self.writing:
                 self.changed.notify()
+            if self.relief is None:
+                self.relief = self.loop.call_later(MOMENT, self.relieve)
         self.deadlines.append((self.loop.time() + self.patience, future))
         if self.timer is None:
             self.timer = self.loop.call_later(self.patience / LOOKS, self.look)
@@ -83,31 +98,65 @@ class RewardWriter:
                 future.set_exception(Problem("too-slow"))
         self.timer = self.loop.call_later(self.patience / LOOKS, self.look) if deadlines else None
 
+    def relieve(self) -> None:
+        """Start threads in place of those that wait, if there is work for them; check again while any rewards wait."""
+        with self.changed:
+            if any(True for _ in self.free()):
+                missing = THREADS - (len(self.threads) - self.stuck())
+                for _ in range(min(missing, MOST - len(self.threads))):
+                    self.add_thread()
+            self.relief = self.loop.call_later(MOMENT, self.relieve) if self.waiting else None
+
+    def stuck(self) -> int:
+        """How many threads have been committing for longer than a moment."""
+        before = monotonic() - MOMENT
+        return sum(began < before for began in self.writing.values())
+
+    def free(self) -> Iterator[Experiment]:
+        """Experiments that have rewards, and that a thread may write to."""
+        full = sum(one in self.slow for one in self.writing) >= MOST - THREADS
+        return (one for one in self.waiting if one not in self.writing and not (full and one in self.slow))
+
     def work(self) -> None:
-        """Commit what is waiting, until `close`."""
+        """Commit what is waiting, until `close`, or until there are threads enough without this one."""
         while (found := self.take()) is not None:
             experiment, group = found
             try:
-                answers = commit(experiment, group)
+                self.loop.call_soon_threadsafe(self.answer, group, commit(experiment, group))
             finally:
-                with self.changed:
-                    self.writing.discard(experiment)
-            self.loop.call_soon_threadsafe(self.answer, group, answers)
+                enough = self.written(experiment)
+            if enough:
+                return
+
+    def written(self, experiment: Experiment) -> bool:
+        """Note the end of a commit; whether this thread is no longer needed."""
+        with self.changed:
+            began = self.writing.pop(experiment)
+            if monotonic() - began > MOMENT:
+                self.slow.add(experiment)
+            else:
+                self.slow.discard(experiment)
+            enough = self.open and len(self.threads) - self.stuck() > THREADS
+            if enough:
+                self.threads.discard(current_thread())
+                self.changed.notify()  # another takes what has come for this experiment
+            return enough
 
     def take(self) -> tuple[Experiment, list[Waiting]] | None:
         """All that waits for an experiment that nobody writes to; None if there is nothing left, after `close`."""
         with self.changed:
             while True:
-                free = list(islice((one for one in self.waiting if one not in self.writing), 2))  # others may be many
+                free = list(islice(self.free(), 2))  # others may be many
                 if free:
                     break
                 if not self.open and not self.waiting:
+                    self.threads.discard(current_thread())
                     self.changed.notify_all()
                     return None
                 self.changed.wait()
             if len(free) > 1:
                 self.changed.notify()
-            self.writing.add(free[0])
+            self.writing[free[0]] = monotonic()
             return free[0], self.waiting.pop(free[0])
 
     def answer(self, group: list[Waiting], answers: Sequence[Answer]) -> None:
@@ -127,8 +176,8 @@ class RewardWriter:
         with self.changed:
             self.open = False
             self.changed.notify_all()
-        for thread in self.threads:
-            thread.join(max(0.0, end - monotonic()))
+            while self.threads and (left := end - monotonic()) > 0:
+                self.changed.wait(left)  # every thread notifies when it ends
 
 
 def commit(experiment: Experiment, group: list[Waiting]) -> Sequence[Answer]:
