@@ -24,8 +24,8 @@ from afterglow.errors import AfterglowError, AfterglowWarning
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from testbed.coverage import compile_kernels  # noqa: E402
 from testbed.guard_worlds import DELAYS, TOTALS, GuardWorld, play, player  # noqa: E402
+from testbed.quick_agent import compile_kernels  # noqa: E402
 
 POLICIES = ("thrift-ucb", "trim-ucb", "switchback", "random-turns")
 DOCUMENT = ROOT / "docs" / "guides" / "guards.md"

@@ -23,8 +23,9 @@ from afterglow.errors import AfterglowWarning
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from testbed.coverage import EVERY, CoverageWorld, compile_kernels, play  # noqa: E402
+from testbed.coverage import EVERY, CoverageWorld, play  # noqa: E402
 from testbed.coverage_worlds import OUTSIDE, POWER, STEADY, WORLDS  # noqa: E402
+from testbed.quick_agent import compile_kernels  # noqa: E402
 
 POLICIES = ("thrift-ucb", "thrift-ucb, knowing", "lean-ucb", "trim-ucb", "leak-ucb", "switchback", "random-turns")
 DOCUMENT = ROOT / "docs" / "coverage.md"

@@ -14,11 +14,10 @@ import numpy as np
 
 from afterglow import Agent
 from afterglow.errors import AfterglowError
-from afterglow.estimation import bounds, lingering
-from afterglow.estimation.noise import noise
+from afterglow.estimation.batch_means import Batches, Washed
+from afterglow.estimation.noise import FADED, noise, scatter
 from afterglow.estimation.verdict import is_clear, judge
-from afterglow.policies.thrift import bounds as thrift_bounds
-from afterglow.policies.trim import bounds as trim_bounds
+from testbed.quick_agent import follow, open_hold
 
 EVERY = 10  # steps between two looks
 OFTEN = ("switchback", "random-turns")  # policies whose arms take turns often
@@ -175,14 +174,21 @@ def play(
     arms = agent.arms
     most = agent.window * agent.reward_max  # larger totals are refused
     learned, chosen = -1, 0  # holds that were learned: between them nothing else is recommended
-    for step in range(world.steps):
-        arm = arms.index(agent.select())
-        coming[step : step + window] += rewards[arm, step] * weights
-        agent.update(min(most, max(0.0, world.scale * float(coming[step]))))
-        if (step + 1) % every == 0 and step + 1 < world.steps:
-            if learned != agent._runner.opened or learned < 1:
-                learned, chosen = agent._runner.opened, arms.index(agent.recommend())
-            look(agent, chosen, found, not (unique and best[chosen]), power and not found.clear_at)
+    step = 0
+    while step < world.steps:
+        hold = open_hold(agent)
+        end = step + hold.steps
+        for lag in range(window - 1, -1, -1):  # the earliest pulls first: sums are those of step after step
+            coming[step + lag : end + lag] += rewards[hold.arm, step:end] * weights[lag]
+        totals = [min(most, max(0.0, world.scale * total)) for total in coming[step:end].tolist()]
+        while step < end:
+            stop = min(end, step - step % every + every)
+            follow(agent, hold, totals[step - end :][: stop - step])
+            step = stop
+            if step % every == 0 and step < world.steps:
+                if learned != agent._runner.opened or learned < 1:
+                    learned, chosen = agent._runner.opened, arms.index(agent.recommend())
+                look(agent, chosen, found, not (unique and best[chosen]), power and not found.clear_at)
     conclude(world, agent, laws, found, unique)
     if watch is not None:
         watch(agent, [law.mean for law in laws])
@@ -215,16 +221,30 @@ def ahead(agent: Agent, chosen: int) -> bool:
     That saves most of the time where arms are equal. It isn't so where arms take turns often and noise lingers: then
     what they share cancels out.
     """
-    noises, arms = noise(agent._bounds.batches), agent._bounds.batches.arms
-    if noises is None or not all(washed.steps for washed in arms):
-        return False
+    batches = agent._bounds.batches
+    arms = batches.arms
     best = arms[chosen]
-    for arm, washed in enumerate(arms):
-        gap = best.total / best.steps - washed.total / washed.steps
+    if not all(washed.steps for washed in arms):
+        return False
+    level, least = best.total / best.steps, least_noise(best, batches) / best.steps
+    gaps = [level - washed.total / washed.steps for washed in arms]
+    for arm, (gap, washed) in enumerate(zip(gaps, arms, strict=True)):
+        if arm != chosen and (gap < 0 or gap * gap < 3.99 * (least + least_noise(washed, batches) / washed.steps)):
+            return False  # without the whole estimate of noise, which is larger
+    noises = noise(batches)
+    if noises is None:
+        return False
+    for arm, (gap, washed) in enumerate(zip(gaps, arms, strict=True)):
         error = math.sqrt(noises[arm].value / washed.steps + noises[chosen].value / best.steps)
         if arm != chosen and gap < 2 * error:
             return False
     return True
+
+
+def least_noise(washed: Washed, batches: Batches) -> float:
+    """What the noise of an arm is at least: its own scatter once that counts alone."""
+    squares, freedom = scatter(washed, batches)
+    return squares / freedom if freedom >= FADED else 0.0
 
 
 def conclude(world: CoverageWorld, agent: Agent, laws: list[Law], found: Result, unique: bool) -> None:
@@ -263,21 +283,3 @@ def conclude(world: CoverageWorld, agent: Agent, laws: list[Law], found: Result,
     control = verdict.to_control
     if control is not None and control.low is not None and control.high is not None:
         found.held_control = control.low <= means[chosen] - means[0] <= control.high
-
-
-def compile_kernels() -> None:
-    """Compile what most of the time goes into: the same functions, ten times as fast."""
-    from afterglow.engine.compiling import jitted
-
-    for name in ("klup", "kldown"):
-        compiled = jitted(getattr(bounds, name), {})
-        for module in (bounds, trim_bounds, thrift_bounds):
-            if hasattr(module, name):
-                setattr(module, name, compiled)
-    fit = jitted(lingering.fit_all, {})
-
-    def fit_all(blocks: Any, arms: Any, *rest: Any) -> list[float]:
-        whole = [np.array(blocks, dtype=np.int64), np.array(arms, dtype=np.int64)]
-        return list(fit(*whole, *(np.array(part, dtype=np.float64) for part in rest)))
-
-    setattr(lingering, "fit_all", fit_all)  # noqa: B010

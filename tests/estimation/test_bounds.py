@@ -164,3 +164,35 @@ def test_memory_does_not_grow_and_a_resumed_ledger_goes_on_alike() -> None:
         assert chain.tallies == straight.tallies
         assert chain.owing == straight.owing
         assert len(straight.owing) < len(MEANS)
+
+
+@pytest.mark.parametrize("window", [1, 2, 8])
+@pytest.mark.parametrize("lengths", LENGTHS.values(), ids=LENGTHS)
+def test_steps_that_are_recorded_together_are_those_recorded_one_by_one_to_the_bit(
+    lengths: tuple[int, int], window: int
+) -> None:
+    random, one_by_one, together = Random(window), Bounds(3, window, 0.95), Bounds(3, window, 0.95)
+    plan = arms_at_random(lengths, 400, seed=window)
+    step = 0
+    while step < len(plan):
+        same = next((end for end in range(step, len(plan)) if plan[end] != plan[step]), len(plan))
+        end = random.randint(step + 1, same)
+        totals = [random.random() * window for _ in range(step, end)]
+        adjusted = [total - 0.1 for total in totals]
+        for total, other in zip(totals, adjusted, strict=True):
+            one_by_one.record(plan[step], total, other)
+        together.record_all(plan[step], totals, adjusted)
+        assert together.tallies == one_by_one.tallies
+        assert (together.look, together.owing) == (one_by_one.look, one_by_one.owing)
+        assert together.batches.values() == one_by_one.batches.values()
+        assert [together.interval(arm) for arm in range(3)] == [one_by_one.interval(arm) for arm in range(3)]
+        step = end
+
+
+def test_an_interval_is_computed_again_after_every_change_that_it_depends_on() -> None:
+    kept, plan = Bounds(3, 3, 0.95), arms_at_random((1, 40), 300, seed=5)
+    for step, arm in enumerate(plan):
+        kept.record(arm, 0.5 * (step % 3))
+        fresh = Bounds(3, 3, 0.95)
+        fresh.resume(kept.tallies, kept.current, kept.look)
+        assert [kept.interval(other) for other in range(3)] == [fresh.interval(other) for other in range(3)]

@@ -4,11 +4,13 @@ Fixed seeds: these are regression tests of 30 runs and few looks. docs/coverage.
 """
 
 from dataclasses import replace
+from random import Random
 
 import pytest
 
 from testbed.coverage import CoverageWorld, play
 from testbed.coverage_worlds import DOUBLING, FIVE_PERCENT, OUTSIDE, WORLDS
+from testbed.quick_agent import follow, open_hold
 
 RUNS, EVERY = 30, 30
 NAMED = {world.name: world for world in [*WORLDS, *OUTSIDE]}
@@ -67,3 +69,20 @@ def test_noise_that_lingers_is_seen_and_then_nothing_is_proven() -> None:
     found = [play(world, "trim-ucb", seed, 200) for seed in range(12)]
     assert sum(one.lingers for one in found) >= 10
     assert not any(one.wrong_proven or one.clear for one in found)
+
+
+@pytest.mark.parametrize("policy", ["thrift-ucb, knowing", "lean-ucb", "switchback"])
+@pytest.mark.parametrize("name", ["equal arms, equal noise", "daily season, with its profile"])
+def test_steps_that_are_followed_together_are_those_of_an_agent_one_by_one(name: str, policy: str) -> None:
+    """To the bit: the agents' texts are equal after each stretch."""
+    world = replace(NAMED[name], steps=200)
+    random, plain, quick = Random(3), world.agent(policy, 1), world.agent(policy, 1)
+    while not plain.finished:
+        hold = open_hold(quick)
+        while hold.done < hold.steps:
+            totals = [random.uniform(0.3, 2.0) for _ in range(random.randint(1, hold.steps - hold.done))]
+            for total in totals:
+                plain.select()
+                plain.update(total)
+            follow(quick, hold, totals)
+            assert quick.to_json() == plain.to_json()

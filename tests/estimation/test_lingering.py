@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from afterglow.estimation.lingering import fit, local, weigh
+from afterglow.estimation.lingering import fit_all, local, weigh
 
 
 def dense(
@@ -40,11 +40,25 @@ def test_means_and_likelihood_are_those_of_dense_matrices(scale: float, variance
         means = np.array([chance.gauss(0, 1) for _ in range(40)])
         rates = [chance.uniform(0.5, 2) for _ in range(arms_tried)]
         correlation = math.exp(-1 / theta) if theta else 0.0
-        found = fit(blocks, arms, steps, means.tolist(), rates, arms_tried, scale, variance, correlation)
+        found = fit_all(blocks, arms, steps, means.tolist(), rates, [scale], [variance], [correlation])
         logs, centre, covariances = dense(blocks, arms, steps, means, rates, scale, variance, correlation)
         assert found[0] == pytest.approx(logs, rel=1e-8)
         assert found[1 : arms_tried + 1] == pytest.approx(centre, rel=1e-7)
         assert found[arms_tried + 1 :] == pytest.approx(covariances.ravel(), rel=1e-6, abs=1e-12)
+
+
+def test_kinds_of_noise_that_are_solved_together_are_those_solved_one_by_one_to_the_bit() -> None:
+    """What kinds share is computed once, also where scales and correlations come back in another order."""
+    chance = random.Random(8)
+    kinds = [(1.3, 0.0, 0.0), (0.7, 0.5, 0.5), (0.7, 2.0, 0.5), (0.7, 2.0, 0.9), (1.3, 2.0, 0.9), (0.7, 0.0, 0.0)]
+    for arms_tried in (1, 3):
+        blocks = sorted(chance.choices(range(30), k=40))
+        arms = [i % arms_tried for i in range(40)]
+        steps, means = [chance.randint(1, 9) for _ in blocks], [chance.gauss(0, 1) for _ in blocks]
+        known = (blocks, arms, steps, means, [chance.uniform(0.5, 2) for _ in range(arms_tried)])
+        together = fit_all(*known, *([kind[part] for kind in kinds] for part in range(3)))
+        alone = [fit_all(*known, [scale], [variance], [fade]) for scale, variance, fade in kinds]
+        assert together == [value for found in alone for value in found]
 
 
 def cells(drift: float, seed: int) -> tuple[list[int], list[int], list[float], list[float]]:

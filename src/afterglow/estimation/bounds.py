@@ -36,6 +36,7 @@ mixture is that of Blum & Kalai (Universal Portfolios With and Without Transacti
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from afterglow.estimation.batch_means import Batches
@@ -44,6 +45,8 @@ from afterglow.policies.terms import kldown, klup
 VERSION = 1  # of what is computed here and in bounds_with_gaps; a change needs another number
 FIRST_LOOK = 8
 LATER_LOOKS = 1.5
+Interval = tuple[float, float]
+Claim = tuple[int, float, int, float, float]
 
 
 @dataclass(slots=True)
@@ -80,6 +83,7 @@ class Bounds:
         self.owing: list[Tally] = []  # arms whose tail is open, the earliest first
         self.level = math.log(2 * arms / (1 - confidence))
         self.batches = Batches(arms, window, season)
+        self.known: dict[int, tuple[Interval, list[Claim], Interval]] = {}  # by arm: what its last interval was made of
 
     def record(self, arm: int, total: float, adjusted: float | None = None) -> None:
         """Count one step: the arm played and the total seen; `adjusted` joins the batches in its place."""
@@ -98,8 +102,45 @@ class Bounds:
             tally.washed_steps += 1
             self.wash(arm, total if adjusted is None else adjusted)
         if tally.age == self.look:
-            tally.floor, tally.ceiling = self.interval(arm)
-            self.look = self.late + math.ceil(LATER_LOOKS * (tally.age - self.late))
+            self.look_now(arm, tally)
+
+    def record_all(self, arm: int, totals: Sequence[float], adjusted: Sequence[float] | None = None) -> None:
+        """`record` steps of one arm that follow each other: the same numbers in a fraction of the time."""
+        joined = totals if adjusted is None else adjusted
+        tally, done, count = self.tallies[arm], 0, len(totals)
+        if count and (arm != self.current or self.owing or tally.age < self.late):  # each of the first steps by itself
+            head = self.late - (0 if arm != self.current else tally.age)
+            tails = self.late if arm != self.current else max((self.late - one.gap for one in self.owing), default=0)
+            done = min(count, max(1, head, tails))
+            for total, other in zip(totals[:done], joined[:done], strict=True):
+                self.record(arm, total, other)
+        while done < count:
+            end = count if self.look <= tally.age else min(count, done + self.look - tally.age)
+            self.extend(arm, tally, totals[done:end], joined[done:end])
+            done = end
+
+    def extend(self, arm: int, tally: Tally, totals: Sequence[float], joined: Sequence[float]) -> None:
+        """Count washed steps of the run in play, when no tail is open; a look is due at the last of them at most."""
+        seen, washed = tally.seen, tally.washed
+        for total in totals:
+            seen += total
+            washed += total
+        tally.seen, tally.washed = seen, washed
+        tally.pulls += len(totals)
+        tally.age += len(totals)
+        tally.washed_steps += len(totals)
+        self.wash_all(arm, joined)
+        if tally.age == self.look:
+            self.look_now(arm, tally)
+
+    def look_now(self, arm: int, tally: Tally) -> None:
+        """Keep the bounds of the run in play, and say when it is looked at next."""
+        tally.floor, tally.ceiling = self.interval(arm)
+        self.look = self.late + math.ceil(LATER_LOOKS * (tally.age - self.late))
+
+    def wash_all(self, arm: int, totals: Sequence[float]) -> None:
+        """Count totals to which only the arm's own pulls paid."""
+        self.batches.add_all(arm, totals)
 
     def wash(self, arm: int, total: float) -> None:
         """Count a total to which only the arm's own pulls paid."""
@@ -137,7 +178,7 @@ class Bounds:
         ended = [tally for arm, tally in enumerate(tallies) if arm != current and tally.age and tally.gap < self.late]
         self.owing = sorted(ended, key=lambda tally: -tally.gap)
 
-    def claims(self, arm: int) -> list[tuple[int, float, int, float, float]]:
+    def claims(self, arm: int) -> list[Claim]:
         """(pulls, least, settled, most, level) for the arm's history and for its last run.
 
         All `pulls` brought at least `least`, the first `settled` of them at most `most`; the mean differs from
@@ -153,13 +194,18 @@ class Bounds:
             (tally.age, tally.seen - entered, tally.age - owing, tally.seen + left, self.level + share),
         ]
 
-    def interval(self, arm: int) -> tuple[float, float]:
+    def interval(self, arm: int) -> Interval:
         """Bounds on the mean reward of a pull: the best of history, last run and earlier looks."""
-        low, high = self.tallies[arm].floor, self.tallies[arm].ceiling
-        for pulls, least, settled, most, level in self.claims(arm):
+        low, high = kept = self.tallies[arm].floor, self.tallies[arm].ceiling
+        claims = self.claims(arm)
+        known = self.known.get(arm)
+        if known is not None and known[0] == kept and known[1] == claims:
+            return known[2]
+        for pulls, least, settled, most, level in claims:
             low = max(low, kldown(least, pulls, level + math.log(pulls + 1)))
             if settled > 0:
                 high = min(high, klup(most, settled, level + math.log(settled + 1)))
+        self.known[arm] = (kept, claims, (low, high))
         return low, high
 
     def mean(self, arm: int) -> float:

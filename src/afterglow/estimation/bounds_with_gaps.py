@@ -11,7 +11,7 @@ window less one:
   owed then counts in full, $w$, and what comes after is a new run whose head is taken off as always.
 """
 
-from afterglow.estimation.bounds import Bounds, Tally
+from afterglow.estimation.bounds import Bounds, Claim, Tally
 
 NEVER = -1
 
@@ -63,7 +63,7 @@ class BoundsWithGaps(Bounds):
         self.current = -1
         self.batches.end()
 
-    def claims(self, arm: int) -> list[tuple[int, float, int, float, float]]:
+    def claims(self, arm: int) -> list[Claim]:
         history, run = super().claims(arm)
         recent = self.lost[arm]
         everything = recent + self.lost_before[arm]

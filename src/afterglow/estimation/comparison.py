@@ -27,6 +27,7 @@ from typing import ClassVar
 from afterglow.estimation.batch_means import Batches
 from afterglow.estimation.lingering import Mixture, weigh
 from afterglow.estimation.noise import ENOUGH, NoiseVariance, noise
+from afterglow.estimation.timeline import BlockCells
 
 ROOT = math.sqrt(0.5)
 HALVINGS = 40
@@ -237,12 +238,19 @@ def compare_some(
     early = max(2.0 * batches.size, (horizon or 0) / (EARLY * len(steps)))
     mixture = None
     if noises is not None:
-        every = zip(cells.blocks, cells.arms, cells.steps, cells.totals, strict=True)
-        kept = [cell for cell in every if places[cell[1]] >= 0]
-        mixture = weigh(
-            [block for block, _, _, _ in kept], [places[arm] for _, arm, _, _ in kept], [n for _, _, n, _ in kept],
-            [total / count for _, _, count, total in kept], [noises[arm].value for arm in tried], cells.span,
-        )  # fmt: skip
+        if places != tuple(range(len(steps))):
+            cells = only(cells, places)
+        means = [total / count for total, count in zip(cells.totals, cells.steps, strict=True)]
+        rates = [noises[arm].value for arm in tried]
+        mixture = weigh(cells.blocks, cells.arms, cells.steps, means, rates, cells.span)
     return Comparison(
         steps, None if noises is None else tuple(noises), places, mixture, cells.span, batches.window, float(early)
     )
+
+
+def only(cells: BlockCells, places: Sequence[int]) -> BlockCells:
+    """The cells of the arms that have places, by these."""
+    every = zip(cells.blocks, cells.arms, cells.steps, cells.totals, strict=True)
+    kept = [(block, places[arm], steps, total) for block, arm, steps, total in every if places[arm] >= 0]
+    lists = ([cell[0] for cell in kept], [cell[1] for cell in kept], [cell[2] for cell in kept])
+    return BlockCells(cells.span, cells.clock, cells.arm, *lists, [cell[3] for cell in kept])

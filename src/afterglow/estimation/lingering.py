@@ -23,6 +23,7 @@ equations take time in proportion to the number of cells (`take_out`).
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 FAST = ((-0.4, 8), (-0.2, 14), (0, 20), (0.3, 14), (0.7, 8), (1.5, 5), (3, 3), (6, 3), (12, 2), (24, 1.5), (48, 1.5))
 SLOW = 0.2  # prior of the slow family; that of each lambda in the other one is in proportion to the second number above
@@ -32,6 +33,7 @@ SPANS = (1.5, 6.0, 24.0)  # theta, in blocks
 SIZES = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # sigma, in terms of the noise of one block
 PRIOR_PAIRS = 3.0  # that vary as all batches do
 LEAST = 0.01
+KEPT = 8  # mixtures
 NEGLIGIBLE = 1e-6  # weight below which a member is left out
 
 
@@ -63,7 +65,19 @@ def weigh(
     blocks: Sequence[int], arms: Sequence[int], steps: Sequence[float], means: Sequence[float], rates: Sequence[float],
     span: float,
 ) -> Mixture:  # fmt: skip
-    """The mixture for these cells; `rates` are the variances per step of arms 0, 1, ..., all of which have cells."""
+    """The mixture for these cells; `rates` are the variances per step of arms 0, 1, ..., all of which have cells.
+
+    The last ones are kept: a page, its differences and a webhook ask for the same.
+    """
+    return weighed(tuple(blocks), tuple(arms), tuple(steps), tuple(means), tuple(rates), span)
+
+
+@lru_cache(KEPT)
+def weighed(
+    blocks: Sequence[int], arms: Sequence[int], steps: Sequence[float], means: Sequence[float], rates: Sequence[float],
+    span: float,
+) -> Mixture:  # fmt: skip
+    """What `weigh` gives."""
     count = len(rates)
     level = sum(n * y for n, y in zip(steps, means, strict=True)) / sum(steps)
     centred = [y - level for y in means]
@@ -115,34 +129,81 @@ def fit_all(
     blocks: Sequence[int], arms: Sequence[int], steps: Sequence[float], means: Sequence[float], rates: Sequence[float],
     scales: Sequence[float], variances: Sequence[float], correlations: Sequence[float],
 ) -> list[float]:  # fmt: skip
-    """`fit` for each kind of noise, one after the other."""
-    found = [0.0]
+    """Log likelihood, means of the arms, and their covariances row by row, for each kind of noise in turn.
+
+    Kinds that follow each other share what depends on the scale alone, and on the correlation alone.
+    """
+    count = len(rates)
+    place = rows_of(blocks)
+    found, sums, sides, precisions, fades = [0.0], [0.0], [0.0], [0.0], [0.0]
+    logs, scale, correlation = 0.0, -1.0, -1.0
     for kind in range(len(scales)):
-        found.extend(
-            fit(blocks, arms, steps, means, rates, len(rates), scales[kind], variances[kind], correlations[kind])
-        )
+        if scales[kind] != scale:
+            scale = scales[kind]
+            sums, logs = normal_equations(arms, steps, means, rates, scale)
+            precisions, sides = by_rows(place, arms, steps, means, rates, scale)
+        if variances[kind] == 0.0:
+            found.extend(unrelated(sums, count, logs))
+            continue
+        if correlations[kind] != correlation:
+            correlation = correlations[kind]
+            fades = fading(place, blocks, correlation)
+        less = sums[:]
+        more = take_out(less, place, precisions, sides, fades, count + 1, variances[kind])
+        found.extend(solved(less, count, logs + more))
     return found[1:]
 
 
-def fit(
-    blocks: Sequence[int], arms: Sequence[int], steps: Sequence[float], means: Sequence[float], rates: Sequence[float],
-    count: int, scale: float, variance: float, correlation: float,
-) -> list[float]:  # fmt: skip
-    """Log likelihood, means of the arms, and their covariances row by row, for one kind of noise."""
+def normal_equations(
+    arms: Sequence[int], steps: Sequence[float], means: Sequence[float], rates: Sequence[float], scale: float
+) -> tuple[list[float], float]:
+    """The lower half of the normal equations, indicators of the arms and then the totals, and the log determinant."""
+    count = len(rates)
     wide = count + 1
-    sums = [0.0] * (wide * wide)  # normal equations, lower half: indicators of the arms, then the totals
+    sums = [0.0] * (wide * wide)
     logs = 0.0
-    for i in range(len(blocks)):
+    for i in range(len(arms)):
         arm = arms[i]
         spread = scale * rates[arm] / steps[i]
         logs += math.log(spread)
         sums[arm * wide + arm] += 1.0 / spread
         sums[count * wide + arm] += means[i] / spread
         sums[count * wide + count] += means[i] * means[i] / spread
-    if variance == 0.0:
-        return unrelated(sums, count, logs)
-    logs += take_out(sums, blocks, arms, steps, means, rates, count, scale, variance, correlation)
-    return solved(sums, count, logs)
+    return sums, logs
+
+
+def rows_of(blocks: Sequence[int]) -> list[int]:
+    """The number of each cell's block among those that have cells."""
+    place = [0] * len(blocks)
+    for i in range(1, len(blocks)):
+        place[i] = place[i - 1] + (1 if blocks[i] != blocks[i - 1] else 0)
+    return place
+
+
+def by_rows(
+    place: Sequence[int], arms: Sequence[int], steps: Sequence[float], means: Sequence[float], rates: Sequence[float],
+    scale: float,
+) -> tuple[list[float], list[float]]:  # fmt: skip
+    """The precisions of cells, 1/D, and Z' 1/D times the indicators and the totals."""
+    count = len(rates)
+    wide = count + 1
+    precisions = [0.0] * len(place)
+    sides = [0.0] * ((place[-1] + 1) * wide)
+    for i in range(len(place)):
+        precision = steps[i] / (scale * rates[arms[i]])
+        precisions[i] = precision
+        sides[place[i] * wide + arms[i]] += precision
+        sides[place[i] * wide + count] += precision * means[i]
+    return precisions, sides
+
+
+def fading(place: Sequence[int], blocks: Sequence[int], correlation: float) -> list[float]:
+    """For each cell that begins a row, what is left of the lingering part of the row before."""
+    fades = [0.0] * len(place)
+    for i in range(1, len(place)):
+        if place[i] != place[i - 1]:
+            fades[i] = correlation ** (blocks[i] - blocks[i - 1])
+    return fades
 
 
 def unrelated(sums: list[float], count: int, logs: float) -> list[float]:
@@ -162,39 +223,29 @@ def unrelated(sums: list[float], count: int, logs: float) -> list[float]:
 
 
 def take_out(
-    sums: list[float], blocks: Sequence[int], arms: Sequence[int], steps: Sequence[float], means: Sequence[float],
-    rates: Sequence[float], count: int, scale: float, variance: float, correlation: float,
+    sums: list[float], place: Sequence[int], precisions: Sequence[float], sides: list[float], fades: Sequence[float],
+    wide: int, variance: float,
 ) -> float:  # fmt: skip
     """Take the lingering part out of the normal equations; what it adds to the log of the determinant.
 
     With D the variances of cells, Z their blocks and S the covariance of the lingering part, the inverse of
     D + Z S Z' is 1/D - 1/D Z (1/S + Z' 1/D Z)^-1 Z' 1/D, and the matrix in the middle has three diagonals.
     """
-    wide = count + 1
-    rows = 0
-    place = [0] * len(blocks)
-    for i in range(1, len(blocks)):
-        rows += 1 if blocks[i] != blocks[i - 1] else 0
-        place[i] = rows
-    rows += 1
+    rows = place[-1] + 1
     middle = [0.0] * rows
     beside = [0.0] * rows  # with the row before
-    sides = [0.0] * (rows * wide)  # Z' 1/D times the indicators and the totals
     middle[0] = 1.0 / variance
     logs = rows * math.log(variance)
-    for i in range(len(blocks)):
+    for i in range(len(place)):
         row = place[i]
         if i > 0 and row != place[i - 1]:
-            fade = correlation ** (blocks[i] - blocks[i - 1])
+            fade = fades[i]
             fresh = 1.0 - fade * fade
             logs += math.log(fresh)
             beside[row] = -fade / (fresh * variance)
             middle[row] += 1.0 / (fresh * variance)
             middle[row - 1] += fade * fade / (fresh * variance)
-        precision = steps[i] / (scale * rates[arms[i]])
-        middle[row] += precision
-        sides[row * wide + arms[i]] += precision
-        sides[row * wide + count] += precision * means[i]
+        middle[row] += precisions[i]
     found = sides[:]
     for row in range(1, rows):  # elimination, then substitution backwards
         factor = beside[row] / middle[row - 1]

@@ -157,16 +157,19 @@ def is_whole(settings: Settings, state: State, block: int) -> bool:
 def best(settings: Settings, state: State) -> int:
     """The arm of largest mean over whole blocks; before there is one, over its turns. A tie goes to the lowest."""
     arms = settings.arms
+    blocks = min(settings.blocks, state.block + 1)  # that have begun
     done = 0
-    for block in range(settings.blocks):
-        done += 1 if is_whole(settings, state, block) else 0
+    whole = [False] * blocks
+    for block in range(blocks):
+        whole[block] = is_whole(settings, state, block)
+        done += 1 if whole[block] else 0
     chosen = 0
     top = -math.inf
     for arm in range(arms):
         total = 0.0
         turns = 0
-        for block in range(settings.blocks):
-            if is_whole(settings, state, block) if done > 0 else state.counts[block * arms + arm] > 0:
+        for block in range(blocks):
+            if whole[block] if done > 0 else state.counts[block * arms + arm] > 0:
                 total += state.means[block * arms + arm]
                 turns += 1
         if turns > 0 and total / turns > top:

@@ -2,6 +2,7 @@
 expected reward, given all that happened before, is its mean."""
 
 import math
+from itertools import groupby
 
 import numpy as np
 
@@ -43,13 +44,16 @@ def proved(
         )
         return None, [None] * len(recorded.names)
     bounds_, starts = BoundsWithGaps(len(recorded.names), window, confidence), 1
-    for arm, total in zip(recorded.arm.tolist(), totals.tolist(), strict=True):
+    steps = zip(recorded.arm.tolist(), totals.tolist(), strict=True)
+    for (arm, lost), stretch in groupby(steps, key=lambda step: (step[0], math.isnan(step[1]))):
+        seen = [total for _, total in stretch]
         if arm < 0:
             starts += bounds_.current >= 0
             bounds_.interrupt()
-        elif math.isnan(total):
-            bounds_.lose(arm)
+        elif lost:
+            for _ in seen:
+                bounds_.lose(arm)
         else:
-            bounds_.record(arm, total)
+            bounds_.record_all(arm, seen)
     found = estimates.read(bounds_, recorded.names, window, reward_max, confidence, starts)
     return found.alarm, [None if one.contradiction else (one.low, one.high) for one in found]

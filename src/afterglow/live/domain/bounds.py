@@ -9,6 +9,7 @@ steps that were learned, `replay` computes the bounds again.
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from afterglow import records
@@ -34,6 +35,10 @@ class ExperimentBounds(BoundsWithGaps):
         self.fresh.append(total)
         if self.guarded is not None:
             self.guarded.wash()
+
+    def wash_all(self, arm: int, totals: Sequence[float]) -> None:
+        for total in totals:
+            self.wash(arm, total)
 
     def leave_out(self) -> None:
         self.fresh.append(None)
