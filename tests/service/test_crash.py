@@ -11,8 +11,8 @@ from testbed.quick_disk import quick_folder
 from testbed.service import Serving, command
 from testbed.storm import Storm, killed_again_and_again
 
-KILLS = 10  # on each store; bench/kills.py has hundreds
-DATABASE_KILLS = 5
+KILLS = 6  # on each store; bench/kills.py has hundreds
+DATABASE_KILLS = 3
 
 
 def test_kill_9_at_random_moments_loses_and_doubles_nothing(address: str) -> None:
@@ -51,7 +51,7 @@ def test_a_backup_under_load_has_all_that_was_acknowledged_before_it(address: st
         copy = Path(folder) / "copy.db"
         with Serving(address) as serving:
             with Storm(6, [serving], "by-hand", clients=3, operators=1) as storm:
-                storm.wait(500)
+                storm.wait(200)
                 before = sum(client.sent for client in storm.clients)
                 command("backup", address, str(copy))
                 assert "all as logged" in command("verify", address).stdout

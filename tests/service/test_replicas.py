@@ -13,11 +13,11 @@ import psycopg
 import pytest
 
 from testbed.postgres import server
-from testbed.service import Serving, command
+from testbed.service import START, Serving, command
 from testbed.storm import Storm, paged
 from testbed.storm_clients import VARIANTS
 
-BOUNDARIES = 60
+BOUNDARIES = 30
 HOLD_UP = 30.0  # seconds
 SILENCE = 3.0  # seconds; PostgreSQL ends the transaction of a frozen one after 5
 HELD = """
@@ -66,7 +66,7 @@ def closed_by_both(storm: Storm) -> set[int]:
 
 
 def test_sixteen_clients_meet_one_decision_in_every_step_whichever_replica_they_ask(replicas: list[Serving]) -> None:
-    with Storm(1, replicas, "by-clock", clients=16, step_seconds=0.25) as storm:
+    with Storm(1, replicas, "by-clock", clients=16, step_seconds=0.125) as storm:
         storm.wait_until(lambda: storm.step > BOUNDARIES and len(heard_from_both(storm)) > BOUNDARIES // 4)
     figures = storm.check()
     assert figures.steps > BOUNDARIES
@@ -100,10 +100,10 @@ def test_steps_closed_by_both_at_once_are_closed_once_while_orders_race(replicas
 def test_replicas_killed_and_stopped_in_turn_are_covered_by_the_other(replicas: list[Serving]) -> None:
     random = Random(3)
     with Storm(3, replicas, "by-clock", clients=4, operators=2, step_seconds=0.5) as storm:
-        for number, serving in enumerate(replicas * 2):
+        for number, serving in enumerate(replicas):
             storm.wait(100)
             Event().wait(random.uniform(0.0, 0.3))
-            if number < 2:
+            if number == 0:
                 serving.kill()
             else:
                 assert serving.stop() == 0
@@ -117,13 +117,15 @@ def test_replicas_killed_and_stopped_in_turn_are_covered_by_the_other(replicas: 
 def freeze_in_a_transaction(serving: Serving) -> None:
     """Stop its process at a moment when it holds the lock of an experiment."""
     assert serving.process is not None
+    random, end = Random(5), monotonic() + START
     with psycopg.connect(serving.db, autocommit=True) as base:
-        for _ in range(1000):
+        while monotonic() < end:
             serving.process.send_signal(signal.SIGSTOP)
             held = base.execute(HELD).fetchall()
             if held and Event().wait(0.1) is False and base.execute(HELD).fetchall() == held:
                 return
             serving.process.send_signal(signal.SIGCONT)
+            Event().wait(random.uniform(0.0, 0.02))  # so that it goes on, however busy the machine is
     raise AssertionError("it never held a lock")
 
 

@@ -18,7 +18,7 @@ from schemathesis.generation import GenerationMode
 from testbed.quick_disk import quick_folder
 from testbed.service import Serving
 
-EXAMPLES = 12  # of each call, each way
+EXAMPLES = 8  # of each call, each way
 TAGS = (
     "live",
     "experiments",
