@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -9,6 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match, Router
+from starlette.types import Scope
 
 from afterglow.errors import AfterglowError
 from afterglow.service import dashboard
@@ -40,8 +42,10 @@ def application(service: Service) -> Middleware:
         finally:
             await service.stop()
 
-    others: Any = Router([], redirect_slashes=False, default=api(service), lifespan=lifespan)
-    return Middleware(FastRoutes(service, others), service.authenticator, service.settings, service.metrics)
+    routed = api(service)
+    others: Any = Router([], redirect_slashes=False, default=routed, lifespan=lifespan)
+    inner = FastRoutes(service, others)
+    return Middleware(inner, service.authenticator, service.settings, service.metrics, partial(has_route, routed))
 
 
 def api(service: Service) -> FastAPI:
@@ -65,8 +69,21 @@ def api(service: Service) -> FastAPI:
         return Response(text, media_type="application/json")
 
     made.state.dashboard = dashboard.dashboard_of(service)
-    made.router.routes.extend([*docs.routes(described), *dashboard.routes(made.state.dashboard)])
+    made.state.bar = partial(dashboard.bar, made.state.dashboard)
+    made.router.routes.extend([*docs.routes(described, made.state.bar), *dashboard.routes(made.state.dashboard)])
     return made
+
+
+def has_route(routed: FastAPI, scope: Scope) -> bool:
+    """Whether there is anything at an address."""
+    return FastRoutes.call_at(scope["path"]) is not None or bool(routes_at(routed, scope))
+
+
+def routes_at(routed: FastAPI, scope: Scope) -> list[Any]:
+    """All routes of a path, for whatever methods."""
+    asked = {**scope, "path_params": {}}
+    routes = [*routed.routes, *(route for router in ROUTERS for route in router.routes)]
+    return [route for route in routes if route.matches(asked)[0] is not Match.NONE]
 
 
 async def refused(request: Request, error: Any) -> Response:
@@ -87,9 +104,7 @@ async def refused(request: Request, error: Any) -> Response:
 
 def allowed(request: Request) -> str:
     """All methods of a path, over all routes."""
-    scope = {**request.scope, "path_params": {}}
-    routes = [*request.app.routes, *(route for router in ROUTERS for route in router.routes)]
-    found = [route for route in routes if route.matches(scope)[0] is not Match.NONE]
+    found = routes_at(request.app, request.scope)
     return ", ".join(sorted({method for route in found for method in getattr(route, "methods", None) or ()}))
 
 

@@ -50,10 +50,11 @@ class EventVerdicts:
         began = monotonic()
         only_known = event.kind == "close" and began < self.rested
         try:
-            found = self.experiments.get(name).verdict_after(event.seq, only_known)
+            experiment = self.experiments.get(name)
+            found = experiment.verdict_after(event.seq, only_known)
         except Exception:  # an experiment that can't be used still has events
             return None
         if not only_known:
             ended = monotonic()
             self.rested = ended + (ended - began) * (1 / SHARE - 1)
-        return None if found is None else verdict_view(found)
+        return None if found is None else verdict_view(found, experiment.spec)

@@ -1,7 +1,7 @@
 """JSON views of experiments, steps, events, estimates and explanations."""
 
 import math
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,6 +11,7 @@ from afterglow.estimation.differences import Difference
 from afterglow.estimation.estimates import Estimates
 from afterglow.estimation.panel import PanelEstimates
 from afterglow.estimation.randomisation import Test
+from afterglow.estimation.sentences import says_nothing
 from afterglow.estimation.verdict import Verdict, Versus
 from afterglow.live.domain.limits import LATEST
 from afterglow.live.domain.spec import Spec
@@ -39,15 +40,16 @@ def seconds_of(text: str, name: str = "starts") -> float:
     return seconds
 
 
+TOO_WIDE = "its interval contains every difference that reward_max allows"
 LAZY = ("judge", "examine", "watch")  # functions that make what a status has
 
 
-def status_view(status: Status) -> dict[str, Any]:
+def status_view(status: Status, spec: Spec) -> dict[str, Any]:
     plain = {one.name: getattr(status, one.name) for one in fields(status) if one.name not in LAZY}
     return (
         plain
         | {"status": status.status, "leader": status.leader}
-        | {"disabled": list(status.disabled), "verdict": verdict_view(status.verdict)}
+        | {"disabled": list(status.disabled), "verdict": verdict_view(status.verdict, spec)}
         | {"test": None if status.test is None else exact_test_view(status.test)}
         | {"guards": [asdict(one) for one in status.guards]}
         | {"units": [asdict(one) for one in status.units]}
@@ -60,10 +62,12 @@ def exact_test_view(test: Test) -> dict[str, Any]:
     return test.to_dict() | {"pairs": pairs}
 
 
-def verdict_view(verdict: Verdict) -> dict[str, Any]:
+def verdict_view(verdict: Verdict, spec: Spec) -> dict[str, Any]:
     made = verdict.to_dict()
     for name in ("to_control", "to_runner_up"):
         row = getattr(verdict, name)
+        if row is not None and not spec.units and says_nothing(row, spec.reward_max):
+            row = replace(row, mean=None, low=None, high=None, percent=None, missing=TOO_WIDE)
         made[name] = None if row is None else versus_view(row)
     return made | {"assumes": list(verdict.assumes)}
 
@@ -83,7 +87,7 @@ def difference_view(one: Difference) -> dict[str, Any]:
 
 def experiment_view(experiment: live.Experiment) -> dict[str, Any]:
     """The experiment as it was created, with its status."""
-    return settings_view(experiment.spec) | {"status": status_view(experiment.status())}
+    return settings_view(experiment.spec) | {"status": status_view(experiment.status(), experiment.spec)}
 
 
 def settings_view(spec: Spec) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from time import monotonic
 import httpx
 import pytest
 
+from afterglow.policies.registry import DEFAULT, named, names
 from support.browser.visitor import START, Page, Visitor
 from testbed.service import Serving, command
 
@@ -142,6 +143,43 @@ def test_a_mistyped_address_is_a_page_for_browsers_and_a_document_for_programs(v
     assert visitor.answer.status_code == 404
     assert "there is nothing at /experimnets" in visitor.page.text.lower()
     assert visitor.client.get("/experimnets").headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize("path", ["/v1/nothing", "/v1/experiments/shipping/nothing", "/ofrep/v1/nothing"])
+def test_a_mistyped_address_of_a_call_is_the_same_page_and_needs_no_token(
+    serving: Serving, visitor: Visitor, path: str
+) -> None:
+    visitor.sign_in(serving.token).read(path, Accept="text/html,*/*")
+    assert visitor.answer.status_code == 404
+    assert f"there is nothing at {path}" in visitor.page.text.lower()
+    assert "/tokens" in visitor.page.links
+    program = visitor.client.get(path)
+    assert (program.status_code, program.headers["content-type"]) == (401, "application/problem+json")
+    for known in ("/v1/experiments", "/v1/experiments/shipping/current", "/v1/experiments/shipping/rewards"):
+        assert visitor.client.get(known, headers={"Accept": "text/html"}).status_code == 401
+
+
+def test_the_pages_about_the_api_have_the_navigation_of_whoever_reads_them(serving: Serving, visitor: Visitor) -> None:
+    for path in ("/docs", "/problems/overloaded"):
+        signed_out = visitor.read(path)
+        assert "/new" not in signed_out.links
+        assert not signed_out.forms
+    visitor.sign_in(serving.token)
+    for path in ("/docs", "/problems/overloaded"):
+        signed_in = visitor.read(path)
+        assert {"/", "/new", "/plan", "/tokens", "/docs"} <= set(signed_in.links)
+        assert [form.action for form in signed_in.forms] == ["/sign-out"]
+    visitor.read("/docs")
+    visitor.send("/sign-out")
+    assert "/new" not in visitor.read("/docs").links
+
+
+def test_the_form_has_recommended_policies_first_and_all_others_after_them(serving: Serving, visitor: Visitor) -> None:
+    groups = visitor.sign_in(serving.token).read("/new").soup.select("#policy optgroup")
+    assert [group["label"] for group in groups] == ["Recommended", "Others"]
+    first, others = ([str(one["value"]) for one in group.select("option")] for group in groups)
+    assert first[0] == DEFAULT
+    assert sorted(first + others) == sorted(name for name in names() if not named(name).privileged)
 
 
 def test_nobody_is_led_to_another_site(serving: Serving, visitor: Visitor) -> None:

@@ -36,7 +36,7 @@ def endpoint_of(command: Command) -> Any:
 
         def done(experiment: Experiment) -> dict[str, Any]:
             experiment.command(command.name, by=call.token.actor(), **given)
-            return status_view(experiment.status())
+            return status_view(experiment.status(), experiment.spec)
 
         return await call.ask(done)
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.resources import files
 from typing import Any
 
@@ -19,6 +19,7 @@ POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none';
 HEADERS = {"Content-Security-Policy": POLICY, "Referrer-Policy": "same-origin", "Cache-Control": "no-cache"}
 STYLE = files(__package__).joinpath("templates", "docs.css").read_bytes()
 JSON = "application/json"
+PLACE = Markup("<!-- navigation -->\n")
 
 
 def with_code(text: str) -> Markup:
@@ -34,15 +35,18 @@ PAGES.filters["code"] = with_code
 PAGES.globals["asset"] = address
 
 
-def routes(document: dict[str, Any]) -> list[Route]:
-    """The pages, rendered once."""
+Bar = Callable[[Request], str]  # the navigation of the dashboard, as its visitor may use it
+
+
+def routes(document: dict[str, Any], bar: Bar) -> list[Route]:
+    """The pages, rendered once but for the navigation."""
     whole = PAGES.get_template("docs.html").render(
         title="Afterglow: HTTP API", kind=None, about=document["info"]["description"].split("\n\n"),
-        groups=list(groups(document)), problems=TABLE,
+        groups=list(groups(document)), problems=TABLE, bar=PLACE,
     )  # fmt: skip
 
     async def docs(request: Request) -> Response:
-        return HTMLResponse(whole, headers=HEADERS)
+        return HTMLResponse(whole.replace(PLACE, bar(request), 1), headers=HEADERS)
 
     async def style(request: Request) -> Response:
         return Response(STYLE, media_type="text/css", headers=HEADERS)
@@ -50,12 +54,12 @@ def routes(document: dict[str, Any]) -> list[Route]:
     return [Route("/docs", docs), Route("/docs/docs.css", style)]
 
 
-def problem_page(slug: str) -> Response:
+def problem_page(slug: str, bar: str) -> Response:
     """What one problem means and what to do."""
     kind = KINDS.get(RENAMED.get(slug, slug))
     if kind is None:
         raise Problem("not-found", f"there is no problem {slug!r}; available: {', '.join(KINDS)}")
-    page = PAGES.get_template("docs.html").render(title=f"{kind.status} {kind.slug}", kind=kind)
+    page = PAGES.get_template("docs.html").render(title=f"{kind.status} {kind.slug}", kind=kind, bar=Markup(bar))
     return HTMLResponse(page, headers=HEADERS)
 
 

@@ -36,7 +36,7 @@ async def estimates(name: str, call: Reads) -> Any:
 )
 async def verdict(name: str, call: Reads) -> Any:
     """The graded answer so far, with what it assumes; `summary` is a paragraph for somebody who has to decide."""
-    return await call.ask(lambda one: verdict_view(one.verdict()) | {"summary": one.summary()})
+    return await call.ask(lambda one: verdict_view(one.verdict(), one.spec) | {"summary": one.summary()})
 
 
 @router.get(

@@ -28,6 +28,7 @@ from afterglow.service.views import current_view
 BATCH = 1000
 MOST = 2**63 - 1  # of a step
 BEFORE = "/v1/experiments/"
+FAST = frozenset({"current", "rewards"})
 JSON = (b"content-type", b"application/json")
 REWARD_FIELDS, OPTIONAL = ("key", "amount"), ("step", "metric", "unit")
 QUOTED = tuple(f'"{name}"'.encode() for name in (*REWARD_FIELDS, *OPTIONAL))
@@ -221,12 +222,19 @@ class FastRoutes:
         self.others = others
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path = scope.get("path", "")
-        if path.startswith(BEFORE):
-            name, _, call = path[len(BEFORE) :].partition("/")
-            found = self.calls.get(call)
-            if found is not None and name:
-                scope["path_params"], scope["endpoint"] = {"name": name}, found
-                await found(scope, receive, send)
-                return
-        await self.others(scope, receive, send)
+        called = self.call_at(scope.get("path", ""))
+        if called is None:
+            await self.others(scope, receive, send)
+            return
+        name, call = called
+        found = self.calls[call]
+        scope["path_params"], scope["endpoint"] = {"name": name}, found
+        await found(scope, receive, send)
+
+    @staticmethod
+    def call_at(path: str) -> tuple[str, str] | None:
+        """Experiment and call of an address; None if it is of other routes."""
+        if not path.startswith(BEFORE):
+            return None
+        name, _, call = path[len(BEFORE) :].partition("/")
+        return (name, call) if name and call in FAST else None

@@ -80,5 +80,5 @@ async def read_metrics(request: Request) -> Response:
     response_class=HTMLResponse,
     responses=PAGE | answers("not-found"),
 )
-async def explain_problem(slug: str) -> Any:
-    return problem_page(slug)
+async def explain_problem(slug: str, request: Request) -> Any:
+    return problem_page(slug, request.app.state.bar(request))

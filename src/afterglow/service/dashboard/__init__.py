@@ -8,7 +8,7 @@ from starlette.routing import BaseRoute, Route
 
 from afterglow.service.auth.sessions import Sessions
 from afterglow.service.dashboard.assets import asset
-from afterglow.service.dashboard.middleware import Page, problem_for_browsers, protected
+from afterglow.service.dashboard.middleware import Page, bar, problem_for_browsers, protected
 from afterglow.service.dashboard.pages.audit import audit_page
 from afterglow.service.dashboard.pages.commands import command_page
 from afterglow.service.dashboard.pages.create import create_page
@@ -24,7 +24,7 @@ from afterglow.service.dashboard.pages.webhooks import delete_page, test_page, w
 from afterglow.service.dashboard.visit import Dashboard
 from afterglow.service.service import Service
 
-__all__ = ["dashboard_of", "problem_for_browsers", "routes"]
+__all__ = ["bar", "dashboard_of", "problem_for_browsers", "routes"]
 
 READ, SEND = ["GET"], ["POST"]
 PAGES: tuple[tuple[str, Page, str | None, list[str]], ...] = (

@@ -131,10 +131,18 @@ def problem_for_browsers(dashboard: Dashboard, request: Request, problem: Proble
     """A problem as a page, if a browser requested one; None for other clients."""
     if request.method != "GET" or "text/html" not in request.headers.get("accept", ""):
         return None
-    signed_in = not dashboard.auth or has_session_id(dashboard, request)  # known without the database
-    return problem_page(
-        visit_of(dashboard, request, {}) if signed_in else Visit(dashboard, request, None, "", {}), problem
-    )
+    return problem_page(quick_visit(dashboard, request), problem)
+
+
+def quick_visit(dashboard: Dashboard, request: Request) -> Visit:
+    """The visit, without the database: of nobody if the session is not known yet."""
+    signed_in = not dashboard.auth or has_session_id(dashboard, request)
+    return visit_of(dashboard, request, {}) if signed_in else Visit(dashboard, request, None, "", {})
+
+
+def bar(dashboard: Dashboard, request: Request) -> str:
+    """The navigation, for pages that are made elsewhere."""
+    return quick_visit(dashboard, request).text("bar.html")
 
 
 def problem_page(visit: Visit, problem: Problem) -> Response:

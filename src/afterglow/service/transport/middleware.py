@@ -1,7 +1,7 @@
 """Outermost ASGI middleware: request ids, authentication, body limits, access log and metrics for every call."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import count
 from secrets import token_hex
 from time import perf_counter
@@ -23,6 +23,7 @@ FORM, FORMS = 1 << 16, 1 << 22  # maximum bytes of a page's form, and of all for
 UPLOAD_PATH = "/plan"  # the page whose form has a file
 UPLOAD, UPLOADS = 4 << 20, 1 << 24  # the same for it
 HEADERS = (
+    b"accept",
     b"authorization",
     b"content-length",
     b"content-type",
@@ -61,9 +62,15 @@ class Middleware:
     """Wraps the whole application."""
 
     def __init__(
-        self, inner: ASGIApp, authenticator: Authenticator, settings: ServiceSettings, metrics: Metrics
+        self,
+        inner: ASGIApp,
+        authenticator: Authenticator,
+        settings: ServiceSettings,
+        metrics: Metrics,
+        has_route: Callable[[Scope], bool],
     ) -> None:
         self.inner = inner
+        self.has_route = has_route
         self.authenticator = authenticator
         self.settings = settings
         self.metrics = metrics
@@ -98,7 +105,7 @@ class Middleware:
     async def pass_on(self, scope: Scope, receive: Receive, send: ResponseSender) -> None:
         path = scope["path"]
         guarded = path.startswith(GUARDED)
-        if guarded or (path == "/metrics" and self.settings.metrics_need_token):
+        if (guarded and not self.astray(scope)) or (path == "/metrics" and self.settings.metrics_need_token):
             scope["token"] = await self.authenticator.enter(scope)
         if scope["method"] not in WRITES:
             await self.inner(scope, receive, send)
@@ -109,6 +116,12 @@ class Middleware:
             await self.inner(scope, body, send)
         finally:
             body.leave()
+
+    def astray(self, scope: Scope) -> bool:
+        """Whether a browser has opened an address at which there is nothing, for which no token is needed."""
+        sent = scope["sent"]
+        browser = scope["method"] == "GET" and b"authorization" not in sent and b"text/html" in sent.get(b"accept", b"")
+        return browser and not self.has_route(scope)
 
     async def refuse(self, scope: Scope, receive: Receive, answer: ResponseSender, problem: Problem) -> None:
         if not answer.status:

@@ -12,7 +12,7 @@ from afterglow.errors import AfterglowError, BadValue, Conflict, argument
 from afterglow.live.domain import limits
 from afterglow.live.domain.arguments import REQUIRED, Argument, Kind
 from afterglow.live.domain.settings_table import BY_NAME, SETTINGS
-from afterglow.policies.registry import WHERE, named
+from afterglow.policies.registry import DEFAULT, WHERE, named
 from afterglow.service.dashboard.forms import decimal_number, seconds_in, whole_number
 from afterglow.service.dashboard.pages.plan import planned_settings
 from afterglow.service.dashboard.prefill import UNITS, settings_of
@@ -20,6 +20,7 @@ from afterglow.service.dashboard.visit import Visit
 
 Typed = Mapping[str, str]
 OWN = {"steps": "clock", "step_length": "1", "step_unit": "hours", "start": "now", "starts": ""}  # no plain fields
+RECOMMENDED = (DEFAULT, "lean-ucb", "random-turns", "switchback", "auto-wash")  # as the guide of policies does
 MADE_OF = {"step_seconds": "step_length"}  # settings that other fields ask for
 
 
@@ -66,7 +67,9 @@ def filled_in(visit: Visit) -> dict[str, str]:
 
 
 def form_page(visit: Visit, typed: Typed, refused: Mapping[str, str]) -> Response:
-    policies = [(name, named(name).summary) for name in WHERE if not named(name).privileged]
+    others = [name for name in WHERE if name not in RECOMMENDED and not named(name).privileged]
+    groups = {"Recommended": RECOMMENDED, "Others": others}
+    policies = [(label, [(name, named(name).summary) for name in names]) for label, names in groups.items()]
     given: dict[str, Any] = {
         "typed": typed, "refused": refused, "policies": policies, "units": list(UNITS), "settings": BY_NAME,
         "filled": bool({"plan", "like"} & visit.request.query_params.keys()),
