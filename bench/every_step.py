@@ -79,7 +79,9 @@ def measure_long(folder: Path) -> Item:
     ]
     rows = [[name, digits(time.cpu * 1e3)] for name, time in ({"trim-ucb": trim} | times).items()]
     note = (
-        "The composite policies hold an arm for 6d - 3 steps on average, at random, and each hold depends on the one "
-        "before: some 17.5 million holds, none of which can be left out."
+        "The composite policies hold an arm for 6d - 3 steps on average, at random, and learn from every hold: some "
+        "17.5 million holds, none of which can be left out. Several holds of one arm can't be drawn at once either: "
+        "each adds its own loss to the arm, and so changes the chances of all arms in the next draw. Only a loss of 0 "
+        "would leave them, and that needs 2d pulls that pay 1 within d steps."
     )
     return Item("long", "A run of T = 1e9 with short holds", figures, ["policy", "ms a run"], rows, [note])

@@ -1,6 +1,7 @@
 """CSV files as people have them."""
 
 import math
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,6 +14,7 @@ from hypothesis import strategies as some
 from afterglow.errors import BadFormat, BadValue
 from afterglow.lab.reading.numbers import plain_values, value
 from afterglow.lab.reading.tables import read_steps, read_totals
+from afterglow.lab.reading.times import moment
 
 START = datetime(2026, 2, 27, 22)
 AMOUNTS = some.integers(-10_000_000, 10_000_000).map(lambda cents: cents / 100)
@@ -317,3 +319,26 @@ def test_columns_of_plain_numbers_are_read_at_once_and_no_others(texts: list[str
     assert plain_values(texts) == numbers
     if numbers is not None:
         assert numbers == [value(text) for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("2026-02-28", datetime(2026, 2, 28)),
+        ("2026-02-28 07:05", datetime(2026, 2, 28, 7, 5)),
+        ("2026-02-28T07:05:09", datetime(2026, 2, 28, 7, 5, 9)),
+        ("2026-02-28 24:00", datetime(2026, 3, 1)),
+        ("٢٠٢٦-02-28", datetime(2026, 2, 28)),
+        ("2026-02-30", None),
+        ("2026-02-28T25:00", None),
+    ],
+)
+def test_plain_iso_times_are_read_as_all_others(
+    text: str, meant: datetime | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moment.cache_clear()
+    assert moment(text) == meant
+    moment.cache_clear()
+    monkeypatch.setattr("afterglow.lab.reading.times.PLAIN", re.compile("(?!)"))  # without the shorter way
+    assert moment(text) == meant
+    moment.cache_clear()

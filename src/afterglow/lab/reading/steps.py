@@ -16,6 +16,7 @@ from afterglow.errors import BadFormat
 from afterglow.lab.reading.text import CellGrid
 
 DAY = 86_400_000_000  # microseconds
+FIRST = datetime(1, 1, 1)
 MOST_STEPS = 10_000_000
 
 
@@ -60,14 +61,18 @@ def by_time(grid: CellGrid, times: Sequence[datetime]) -> RowOrder:
         step = usual(months)
         found = order(grid, months, step, marks)
         return RowOrder(found.rows, 0, "month" if step == 1 else f"{step} months", found.notes)
-    line = wall if usual(spot) >= DAY - DAY // 24 else spot
-    found = order(grid, line, usual(line), marks)
-    return RowOrder(found.rows, 0, timedelta(microseconds=usual(line)), found.notes)
+    length = usual(spot)
+    line = spot
+    if length >= DAY - DAY // 24 and spot is not wall:
+        line, length = wall, usual(wall)
+    found = order(grid, line, length, marks)
+    return RowOrder(found.rows, 0, timedelta(microseconds=length), found.notes)
 
 
 def microseconds(time: datetime) -> int:
     """Since the year 1."""
-    return (time - datetime(1, 1, 1)) // timedelta(microseconds=1)
+    since = time - FIRST
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 
 
 def usual(places: Sequence[int]) -> int:

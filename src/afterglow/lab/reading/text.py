@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from io import StringIO
+from itertools import islice
 from pathlib import Path
 
 from afterglow.errors import BadFormat
@@ -22,6 +23,7 @@ from afterglow.lab.reading.numbers import is_whole
 
 SEPARATORS = {"\t": "tab", ";": "semicolon", "|": "pipe", ",": "comma"}  # a comma is the least sure sign
 MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+LOOKED_AT = 20_000  # rows, to find the separator
 DIGITS = re.compile(r"[-+]?\d+")
 Source = str | Path | bytes | Frame | Columns | Rows
 
@@ -89,10 +91,10 @@ def decode(data: bytes, name: str) -> tuple[str, list[str]]:
 
 
 def separator_of(text: str) -> str:
-    """The separator that splits most rows into the same number of cells; a comma if none does."""
+    """The separator that splits most of the first rows into the same number of cells; a comma if none does."""
     best, most = ",", 0
     for separator in SEPARATORS:
-        widths = Counter(len(row) for row in rows_of(text, separator) if len(row) > 1)
+        widths = Counter(len(row) for row in islice(rows_of(text, separator), LOOKED_AT) if len(row) > 1)
         alike = max(widths.values(), default=0)
         if alike > most:
             best, most = separator, alike
