@@ -6,6 +6,9 @@ PIP_INSTALL := -m pip --quiet --disable-pip-version-check install --no-compile
 LOCK := $(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-annotate --no-header $(UPGRADE)
 
+# What is imported is compiled once, and not by each of the many processes that the tests start.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help run test test-versions check docs build bench install requirements clean

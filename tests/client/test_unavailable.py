@@ -213,6 +213,7 @@ def test_a_database_that_is_away_for_ten_seconds_is_bridged() -> None:
             decision = experiment.decision()
             served.add((decision.variant, decision.fallback))
             problems.add(refused(raw))
+            MOMENT.wait(0.05)
         postgres().start()
         client.flush(timeout=START)
         assert served == {("49", None)}  # the service answers from memory, for `max_age` seconds

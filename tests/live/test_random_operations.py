@@ -384,7 +384,7 @@ class PostgresMachine(Machine):
 
 PATIENT = settings(stateful_step_count=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 TestMachine = Machine.TestCase
-TestMachine.settings = settings(PATIENT, max_examples=100)
+TestMachine.settings = settings(PATIENT, max_examples=60)
 TestPostgresMachine = PostgresMachine.TestCase
 TestPostgresMachine.settings = settings(PATIENT, max_examples=12)
 

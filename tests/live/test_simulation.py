@@ -1,4 +1,4 @@
-"""Thousands of lives of an experiment, with faults at every boundary of a transaction; one seed decides each."""
+"""Hundreds of lives of an experiment, with faults at every boundary of a transaction; one seed decides each."""
 
 import logging
 
@@ -11,7 +11,7 @@ from afterglow.live.reward_keys import Batch, Named
 from afterglow.live.store.contract import Reading, Span
 from testbed.simulation import FAILED, Life, failures
 
-SEEDS, WITH_UNITS = 1500, 500  # `make bench` runs 200,000 of the first
+SEEDS, WITH_UNITS = 600, 200  # `make bench` runs 200,000 of the first
 
 
 @pytest.fixture(autouse=True)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from statistics import median
+from threading import Event
 from time import monotonic
 
 import httpx
@@ -99,6 +100,7 @@ def test_ten_seconds_without_the_database_are_bridged_without_a_restart(database
             assert (
                 refused(http.get(f"{HERE}/current", headers=STRANGER)) == "database-unavailable"
             )  # it can't be looked up
+            Event().wait(0.05)
         database.start()
         insist(http, 200, "GET", "/readyz")
         insist(http, 401, "GET", f"{HERE}/current", headers=STRANGER)
