@@ -96,7 +96,7 @@ class Units:
 
     @property
     def alarm(self) -> bool:
-        """Whether the window was found too short: first slots after a change compare arms otherwise than later ones."""
+        """Whether the window was found too short: first slots after a change show the arm before."""
         return self.policy.alarmed(self.settings, self._runner.state)
 
     def select(self) -> dict[Name, Name]:
