@@ -24,7 +24,7 @@ from afterglow.errors import AfterglowError, BadFormat, BadValue, HorizonReached
 from afterglow.estimation.panel import PanelEstimates, UnitsTest, panel_estimates, replayed_test
 from afterglow.pictures import with_estimates
 from afterglow.policies.panel.state import LEAST_LEVEL
-from afterglow.policies.registry import known_options, merged_options, round_policy
+from afterglow.policies.registry import known_options, merged_options, round_policy, round_version
 from afterglow.policies.rounds import MOST_ARMS, MOST_UNITS, RoundPolicy
 from afterglow.rng import ROUNDS, key
 from afterglow.round_runner import Round, RoundRunner, draw_order
@@ -96,7 +96,7 @@ class Units:
 
     @property
     def alarm(self) -> bool:
-        """Whether the window was found too short: first slots after a change compare arms otherwise than later ones."""
+        """Whether the window was found too short: first slots after a change show the arm before."""
         return self.policy.alarmed(self.settings, self._runner.state)
 
     def select(self) -> dict[Name, Name]:
@@ -187,7 +187,7 @@ class Units:
         try:
             given = {argument_: values[argument_] for argument_ in ARGUMENTS}
             levels = values["levels"] and dict(zip(values["units"], values["levels"], strict=True))
-            policy = round_policy(values["policy"]["name"])
+            policy = round_version(values["policy"]["name"], values["policy"]["version"])
             if policy.version != values["policy"]["version"]:
                 raise BadFormat(
                     f"the text was stored with version {values['policy']['version']} of {policy.name}, this is version "

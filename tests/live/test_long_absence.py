@@ -1,7 +1,4 @@
-"""A week away at steps of a millisecond: 600 million missed steps are one row for every call that goes over steps.
-
-Experiments with units are away for seconds here: their plan goes on round by round while nobody is there.
-"""
+"""A week away at steps of a millisecond: 600 million missed steps are one row for every call that goes over steps."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -34,13 +31,12 @@ def here(tmp_path: Path, clock: Clock) -> Iterator[Experiments]:
 
 def away(experiments: Experiments, clock: Clock, kind: str) -> Experiment:
     """Three steps, a week away, three steps."""
-    long = 3.0 if kind == "units" else float(WEEK)
     made = experiments.create("shop", **ASKED, **KINDS[kind])
     unit = made.spec.units[0] if made.spec.units else None
-    for pause in (0.001, 0.001, long, 0.001, 0.001):
+    for pause in (0.001, 0.001, float(WEEK), 0.001, 0.001):
         made.reward(1.0, unit=unit)
         clock.now += pause
-    assert made.first_decision().step >= 1000 * long
+    assert made.first_decision().step >= 1000 * WEEK
     return made
 
 

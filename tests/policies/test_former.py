@@ -5,12 +5,13 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from afterglow import Agent
 from afterglow.errors import BadFormat
 from afterglow.live.domain.spec import policy_of, specify
-from afterglow.policies.registry import FORMER, is_ours, named, version_of
+from afterglow.policies.registry import FORMER, ROUNDS, any_named, is_ours, round_version, version_of
 
 STORED = Path(__file__).parents[1] / "assets" / "former"
 
@@ -39,11 +40,29 @@ def test_an_agent_stored_with_an_earlier_random_turns_decides_as_it_did(version:
 
 @pytest.mark.parametrize(("name", "version"), FORMER)
 def test_a_former_version_is_ours_and_older_than_the_present_one(name: str, version: int) -> None:
-    former = version_of(name, version)
+    former = round_version(name, version) if name in ROUNDS else version_of(name, version)
     assert (former.name, former.version) == (name, version)
-    assert version < named(name).version
+    assert version < any_named(name).version
     assert is_ours(former)
-    assert is_ours(named(name))
+    assert is_ours(any_named(name))
+
+
+def test_panel_elimination_decides_to_the_bit_as_its_first_version_did() -> None:
+    former, present = round_version("panel-elimination", 1), round_version("panel-elimination", 2)
+    rng = np.random.default_rng(7)
+    for missing in (0.0, 0.1):
+        given = (4, 11, 12, 1_500, [1.0 + unit for unit in range(11)], rng.permutation(11).tolist(), [2, 0, 3, 1])
+        one, other = former.settings(*given), present.settings(*given)
+        was, now = former.start(one), present.start(other)
+        while was.clock < 1_500:
+            known = [one.slot * int(kept) for kept in rng.random(11) >= missing]
+            bodies = [one.slot * (1 + unit) * rng.normal(1 - 0.01 * was.arms[unit], 0.05) for unit in range(11)]
+            former.learn(one, was, one.slot, 0, known, bodies, bodies)
+            present.learn(other, now, one.slot, 0, known, bodies, bodies)
+            assert (was.arms, was.alive, was.arms_left) == (now.arms, now.alive, now.arms_left)
+        assert was.dense_slots == now.dense_slots > 0 if missing else was.dense_slots == 0
+        assert former.difference(one, was, 0, 1, 0.95) == present.difference(other, now, 0, 1, 0.95)
+        assert former.statistic(one, was) == present.statistic(other, now)
 
 
 def test_a_live_experiment_goes_on_with_the_version_it_was_created_with() -> None:

@@ -128,3 +128,34 @@ def test_what_a_round_can_not_be_is_refused(wrong: dict[str, int], sentence: str
     with pytest.raises(BadValue) as refusal:
         policy.settings(**place, levels=[], order=[], labels=[])
     assert sentence in str(refusal.value)
+
+
+def test_slots_that_nobody_has_seen_are_passed_together_as_one_by_one() -> None:
+    for commit in (0, 1_500):
+        settings = policy.settings(3, 5, 12, 3_000, [], [3, 1, 4, 0, 2], [2, 0, 1], {"commit": commit})
+        rng = np.random.default_rng(3)
+        for before, away in ((0, 3), (4, 1), (20, 90), (9, 360)):
+            one, other = policy.start(settings), policy.start(settings)
+            for _ in range(before):
+                bodies = (8 * rng.normal(1, 0.1, 5)).tolist()
+                for state in (one, other):
+                    policy.learn(settings, state, 8, 0, [8] * 5, bodies, bodies)
+            for _ in range(away):
+                policy.learn(settings, one, 8, 0, [0] * 5, [0.0] * 5, [0.0] * 5)
+            policy.learn(settings, other, 8 * away, 0, [0] * 5, [0.0] * 5, [0.0] * 5)
+            assert one == other
+
+
+@pytest.mark.parametrize(("left", "raised"), [(0.0, 0), (0.3, 1)])
+def test_the_alarm_notices_what_is_left_of_the_arm_before(left: float, raised: int) -> None:
+    settings = policy.settings(3, 8, 24, 1_500, [1.0] * 8, range(8), range(3), {"commit": 900})
+    state, rng = policy.start(settings), np.random.default_rng(5)
+    while state.clock < 1_500:
+        first = [state.before[unit] >= 0 and state.age[unit] == settings.washout for unit in range(8)]
+        shown = [
+            (1 - left) * arm + left * before if new else arm
+            for arm, before, new in zip(state.arms, state.before, first, strict=True)
+        ]
+        bodies = [settings.slot * rng.normal(1 - 0.05 * one, 0.01) for one in shown]
+        policy.learn(settings, state, settings.slot, 0, [settings.slot] * 8, bodies, bodies)
+    assert policy.alarmed(settings, state) == bool(raised)

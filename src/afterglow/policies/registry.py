@@ -44,6 +44,7 @@ FORMER = {  # earlier versions, for what was stored with them
     ("random-turns", 1): "former.random_turns_1:policy",
     ("random-turns", 2): "former.random_turns_2:policy",
     ("random-turns", 3): "former.random_turns_3:policy",
+    ("panel-elimination", 1): "former.panel_elimination_1:policy",
 }
 
 
@@ -56,7 +57,11 @@ def is_ours(policy: AnyPolicy) -> bool:
     """Whether it is one of Afterglow's own policies, not one of the same name."""
     if policy.name in WHERE:
         return version_of(policy.name, policy.version) is policy
-    return policy.name in ROUNDS and any_named(policy.name) is policy
+    return (
+        isinstance(policy, RoundPolicy)
+        and policy.name in ROUNDS
+        and round_version(policy.name, policy.version) is policy
+    )
 
 
 def any_named(name: str) -> AnyPolicy:
@@ -81,19 +86,27 @@ def named(name: str) -> Policy[Any, Any]:
         )
     if name not in WHERE:
         raise UnknownName("policy", name, WHERE, "`afterglow policies` lists them")
-    return loaded(WHERE[name])
-
-
-def loaded(where: str) -> Policy[Any, Any]:
-    module, attribute = where.split(":")
-    policy: Policy[Any, Any] = getattr(import_module(f"afterglow.policies.{module}"), attribute)
+    policy: Policy[Any, Any] = loaded(WHERE[name])
     return policy
+
+
+def loaded(where: str) -> Any:
+    module, attribute = where.split(":")
+    return getattr(import_module(f"afterglow.policies.{module}"), attribute)
 
 
 def version_of(name: str, version: int) -> Policy[Any, Any]:
     """The policy as something was stored with: that version if it is kept, else the present one."""
     where = FORMER.get((name, version))
-    return named(name) if where is None else loaded(where)
+    policy: Policy[Any, Any] = named(name) if where is None else loaded(where)
+    return policy
+
+
+def round_version(name: str, version: int) -> RoundPolicy[Any, Any]:
+    """The same of a policy that decides for several units."""
+    where = FORMER.get((name, version))
+    policy: RoundPolicy[Any, Any] = round_policy(name) if where is None else loaded(where)
+    return policy
 
 
 def round_policy(policy: object) -> RoundPolicy[Any, Any]:
@@ -108,8 +121,7 @@ def round_policy(policy: object) -> RoundPolicy[Any, Any]:
         )
     if policy not in ROUNDS:
         raise UnknownName("policy", str(policy), ROUNDS, f"those that decide for units are {', '.join(ROUNDS)}")
-    module, attribute = ROUNDS[str(policy)].split(":")
-    found: RoundPolicy[Any, Any] = getattr(import_module(f"afterglow.policies.{module}"), attribute)
+    found: RoundPolicy[Any, Any] = loaded(ROUNDS[str(policy)])
     return found
 
 

@@ -48,7 +48,9 @@ class RoundPolicy(Configurable, Generic[SettingsT, StateT]):
     confidence)` estimates how much better a is than b; `compared(settings, state)`, if there is one, is a function of
     a, b and confidence that gives the same for many pairs, after one fit. `statistic` is the number that the exact test
     compares: it must be the same for arms that are named in another order. `quiet(state)`, if there is one, makes a
-    fresh state leave out what only the alarm needs: replays of the test call it.
+    fresh state leave out what only the alarm needs: replays of the test call it. `unchanged(settings, state)`, if there
+    is one, is a number of steps for which all units stay on their arms, whatever is learned meanwhile; then `learn`
+    takes rounds together of which no total is known: `steps` is a multiple of those of a round, all of `known` 0.
     """
 
     place: ClassVar[tuple[str, ...]] = ("arms", "units", "window", "horizon", "levels", "order", "labels")
@@ -73,6 +75,7 @@ class RoundPolicy(Configurable, Generic[SettingsT, StateT]):
     source: str = ""
     compared: Callable[[SettingsT, StateT], Compared] | None = None
     quiet: Callable[[StateT], None] | None = None
+    unchanged: Callable[[SettingsT, StateT], int] | None = None
 
     def pairs(self, settings: SettingsT, state: StateT) -> Compared:
         """`difference` for many pairs of arms; the state must not change meanwhile."""

@@ -61,8 +61,8 @@ SETTINGS = (
         "reward_max", Kind.NUMBER, "Maximum value of one step's decision, over all the steps in which it arrives.",
         1.0, above=0, most=MOST, note="all that one step's decision can bring, whenever it arrives", initial="",
         label="Maximum value of one step's decision",
-        hint="In your unit, over all the steps in which it arrives: for example, the margin of your best hour. Too "
-        "small raises an alarm, too large makes intervals wide.",
+        hint="In the unit of totals, over all the steps in which it arrives: for example, the margin of your best "
+        "hour. Too small raises an alarm, too large makes intervals wide.",
     ),
     Argument(
         "unit", Kind.TEXT, "Unit of totals, such as `EUR`, for sentences and pages.", None, most=limits.UNIT,

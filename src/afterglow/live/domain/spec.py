@@ -23,7 +23,15 @@ from afterglow.live.domain.settings_table import BY_NAME, SETTINGS, split
 from afterglow.live.domain.units.spec import UNITS_POLICY, levels_of, resolve_rounds
 from afterglow.policies.default import default_policy
 from afterglow.policies.policy import Policy
-from afterglow.policies.registry import WHERE, AnyPolicy, known_options, playable, round_names, round_policy, version_of
+from afterglow.policies.registry import (
+    WHERE,
+    AnyPolicy,
+    known_options,
+    playable,
+    round_names,
+    round_version,
+    version_of,
+)
 from afterglow.policies.rounds import RoundPolicy
 from afterglow.policies.season import seasonal
 
@@ -268,7 +276,7 @@ def read_spec(text: str) -> Spec:
 def round_policy_of(spec: Spec) -> RoundPolicy[Any, Any]:
     """The policy of an experiment with units, if this release still decides as it did."""
     choice("policy", spec.policy, round_names())
-    policy = round_policy(spec.policy)
+    policy = round_version(spec.policy, spec.policy_version)
     refuse_other_version(spec, policy)
     return policy
 

@@ -25,16 +25,15 @@ from collections.abc import Sequence
 
 from afterglow.checks import whole
 from afterglow.errors import TOO_SHORT, BadValue, argument
+from afterglow.policies.panel.alarm import too_short
 from afterglow.policies.panel.report import compared, difference, statistic
-from afterglow.policies.panel.solve import inverse, solve
-from afterglow.policies.panel.state import Settings, State, count_slot, start
-from afterglow.policies.panel.variance import PRIOR, PRIOR_TOLD, degrees, fitted, starting_variance
+from afterglow.policies.panel.solve import inverse
+from afterglow.policies.panel.state import Settings, State, Sums, count_slot, start
+from afterglow.policies.panel.variance import fitted, fitted_wholly
 from afterglow.policies.rounds import LEAST_ARMS, LEAST_UNITS, MOST_ARMS, MOST_UNITS, RoundPolicy
 
 WIDTH = 0.45  # c
 GROWTH = 1.5
-ALARM = 4.0  # standard errors
-UNKNOWN = 1e6  # a spread above it belongs to an arm without counted slots
 LIGHTEST, HEAVIEST = 0.25, 4.0  # weights of units
 
 
@@ -85,7 +84,7 @@ def limited(name: str, value: object, least: int, most: int) -> int:
     return number
 
 
-def next_round(settings: Settings, state: State) -> tuple[int, int]:
+def next_round(settings: Settings, state: Sums) -> tuple[int, int]:
     return settings.slot, 0
 
 
@@ -98,23 +97,64 @@ def learn(
     heads: Sequence[float],
     bodies: Sequence[float],
 ) -> None:
-    state.clock += steps
+    """A slot has ended, or several of which no total is known."""
     if steps < settings.slot:
+        state.clock += steps
         return  # cut short by the horizon
     count_slot(settings, state, known, bodies)
+    slots = steps // settings.slot
+    while slots > 0:
+        part = slots
+        if state.slots_left > 0:
+            part = min(slots, state.slots_left)
+        pass_slots(settings, state, part)
+        slots -= part
+
+
+def pass_slots(settings: Settings, state: State, slots: int) -> None:
+    """Slots have ended, at most those that the stage has left."""
+    state.clock += slots * settings.slot
     for unit in range(settings.units):
-        state.age[unit] += 1
-    state.slots_left -= 1
+        state.age[unit] += slots
+    state.slots_left -= slots
     left = (settings.horizon - state.clock) // settings.slot
-    if state.slots_left <= 0 and left > 0 and state.arms_left > 1:
+    if state.slots_left == 0 and state.arms_left == 1:
+        watch(settings, state)
+    elif state.slots_left <= 0 and left > 0 and state.arms_left > 1:
         end_stage(settings, state, left)
+
+
+def unchanged(settings: Settings, state: State) -> int:
+    """Steps for which all units stay on their arms, whatever is learned meanwhile."""
+    if state.arms_left == 1:
+        return settings.horizon
+    return settings.slot * max(1, state.slots_left)
+
+
+def watch(settings: Settings, state: State) -> None:
+    """The last change is over: it may still show that the window is too short."""
+    if state.alarms == 0:
+        solved, _ = fitted_wholly(settings, state)
+        if too_short(settings, state, solved):
+            state.alarms = 1
 
 
 def end_stage(settings: Settings, state: State, left: int) -> None:
     """Drop what is behind, and move every unit to its next arm."""
-    effects, spreads, variance = fitted(settings, state)
-    if state.alarms == 0 and too_short(settings, state, variance):
+    solved, variance = fitted_wholly(settings, state)
+    if state.alarms == 0 and too_short(settings, state, solved):
         state.alarms = 1
+    was = [arm for arm in state.arms]  # noqa: C416  a copy in plain and compiled code
+    next_stage(settings, state, solved[0], inverse(solved[1], settings.arms, 0), variance, left)
+    for unit in range(settings.units):
+        if state.arms[unit] != was[unit]:
+            state.before[unit] = was[unit]
+
+
+def next_stage(
+    settings: Settings, state: Sums, effects: Sequence[float], spreads: Sequence[float], variance: float, left: int
+) -> None:
+    """Drop what is behind, and deal what is left."""
     lead = leader(state, effects)
     if settings.commit > 0:
         if state.clock >= settings.commit:
@@ -131,7 +171,7 @@ def end_stage(settings: Settings, state: State, left: int) -> None:
         state.slots_left = min(state.slots_left, -((state.clock - settings.commit) // settings.slot))
 
 
-def leader(state: State, effects: Sequence[float]) -> int:
+def leader(state: Sums, effects: Sequence[float]) -> int:
     """The arm in play of largest effect; a tie goes to the first."""
     lead = state.alive[0]
     for place in range(1, state.arms_left):
@@ -141,7 +181,7 @@ def leader(state: State, effects: Sequence[float]) -> int:
 
 
 def drop(
-    settings: Settings, state: State, effects: Sequence[float], spreads: Sequence[float], variance: float, lead: int,
+    settings: Settings, state: Sums, effects: Sequence[float], spreads: Sequence[float], variance: float, lead: int,
     left: int,
 ) -> None:  # fmt: skip
     """Keep the arms that are not behind the leader by more than the radius."""
@@ -160,7 +200,7 @@ def drop(
     state.arms_left = kept
 
 
-def deal(settings: Settings, state: State) -> bool:
+def deal(settings: Settings, state: Sums) -> bool:
     """Move every unit to its next arm; whether any changed."""
     changed = False
     for place in range(settings.units):
@@ -174,35 +214,17 @@ def deal(settings: Settings, state: State) -> bool:
     return changed
 
 
-def too_short(settings: Settings, state: State, variance: float) -> bool:
-    """Whether first slots after a change compare arms otherwise than later slots do."""
-    arms = settings.arms
-    if settings.washout == 0 or degrees(settings, state, 2 * arms) < 4:
-        return False
-    prior = PRIOR_TOLD if settings.told > 0 else PRIOR
-    effects, factor, squares = solve(settings, state, 2 * arms, variance / (prior * prior))
-    spreads = inverse(factor, 2 * arms, arms)
-    noise = (2.0 * starting_variance(settings) + squares) / (2.0 + degrees(settings, state, 2 * arms))
-    for one in range(arms):
-        for other in range(one):
-            spread = spreads[one * arms + one] + spreads[other * arms + other] - 2.0 * spreads[one * arms + other]
-            apart = abs(effects[arms + one] - effects[arms + other])
-            if 0.0 < spread < UNKNOWN and apart > ALARM * math.sqrt(noise * spread):
-                return True
-    return False
-
-
-def recommend(settings: Settings, state: State) -> int:
+def recommend(settings: Settings, state: Sums) -> int:
     """The arm of largest effect among those in play."""
     return leader(state, fitted(settings, state)[0])
 
 
-def alarmed(settings: Settings, state: State) -> bool:
+def alarmed(settings: Settings, state: Sums) -> bool:
     return state.alarms > 0
 
 
-def quiet(state: State) -> None:
-    """As if it had alarmed already: what the alarm needs takes half of the time of a stage's end."""
+def quiet(state: Sums) -> None:
+    """As if it had alarmed already: a replay has no use for it."""
     state.alarms = 1
 
 
@@ -214,4 +236,6 @@ policy = RoundPolicy(
     source="ours, after successive elimination (Even-Dar, Mannor & Mansour 2006)",
     compared=compared,
     quiet=quiet,
+    unchanged=unchanged,
+    version=2,
 )  # fmt: skip

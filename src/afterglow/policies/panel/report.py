@@ -2,13 +2,13 @@
 
 import math
 
-from afterglow.policies.panel.state import Settings, State
+from afterglow.policies.panel.state import Settings, Sums
 from afterglow.policies.panel.variance import degrees, fitted
 from afterglow.policies.rounds import Compared, PanelDifference
 from afterglow.student_t import student_quantile
 
 
-def compared(settings: Settings, state: State) -> Compared:
+def compared(settings: Settings, state: Sums) -> Compared:
     """How much better one arm is than another, as a share of a unit's level.
 
     The counted slots of a run are correlated where rewards of one pull are spread over them. `shown` is the part of
@@ -30,7 +30,7 @@ def compared(settings: Settings, state: State) -> Compared:
     return difference
 
 
-def difference(settings: Settings, state: State, one: int, other: int, confidence: float) -> PanelDifference:
+def difference(settings: Settings, state: Sums, one: int, other: int, confidence: float) -> PanelDifference:
     return compared(settings, state)(one, other, confidence)
 
 
@@ -40,7 +40,7 @@ def between(settings: Settings, inverse: list[float], one: int, other: int) -> f
     return max(0.0, inverse[one * arms + one] + inverse[other * arms + other] - 2.0 * inverse[one * arms + other])
 
 
-def statistic(settings: Settings, state: State) -> float:
+def statistic(settings: Settings, state: Sums) -> float:
     """The largest difference of two arms in standard errors."""
     effects, inverse, variance = fitted(settings, state)
     largest = 0.0

@@ -1,7 +1,8 @@
 """Settings and state of `panel-elimination`, and how a slot enters its sums.
 
-The regression has a column for each arm, one for each unit, and for the window alarm one more for each arm: the first
-counted slot after a change. A slot's own effect is taken out of everything: values and columns are centred at their
+The regression has a column for each arm and one for each unit. For the window alarm there is one more for each arm, its
+remains: in the first counted slot after a change it is 1 for the arm that a unit has left and -1 for the one that it is
+on. A slot's own effect is taken out of everything: values and columns are centred at their
 weighted mean over the units that are counted in it. So the normal matrix is, with weights w and the sum over slots,
 
     S = sum_slots (Z' W Z - g g' / Q),   g = Z' w,   Q = sum of the counted weights.
@@ -36,7 +37,9 @@ class Settings:
 
 
 @dataclass
-class State:
+class Sums:
+    """What the regression and the plan need, without the window alarm's own."""
+
     arms: list[int]  # of each unit
     alive: list[int]  # the arms in play, in the order of labels; the first `arms_left` of it count
     arms_left: int
@@ -51,7 +54,7 @@ class State:
     arm_cells: list[int]  # counted unit-slots of each arm
     arm_runs: list[int]  # times that a unit was put on each arm
     yy: float
-    arm_arm: list[float]  # 2K x 2K: arms, then arms in their first slot after a change
+    arm_arm: list[float]  # 2K x 2K: arms, then their remains
     arm_unit: list[float]  # 2K x M
     arm_value: list[float]  # 2K, columns times values
     unit_weight: list[float]  # M, the diagonal of the units' block
@@ -61,6 +64,11 @@ class State:
     set_sums: list[float]  # SETS, sums of 1/Q
     dense: list[float]  # M x M, of the sets that the table had no room for
     dense_slots: int
+
+
+@dataclass
+class State(Sums):
+    before: list[int]  # the arm that each unit has left; -1 if it had none
 
 
 def start(settings: Settings) -> State:
@@ -76,14 +84,25 @@ def start(settings: Settings) -> State:
         first, list(settings.labels), arms, 0, settings.washout + 1, 0, [0] * units, list(settings.levels), 0, 0, 0,
         [0] * arms, runs, 0.0, [0.0] * (columns * columns), [0.0] * (columns * units), [0.0] * columns,
         [0.0] * units, [0.0] * units, 0, [0.0] * (SETS * units), [0.0] * SETS, [0.0] * (units * units), 0,
+        [-1] * units,
     )  # fmt: skip
 
 
 def count_slot(settings: Settings, state: State, known: Sequence[int], bodies: Sequence[float]) -> None:
     """Add a whole slot: of the units whose totals are known and whose arm has lasted longer than the washout."""
+    weights = [0.0] * settings.units  # 0: not counted
+    values = [0.0] * settings.units
+    total = weigh(settings, state, known, bodies, weights, values)
+    if total > 0.0:
+        add_columns(settings, state, weights, values, total)
+
+
+def weigh(
+    settings: Settings, state: Sums, known: Sequence[int], bodies: Sequence[float], weights: list[float],
+    values: list[float],
+) -> float:  # fmt: skip
+    """Fill in weights and centred values times weights, and add what belongs to units; the sum of weights, or 0."""
     units = settings.units
-    weights = [0.0] * units  # 0: not counted
-    values = [0.0] * units
     count = 0
     total = 0.0
     middle = 0.0
@@ -100,7 +119,7 @@ def count_slot(settings: Settings, state: State, known: Sequence[int], bodies: S
                 total += weight
                 middle += weight * value
     if count < 2:
-        return
+        return 0.0
     middle /= total
     state.cells += count
     state.slots += 1
@@ -113,7 +132,7 @@ def count_slot(settings: Settings, state: State, known: Sequence[int], bodies: S
             state.unit_weight[unit] += weight
             values[unit] = weight * away
     note_set(settings, state, weights, total)
-    add_columns(settings, state, weights, values, total)
+    return total
 
 
 def add_columns(
@@ -131,9 +150,7 @@ def add_columns(
             state.arm_cells[arm] += 1
             kinds += sums[arm] == 0.0
             sums[arm] += weights[unit]
-            if state.age[unit] == settings.washout:
-                sums[arms + arm] += weights[unit]
-                firsts += 1
+            firsts += state.age[unit] == settings.washout
     if kinds == 1 and firsts == 0:
         return
     for unit in range(units):
@@ -141,18 +158,15 @@ def add_columns(
             arm = state.arms[unit]
             state.arm_unit[arm * units + unit] += weights[unit]
             state.arm_value[arm] += values[unit]
-            if state.age[unit] == settings.washout:
-                state.arm_unit[(arms + arm) * units + unit] += weights[unit]
-                state.arm_value[arms + arm] += values[unit]
+            if state.age[unit] == settings.washout and state.before[unit] >= 0:
+                add_remains(settings, state, unit, weights[unit], values[unit], sums)
     for row in range(columns):
-        if sums[row] > 0.0:
-            state.arm_arm[row * columns + row] += sums[row]
-            if row >= arms:
-                state.arm_arm[row * columns + row - arms] += sums[row]
-                state.arm_arm[(row - arms) * columns + row] += sums[row]
+        if sums[row] != 0.0:
+            if row < arms:
+                state.arm_arm[row * columns + row] += sums[row]
             share = sums[row] / total
             for column in range(columns):
-                if sums[column] > 0.0:
+                if sums[column] != 0.0:
                     state.arm_arm[row * columns + column] -= share * sums[column]
             begin = row * units
             for unit in range(units):
@@ -160,7 +174,31 @@ def add_columns(
                     state.arm_unit[begin + unit] -= share * weights[unit]
 
 
-def note_set(settings: Settings, state: State, weights: Sequence[float], total: float) -> None:
+def add_remains(
+    settings: Settings, state: State, unit: int, weight: float, value: float, sums: list[float]
+) -> None:  # fmt: skip
+    """Add the remains of a unit's first counted slot after a change; `value` has its weight in it."""
+    arms, units = settings.arms, settings.units
+    columns = 2 * arms
+    arm = state.arms[unit]
+    left, here = arms + state.before[unit], arms + arm
+    sums[left] += weight
+    sums[here] -= weight
+    state.arm_value[left] += value
+    state.arm_value[here] -= value
+    state.arm_unit[left * units + unit] += weight
+    state.arm_unit[here * units + unit] -= weight
+    state.arm_arm[left * columns + arm] += weight
+    state.arm_arm[arm * columns + left] += weight
+    state.arm_arm[here * columns + arm] -= weight
+    state.arm_arm[arm * columns + here] -= weight
+    state.arm_arm[left * columns + left] += weight
+    state.arm_arm[here * columns + here] += weight
+    state.arm_arm[left * columns + here] -= weight
+    state.arm_arm[here * columns + left] -= weight
+
+
+def note_set(settings: Settings, state: Sums, weights: Sequence[float], total: float) -> None:
     """Note which units were counted together."""
     units = settings.units
     for place in range(state.sets):

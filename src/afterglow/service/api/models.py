@@ -471,7 +471,9 @@ class Explanation(Answered):
     because: Annotated[str, Field(description="The numbers that the policy compared, as a sentence.")]
     index: Annotated[
         dict[str, float | None],
-        Field(description="These numbers by variant; null: not tried yet, or dropped. Amounts are in your unit."),
+        Field(
+            description="These numbers by variant; null: not tried yet, or dropped. Amounts are in the unit of totals."
+        ),
     ]
     index_name: Annotated[str, Field(description="What they are called.")]
     index_unit: Annotated[str, Field(description="amount, or share: from 0 to 1; empty without numbers.")]

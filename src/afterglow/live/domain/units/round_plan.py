@@ -2,7 +2,8 @@
 
 Rounds follow each other without gaps: a round lasts as long as the policy asked for, whatever becomes of its steps. A
 step that a unit loses, because it is void or outside the plan, costs the unit its part of that round. Rounds that were
-learned are kept: the exact test at the end replays them.
+learned are kept: the exact test at the end replays them. Rounds that nobody has seen, in which units stayed on their
+variants, are kept as one.
 """
 
 import warnings
@@ -62,10 +63,19 @@ class RoundPlan:
             self.current(step, left)
             now = runner.round
             assert now is not None
+            if now.done == 0:
+                now.steps = max(now.steps, self.passed(now.steps, count))
             part = min(count, now.steps - now.done)
             now.lost, now.done = [1] * self.units, now.done + part - 1
             self.count(runner.take([None] * self.units, range(self.units)))
             count, step, left = count - part, step + part, left - part
+
+    def passed(self, steps: int, count: int) -> int:
+        """The steps of all rounds within `count` steps that begin with the present variants, as one round."""
+        runner = self.runner
+        if runner is None or runner.policy.unchanged is None:
+            return 0
+        return min(count, runner.policy.unchanged(runner.settings, runner.state)) // steps * steps
 
     def count(self, ended: Round | None) -> None:
         if ended is not None:
