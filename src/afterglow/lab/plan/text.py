@@ -12,6 +12,7 @@ from afterglow.lab.plan.scenario import Scenario
 from afterglow.lab.plan.trials import Candidate, Trial
 from afterglow.lab.rendering.durations import lasting, steps_lasting
 from afterglow.lab.rendering.rounding import amount, whole_percent
+from afterglow.policies.default import IN_SEASON
 
 LETTERS = 26  # arms beyond these are numbers
 NAME = "my-experiment"  # placeholder for the name of a live experiment
@@ -83,10 +84,13 @@ def why_season(chosen: Trial, others: Sequence[Trial], unit: float, step_seconds
 
     rest = "".join(f"; {named(each)}: {whole_percent(each.found)} and {amount(each.lost * unit)}" for each in others)
     close = any(each.found >= chosen.found and each.lost <= chosen.lost for each in others)
+    end = "; about as good, and longer cycles are preferred" if close else ""
+    if chosen.candidate.name == IN_SEASON and any(each.lost < chosen.lost for each in others):
+        end = f"; {IN_SEASON} learns level and season while it runs, the others trust that they stay as they were"
     way = f"{'taking out' if chosen.told else 'counting'} {named(chosen)}"
     return (
         f"{way} finds the best arm in {whole_percent(chosen.found)} of runs and loses "
-        f"{amount(chosen.lost * unit)}{rest}{'; about as good, and longer cycles are preferred' if close else ''}"
+        f"{amount(chosen.lost * unit)}{rest}{end}"
     )
 
 
