@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from afterglow import Agent, live
+from afterglow.cli.plan_output import started
 from afterglow.lab.history.estimate import estimate
 from afterglow.lab.plan.alignment import Alignment, preferred, too_long, ways
 from afterglow.lab.plan.grades import pairs_of
@@ -56,6 +57,15 @@ def test_a_profile_is_told_where_whole_days_mislead_and_whole_weeks_are_few(tmp_
         assert (experiment.spec.step_ms, experiment.spec.profile) == (3_600_000, tuple(found.profile))
         assert experiment.spec.profile_from_ms == 1000 * (monday + timedelta(weeks=8)).timestamp()
     assert found.profile_from == (monday + timedelta(weeks=8)).timestamp()
+    lines = dict(started(found))
+    assert [code.count(str(found.profile)[1:-1]) for code in lines.values()] == [1, 0, 0, 0]  # its numbers, once
+    names: dict[str, object] = {"Agent": Agent}
+    exec(lines["first"], names)
+    exec(f"agent = {lines['in Python']}", names)
+    assert names["agent"].expected.profile == tuple(found.profile)  # type: ignore[attr-defined]
+    assert lines["live"].split(".create(")[1] == lines["client"].split(".create(")[1]
+    assert lines["client"].startswith('Client("http://127.0.0.1:8321", token).create("my-experiment", variants=["A"')
+    assert "profile=profile" in lines["client"]
     assert found.noise_range is not None
     low, value, high = found.noise_range
     assert low < value < found.noise < high
@@ -113,7 +123,8 @@ def test_the_noise_to_plan_with_leaves_quiet_hours_quiet() -> None:
         assert lacks == pytest.approx(0, abs=1e-3)
         assert values == pytest.approx(times * np.array(plain))
     values, lacks = noise_of(rest, 6, 25, 3 * shown, False)  # twice what there was, and the rest is added
-    assert (values, lacks) == (pytest.approx(2 * np.array(plain)), pytest.approx(math.sqrt(5) * shown))
+    assert values == pytest.approx(2 * np.array(plain))
+    assert lacks == pytest.approx(math.sqrt(5) * shown)
     assert noise_of(rest, 6, 25, 0.5 * shown, True)[0] == pytest.approx(0.5 * np.array(plain))
     assert noise_of((0.0,) * 600, 6, 25, 1.0, False) == ((0.0,) * 600, 1.0)
 

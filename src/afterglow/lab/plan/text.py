@@ -16,6 +16,7 @@ from afterglow.policies.default import IN_SEASON
 
 LETTERS = 26  # arms beyond these are numbers
 NAME = "my-experiment"  # placeholder for the name of a live experiment
+LIVE = 'live.open("experiments.db")'  # where it is stored
 
 
 def answer(verdict: str, scenario: Scenario, chosen: Trial) -> str:
@@ -172,7 +173,7 @@ def agent_of(scenario: Scenario, used: Candidate) -> str:
 def live_of(scenario: Scenario, used: Candidate, schedule: Mapping[str, float] | None = None) -> str:
     """Python code for a live experiment with the same settings, and with the schedule that its profile is for."""
     given = arguments({"variants": names(scenario.arms)} | place(scenario, used) | dict(schedule or {}))
-    return f'live.open("experiments.db").create("{NAME}", {given})'
+    return f'{LIVE}.create("{NAME}", {given})'
 
 
 def names(arms: int) -> list[str]:
