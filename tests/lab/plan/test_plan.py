@@ -200,7 +200,9 @@ def test_the_agent_of_a_history_takes_totals_as_they_are(day: list[float], daily
     found = daily
     agent: Agent = eval(found.agent, {"Agent": Agent})
     assert (agent.season, agent.reward_max) == (12, found.reward_max)
-    assert agent.options["noise"] * agent.reward_max == pytest.approx(found.noise, rel=0.01)
+    assert agent.policy.name == "random-turns"
+    other = next(each for each in found.candidates if each.policy == "thrift-ucb")
+    assert other.settings["noise"] * agent.reward_max == pytest.approx(found.noise, rel=0.01)
     for total in day:
         agent.select()
         agent.update(total)

@@ -2,7 +2,8 @@
 
 Holds of whole weeks are not affected by weekends, but a short experiment has few of them; holds of whole days are more
 numerous, but weekends are distributed unevenly over the arms. A policy that is told the profile of the week needs no
-whole cycles, and has the error of the profile instead. Simulation shows which is best.
+whole cycles, and has the error of the profile instead. Simulation shows which is best. `random-turns`, which learns the
+season while it runs, is kept unless another promises much more (`rule`).
 """
 
 import math
@@ -10,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from afterglow.errors import TOO_SHORT, BadValue
-from afterglow.lab.plan.rule import EARNING, KNOWING, SURE, Rule, decide
+from afterglow.lab.plan.rule import EARNING, KNOWING, SURE, Rule, decide, learns_demand, promises_much_more
 from afterglow.lab.plan.scenario import Scenario
 from afterglow.lab.plan.schedules import schedules
 from afterglow.lab.plan.trials import Effort, Trial, candidates, fits_scenario, fitted, trial
@@ -75,10 +76,15 @@ def too_long(scenario: Scenario) -> list[str]:
 def preferred(alignments: list[Alignment], purpose: str = EARNING) -> Alignment:
     """The one with the smallest loss among those that find the best arm most often; ties go to longer cycles.
 
-    For knowing, the one whose exact test calls the best arm most often.
+    The one that learns demand while it runs stays unless others promise much more. For knowing, the one whose exact
+    test calls the best arm most often.
     """
     if purpose == KNOWING and any(each.chosen.tested is not None for each in alignments):
         return max(alignments, key=lambda each: each.chosen.power or 0.0)
+    steady = next((each for each in alignments if learns_demand(each.chosen, each.scenario)), None)
+    if steady is not None:
+        more = [each for each in alignments if promises_much_more(each.chosen, steady.chosen, each.scenario)]
+        alignments = more or [steady]
     enough = min(SURE, max(each.chosen.found for each in alignments) - SLACK)
     fit = [each for each in alignments if each.chosen.found >= enough]
     best = fit[0]  # the longest

@@ -12,9 +12,11 @@ from afterglow.lab.plan.scenario import Scenario
 from afterglow.lab.plan.trials import Candidate, Trial
 from afterglow.lab.rendering.durations import lasting, steps_lasting
 from afterglow.lab.rendering.rounding import amount, whole_percent
+from afterglow.policies.default import IN_SEASON
 
 LETTERS = 26  # arms beyond these are numbers
 NAME = "my-experiment"  # placeholder for the name of a live experiment
+LIVE = 'live.open("experiments.db")'  # where it is stored
 
 
 def answer(verdict: str, scenario: Scenario, chosen: Trial) -> str:
@@ -83,10 +85,13 @@ def why_season(chosen: Trial, others: Sequence[Trial], unit: float, step_seconds
 
     rest = "".join(f"; {named(each)}: {whole_percent(each.found)} and {amount(each.lost * unit)}" for each in others)
     close = any(each.found >= chosen.found and each.lost <= chosen.lost for each in others)
+    end = "; about as good, and longer cycles are preferred" if close else ""
+    if chosen.candidate.name == IN_SEASON and any(each.lost < chosen.lost for each in others):
+        end = f"; {IN_SEASON} learns level and season while it runs, the others trust that they stay as they were"
     way = f"{'taking out' if chosen.told else 'counting'} {named(chosen)}"
     return (
         f"{way} finds the best arm in {whole_percent(chosen.found)} of runs and loses "
-        f"{amount(chosen.lost * unit)}{rest}{'; about as good, and longer cycles are preferred' if close else ''}"
+        f"{amount(chosen.lost * unit)}{rest}{end}"
     )
 
 
@@ -168,7 +173,7 @@ def agent_of(scenario: Scenario, used: Candidate) -> str:
 def live_of(scenario: Scenario, used: Candidate, schedule: Mapping[str, float] | None = None) -> str:
     """Python code for a live experiment with the same settings, and with the schedule that its profile is for."""
     given = arguments({"variants": names(scenario.arms)} | place(scenario, used) | dict(schedule or {}))
-    return f'live.open("experiments.db").create("{NAME}", {given})'
+    return f'{LIVE}.create("{NAME}", {given})'
 
 
 def names(arms: int) -> list[str]:

@@ -1,9 +1,10 @@
 """Load a user's policy from a Python file."""
 
 import sys
+from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from afterglow.errors import AfterglowError, BadFormat, BadValue
@@ -36,12 +37,19 @@ def file_of(policy: AnyPolicy) -> str:
     return path.name if path.suffix == ".py" and path.is_file() else f"{policy.name}.py"
 
 
+class FromSource(SourceFileLoader):
+    """Reads the file every time: Python's cache takes an edit of the same second and size for no edit."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
 def load(path: Path) -> ModuleType:
     """A file as a module; it can import other files of its folder."""
     if not path.is_file():
         sentence = f"no file {str(path)!r}; give the path of a Python file with a `policy`"
         raise BadValue(sentence, kind="unreadable-file", field="policy")
-    spec = spec_from_file_location(path.stem, path)
+    spec = spec_from_file_location(path.stem, path, loader=FromSource(path.stem, str(path)))
     if spec is None or spec.loader is None:
         raise BadValue(f"{path} can't be loaded as Python", kind="bad-file", field="policy")
     module = module_from_spec(spec)
