@@ -1,10 +1,17 @@
-"""Lives of an experiment on a simulated clock, scheduler and store: in how many of them every promise holds."""
+"""Lives of an experiment on a simulated clock, scheduler and store: in how many of them every promise holds.
 
+python bench/simulation.py [--first SEED] [--seeds COUNT] [--units]    # other seeds than those of the bench
+"""
+
+import argparse
 import logging
 import os
+import sys
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from time import perf_counter
+
+sys.path.append(str(Path(__file__).parents[1]))  # for testbed
 
 from figures import Figure, Item, digits
 from testbed.simulation import failures
@@ -13,18 +20,26 @@ SEEDS = 200_000
 PART = 2000  # seeds that a process takes at a time
 
 
-def part(first: int) -> dict[int, str]:
+def part(seeds: range, units: bool = False) -> dict[int, str]:
     logging.getLogger("afterglow").setLevel(logging.CRITICAL)  # records are lost on purpose
-    return failures(range(first, min(first + PART, SEEDS)))
+    return failures(seeds, units)
 
 
-def measure(folder: Path) -> Item:
-    began, wrong = perf_counter(), dict[int, str]()
+def failed(first: int, count: int, units: bool = False) -> dict[int, str]:
+    """What went wrong, by seed; on all cores."""
+    wrong, end = dict[int, str](), first + count
+    parts = [range(begin, min(begin + PART, end)) for begin in range(first, end, PART)]
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        for found in pool.map(part, range(0, SEEDS, PART)):
+        for found in pool.map(part, parts, [units] * len(parts)):
             wrong |= found
     for seed, what in wrong.items():
         print(f"seed {seed}: {what}; add it to FAILED in testbed/simulation.py")
+    return wrong
+
+
+def measure(folder: Path) -> Item:
+    began = perf_counter()
+    wrong = failed(0, SEEDS)
     seconds = perf_counter() - began
     figures = [Figure("lives in which every promise holds", SEEDS - len(wrong), "", at_least=SEEDS)]
     rows = [[f"{SEEDS:,}", f"{len(wrong):,}", digits(seconds)]]
@@ -36,3 +51,18 @@ def measure(folder: Path) -> Item:
         "record in order."
     )
     return Item("simulation", "Simulated faults", figures, ["lives", "failed", "seconds"], rows, [note])
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description="Play lives of an experiment, one for each seed.")
+    options.add_argument("--first", type=int, default=0, help="the first seed")
+    options.add_argument("--seeds", type=int, default=SEEDS, help="how many seeds")
+    options.add_argument("--units", action="store_true", help="of an experiment with units")
+    asked = options.parse_args()
+    wrong = failed(asked.first, asked.seeds, asked.units)
+    print(f"{asked.seeds:,} lives from seed {asked.first:,} on, {len(wrong):,} failed")
+    sys.exit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main()

@@ -113,6 +113,10 @@ class SimulatedDeliveries(Deliveries):
         self.leading = False
         finished(self.save())
 
+    def is_idle(self) -> bool:
+        """Whether all is delivered and stored."""
+        return not self.behind.get(HOOK.id, True) and not self.unsaved
+
     def look(self) -> None:
         """One round, of which the deliveries are part, not tasks of their own."""
         if not self.behind:

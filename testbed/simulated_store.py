@@ -40,6 +40,10 @@ class Tables:
         made.salts, made.digests, made.sums = self.salts[:], self.digests.copy(), self.sums.copy()
         return made
 
+    def take_over(self, other: "Tables") -> None:
+        """Have what other tables have."""
+        vars(self).update(vars(other.copied()))
+
     # Reading
 
     def head(self) -> Place:

@@ -64,6 +64,7 @@ class Caller(ABC):
         self.seen = dict[int, set[str]]()  # variants by step
         service = storm.services[number % len(storm.services)]
         self.http = service.client()
+        self.again = 0  # calls that were tried more than once
 
     def send(self, method: str, path: str, body: Any = None) -> tuple[httpx.Response, int]:
         """The answer, and how often it was tried."""
@@ -77,6 +78,7 @@ class Caller(ABC):
                 pass
             else:
                 if answer.status_code != 503:
+                    self.again += tries > 1
                     return answer, tries
                 assert int(answer.headers["retry-after"]) > 0
             if not self.storm.up.is_set():

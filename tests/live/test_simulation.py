@@ -1,17 +1,25 @@
-"""Hundreds of lives of an experiment, with faults at every boundary of a transaction; one seed decides each."""
+"""Thousands of lives of an experiment, with faults at every boundary of a transaction; one seed decides each."""
 
+import dataclasses
 import logging
+from collections.abc import Collection, Sequence
 
+import httpx
 import pytest
 
 from afterglow.estimation.guards import Excess, GuardCase
-from afterglow.live import reward_keys
-from afterglow.live.follower import Follower
-from afterglow.live.reward_keys import Batch, Named
-from afterglow.live.store.contract import Reading, Span
+from afterglow.live import follower, reward_keys
+from afterglow.live.domain.log import Record
+from afterglow.live.domain.spec import Spec
+from afterglow.live.follower import Follower, LogEntry
+from afterglow.live.reward_keys import NEVER_SENT, Batch, Named
+from afterglow.live.store.access import HookRow
+from afterglow.live.store.contract import KeptReward, Reading, Span, Writing
+from afterglow.service.background.webhook_delivery import Deliveries, DeliveryLane
+from testbed.simulated_store import Tables
 from testbed.simulation import FAILED, Life, failures
 
-SEEDS, WITH_UNITS = 600, 200  # `make bench` runs 200,000 of the first
+SEEDS, WITH_UNITS, WITH_STOPS = 1300, 400, 300  # each seed decides another life; `make bench` runs 200,000
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +32,7 @@ def test_every_promise_holds_in_every_life() -> None:
 
 
 def test_every_promise_holds_in_every_life_of_an_experiment_with_units() -> None:
-    assert failures(range(WITH_UNITS), units=True) == {}
+    assert failures(range(SEEDS, SEEDS + WITH_UNITS), units=True) == {}
 
 
 def beyond_at_once(case: GuardCase, arm: int) -> bool:
@@ -42,11 +50,12 @@ def test_guards_stop_a_variant_once_whatever_fails(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(GuardCase, "excess", some_excess)
     monkeypatch.setattr(GuardCase, "unseen", lambda case, arm: None)
     monkeypatch.setattr(GuardCase, "plain", lambda case, arm: (case.batches.arms[arm].total, 0.0))
-    lives = [Life(seed) for seed in range(300)]
-    for life in lives:
+    first, stops = SEEDS + WITH_UNITS, 0
+    for seed in range(first, first + WITH_STOPS):
+        life = Life(seed)
         life.run()
-    stops = [sum(one.kind == "guarded" for one in life.base.data["e"].log) for life in lives]
-    assert sum(stops) > 100
+        stops += sum(one.kind == "guarded" for one in life.base.data["e"].log)
+    assert stops > 100
 
 
 def test_a_seed_decides_everything() -> None:
@@ -72,10 +81,56 @@ def count_again(named: Named, oldest: Span) -> Batch:
     return named.batch
 
 
-def test_the_simulation_finds_what_was_wrong_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(Follower, "read_on", follow_by_number_alone)
-        assert failures(range(100))
-    with monkeypatch.context() as patch:
-        patch.setattr(reward_keys, "still_known", count_again)
-        assert failures(range(200))
+store_rewards, known_amounts, take_record = Tables.put_rewards, Tables.amounts, Follower.take
+
+
+def lose_one(self: Tables, span: int, step: int, rewards: Sequence[KeptReward]) -> None:
+    """The last reward of a large group is acknowledged and not stored."""
+    store_rewards(self, span, step, rewards[:-1] if len(rewards) > 2 else rewards)
+
+
+def look_under_the_last_salt(self: Tables, span: int, digests: Collection[bytes]) -> dict[bytes, tuple[int, int]]:
+    """A key that is sent again after a new salt was made is taken for a new one."""
+    return known_amounts(self, span, digests) if span == self.salts[-1].number else {}
+
+
+def take_all_but_voids(self: Follower, record: Record) -> None:
+    """A process that reads of a void doesn't apply it; the one that was asked for it has."""
+    rules = self.rules
+    if record.kind in ("void", "revise"):
+        self.rules = dataclasses.replace(rules, apply=lambda spec, state, kind, body: None)
+    try:
+        take_record(self, record)
+    finally:
+        self.rules = rules
+
+
+def erase_at_once(log: Writing, spec: Spec, step: int, now: int) -> bool:
+    """Keys are erased when their step is sealed."""
+    return log.forget(NEVER_SENT)
+
+
+async def send_once(
+    self: Deliveries, http: httpx.AsyncClient, hook: HookRow, name: str, lane: DeliveryLane, event: LogEntry
+) -> bool:
+    """A webhook that was refused is not sent again."""
+    await self.deliver(http, hook, name, event)
+    return True
+
+
+PLANTED: dict[str, tuple[object, str, object]] = {
+    "replaced records are not noticed": (Follower, "read_on", follow_by_number_alone),
+    "rewards whose keys are erased count again": (reward_keys, "still_known", count_again),
+    "an acknowledged reward is not stored": (Tables, "put_rewards", lose_one),
+    "a retry counts again after a new salt": (Tables, "amounts", look_under_the_last_salt),
+    "a void is not replayed": (Follower, "take", take_all_but_voids),
+    "keys are lost at the seal": (follower, "rotate", erase_at_once),
+    "an event is lost": (Deliveries, "sent", send_once),
+}
+
+
+@pytest.mark.parametrize("units", [False, True], ids=["one total", "units"])
+@pytest.mark.parametrize("fault", PLANTED)
+def test_the_simulation_finds_planted_faults(fault: str, units: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(*PLANTED[fault])
+    assert failures(range(200), units, most=1)

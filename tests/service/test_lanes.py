@@ -23,6 +23,7 @@ from testbed.quick_disk import quick_folder
 from testbed.service import START, Serving, in_thread
 
 STREAMS = 200
+WORKERS = 4
 SHORT = 2.0  # seconds: far below the 10 for which a file's lock is waited for, and enough for a busy machine
 HOURLY = {"name": "hourly", "variants": ["49", "59"], "window": 1, "step_seconds": 3600, "policy": "ucb1"}
 PATH = "/v1/experiments/hourly"
@@ -127,6 +128,31 @@ def test_a_replica_that_is_frozen_in_transactions_holds_up_its_experiments_alone
                 assert not any(one.done() for one in waiting)
                 replica.rollback()
                 assert {one.result().json()["step"] for one in waiting} == {1}
+    server().drop(database)
+
+
+def test_pages_of_experiments_that_are_locked_hold_up_no_others(clock: Clock) -> None:
+    """More calls wait for a frozen replica, which has their locks, than there are worker threads."""
+    database, names = server().fresh(), [f"frozen-{n}" for n in range(3 * WORKERS)]
+    with in_thread(database, clock, workers=WORKERS) as client:
+        for name in [*names, "hourly"]:
+            client.post("/v1/experiments", json=HOURLY | {"name": name}).raise_for_status()
+        with psycopg.connect(database) as replica, ThreadPoolExecutor(2 * len(names)) as callers:
+            replica.execute(f"SELECT pg_advisory_xact_lock({LOCKS}, id::int) FROM experiments WHERE name <> 'hourly'")
+            clock.hours(1)  # the step has ended, and can't be closed
+            frozen = [f"/v1/experiments/{name}" for name in names]
+            waiting = [callers.submit(client.get, f"{path}/estimates") for path in frozen]
+            shown = [callers.submit(client.get, f"{path}/current") for path in frozen]
+            for path in (f"{PATH}/estimates", f"{PATH}/current", f"{PATH}/events", PATH, "/readyz"):
+                answer = client.get(path)
+                assert answer.status_code == 200, (path, answer.text)
+                assert answer.elapsed.total_seconds() < SHORT, path
+            answer = client.post(f"{PATH}/rewards", json={"key": "a", "amount": 1.0})
+            assert (answer.json()["accepted"], answer.json()["step"]) == (1, 1)
+            assert {one.result().json()["step"] for one in shown} == {0}
+            assert not any(one.done() for one in waiting)
+            replica.rollback()
+            assert {one.result().status_code for one in waiting} == {200}
     server().drop(database)
 
 

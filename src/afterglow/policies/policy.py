@@ -88,12 +88,12 @@ class Policy(Configurable, Generic[SettingsT, StateT]):
         self, arms: int, window: int, horizon: int | None = None, options: Mapping[str, Any] | None = None
     ) -> SettingsT:
         """Checked settings for one experiment."""
-        given = dict(options or {})
+        given, known = dict(options or {}), self.parameters()
         for name in given:
-            if name not in self.options():
+            if name not in known or name in self.place:
                 raise self.unknown(name)
         for name, value in zip(PLACE, (arms, window, horizon), strict=True):
-            if name in self.parameters() and value is not None:
+            if name in known and value is not None:
                 given[name] = value
         self.refuse_missing(given)
         return (self.configure or self.Settings)(**given)
