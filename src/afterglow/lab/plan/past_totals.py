@@ -45,9 +45,10 @@ def source_of(history: Past | None, reading: Mapping[str, str] | None) -> dict[s
     """The file of a history and how to read it; None without a file."""
     for name in reading or {}:
         choice("reading", name, READING)
-    if isinstance(history, str | Path):
+    text = isinstance(history, str) and "\n" in history
+    if isinstance(history, str | Path) and not text:
         return {"file": str(history), **(reading or {})}
-    if reading and not is_table(history):
+    if reading and not text and not is_table(history):
         options = ", ".join(argument(name) for name in reading)
         given = argument("history")
         raise BadValue(f"{options} says how to read a history, and there is no file of one; give {given}")
