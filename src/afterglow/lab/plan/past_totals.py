@@ -144,7 +144,12 @@ def time_after(table: Totals) -> float | None:
     """When the step after the last one begins, in seconds since 1970; times without a zone are taken as UTC."""
     if table.times is None or not isinstance(table.step, timedelta):
         return None
-    end = table.times[-1] + table.step
+    try:
+        end = table.times[-1] + table.step
+    except OverflowError:
+        when = f"{table.times[-1]:%Y-%m-%d}"
+        sentence = f"the step after the last one of a history, {when}, must be before the year 10000; correct its times"
+        raise BadValue(sentence, kind="bad-times", field="history") from None
     return (end if end.tzinfo else end.replace(tzinfo=UTC)).timestamp()
 
 

@@ -58,9 +58,9 @@ def load(path: Path) -> ModuleType:
     sys.path.insert(0, str(path.parent.resolve()))
     try:
         spec.loader.exec_module(module)
-    except AfterglowError:
+    except (AfterglowError, KeyboardInterrupt):
         raise
-    except Exception as problem:
+    except BaseException as problem:  # SystemExit too: a file that ends the program is a mistake in the file
         raise BadFormat(f"{path} stops with {type(problem).__name__}: {problem}{line_in(path, problem)}") from problem
     finally:
         sys.path.remove(str(path.parent.resolve()))
