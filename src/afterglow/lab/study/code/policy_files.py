@@ -69,7 +69,7 @@ def load(path: Path) -> ModuleType:
     return module
 
 
-def line_in(path: Path, problem: Exception) -> str:
+def line_in(path: Path, problem: BaseException) -> str:
     """Where in the file it happened, the innermost line of it."""
     line, trace = 0, problem.__traceback__
     while trace is not None:
