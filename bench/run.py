@@ -2,7 +2,7 @@
 
     python bench/run.py [engine | live | ITEM]... [--write-docs]
 
-    engine: step peers hold skip trillion elimination every-step gym long threads start memory units
+    engine: step peers hold skip trillion elimination every-step gym long threads start memory units fit-rows
     live:   current lanes rewards-sqlite rewards-postgres rewards-memory decision million kills
             simulation
 
@@ -25,6 +25,7 @@ sys.path.append(str(Path(__file__).parents[1]))  # for testbed: a service as a p
 import current
 import decision
 import every_step
+import fit_rows
 import kills
 import lanes
 import memory
@@ -62,6 +63,7 @@ ENGINE: dict[str, Callable[[Path], Item]] = {
     "start": start.measure,
     "memory": memory.measure,
     "units": units.measure,
+    "fit-rows": fit_rows.measure,
 }
 LIVE: dict[str, Callable[[Path], Item]] = {
     "current": current.measure,

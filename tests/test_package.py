@@ -5,8 +5,9 @@ import re
 import subprocess
 import sys
 import tomllib
-from importlib.metadata import metadata, packages_distributions, version
+from importlib.metadata import metadata, packages_distributions, requires, version
 from pathlib import Path
+from random import Random
 from zipfile import ZipFile
 
 import pytest
@@ -30,6 +31,37 @@ class CoreOnly:
 
 sys.meta_path.insert(0, CoreOnly())
 """
+
+
+def installed_by(extra: str) -> set[str]:
+    """The modules of what an extra installs, with all that it needs in turn."""
+    found, left = set[str](), list(PROJECT["optional-dependencies"][extra])
+    while left:
+        name = re.split(r"[^\w.-]", left.pop())[0].lower().replace("_", "-")
+        if name not in found:
+            found.add(name)
+            left += [line for line in requires(name) or [] if ";" not in line]
+    owners = packages_distributions()
+    return {module for module, names in owners.items() if found & {name.lower().replace("_", "-") for name in names}}
+
+
+def with_extra(extra: str) -> str:
+    """Code that lets only the modules of an extra be imported."""
+    return CORE_ONLY.replace('- {"afterglow"}', f'- {{"afterglow"}} - {installed_by(extra)!r}')
+
+
+def called(code: str, *arguments: str) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of a command, after `code` was run in the same interpreter."""
+    whole = f"{code}\nfrom afterglow.cli import main\nmain({list(arguments)!r})"
+    done = subprocess.run([sys.executable, "-W", "error", "-c", whole], capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def recorded() -> str:
+    """240 recorded steps of two arms."""
+    draw = Random(1)
+    rows = (f"{step},{'AB'[step // 6 % 2]},{1 + step // 6 % 2 + draw.random():.3f}\n" for step in range(240))
+    return "step,arm,total\n" + "".join(rows)
 
 
 def fresh(code: str) -> str:
@@ -76,11 +108,24 @@ agent.update(0.5)
     assert fresh(CORE_ONLY + code).strip() in {"A", "B", "C"}
 
 
-def test_the_command_says_which_extra_it_needs_when_it_is_missing() -> None:
-    code = CORE_ONLY + "from afterglow.cli import main\nmain()"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    sentence = "the command line needs the 'lab' extra: in a clone of Afterglow, pip install \".[lab]\"\n"
-    assert (done.returncode, done.stdout, done.stderr) == (1, "", sentence)
+@pytest.mark.parametrize(
+    ("extra", "arguments", "sentence"),
+    [
+        (None, [], "the command line needs the 'lab' extra"),
+        (None, ["fit", "steps.csv"], "afterglow fit needs the 'fit' extra"),
+        (None, ["serve"], "afterglow serve needs the 'live' extra"),
+        ("fit", ["simulate", "--horizon", "9", "--window", "1"], "afterglow simulate needs the 'lab' extra"),
+        ("fit", ["fit", "steps.csv", "--out", "page"], "the page of a fit needs the 'lab' extra"),
+        ("fit", ["serve"], "the service needs the 'live' extra"),
+        ("live", ["fit", "steps.csv"], "afterglow fit needs the 'fit' extra"),
+    ],
+)
+def test_a_command_says_which_extra_it_needs_when_it_is_missing(
+    extra: str | None, arguments: list[str], sentence: str
+) -> None:
+    name = sentence.split("'")[1]
+    whole = f'{sentence}: in a clone of Afterglow, pip install ".[{name}]"\n'
+    assert called(CORE_ONLY if extra is None else with_extra(extra), *arguments) == (1, "", whole)
 
 
 def test_nobody_is_told_to_install_the_package_of_that_name_which_is_not_ours() -> None:
@@ -119,15 +164,18 @@ with live.open({str(tmp_path / "experiments.db")!r}) as experiments:
 
 
 def test_recorded_steps_are_fitted_with_numpy_and_scipy_alone() -> None:
-    code = """
-from random import Random
-from afterglow import fit
-draw = Random(1)
-row = lambda step, arm: f"{step},{'AB'[arm]},{1 + arm + draw.random():.3f}"
-rows = "\\n".join(row(step, step // 6 % 2) for step in range(240))
-print(fit("step,arm,total\\n" + rows, window=3, season=1).check.sentence)
-"""
+    code = f"from afterglow import fit\nprint(fit({recorded()!r}, window=3, season=1).check.sentence)"
     assert fresh(CORE_ONLY.replace('- {"afterglow"}', '- {"afterglow", "numpy", "scipy"}') + code)
+
+
+def test_the_command_line_fits_with_the_extra_fit_alone(tmp_path: Path) -> None:
+    file, priors = tmp_path / "steps.csv", tmp_path / "priors.csv"
+    file.write_text(recorded(), encoding="utf-8")
+    asked = ("fit", str(file), "--window", "3", "--season", "1", "--priors", str(priors))
+    code, printed, said = called(with_extra("fit"), *asked)
+    assert (code, said.splitlines()[-1]) == (0, f"priors: {priors}")
+    assert "A - B" in printed
+    assert priors.read_text(encoding="utf-8").startswith("arm,")
 
 
 @pytest.mark.parametrize("extra", ["fit", "lab", "tables", "gym", "live", "dask", "postgres", "all", "dev"])
@@ -179,7 +227,7 @@ def test_development_uses_the_same_pins_as_running() -> None:
 
 
 ROOMS = {
-    "cli": {"lab", "live"}, "client": {"client"}, "engine": {"fit", "lab"},
+    "cli": {"fit", "lab", "live"}, "client": {"client"}, "engine": {"fit", "lab"},
     "lab": {"fit", "lab", "tables", "gym", "dask"},
     "live": {"live", "postgres"}, "service": {"live", "postgres"}, "worlds": {"fit", "lab"},
 }  # fmt: skip # the extras by which each folder may import something

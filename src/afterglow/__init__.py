@@ -42,7 +42,7 @@ def __getattr__(name: str) -> Any:
         try:
             return getattr(import_module(LATER[name]), name)
         except ModuleNotFoundError as missing:
-            raise MissingExtra(f"afterglow.{name}", "lab") from missing
+            raise MissingExtra(f"afterglow.{name}", "fit" if name == "fit" else "lab") from missing
     raise AttributeError(f"module 'afterglow' has no attribute {name!r}")
 
 

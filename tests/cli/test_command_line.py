@@ -138,9 +138,9 @@ def test_a_missing_compiler_is_named_with_its_extra(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "afterglow.engine.simulate", None)
-    monkeypatch.setattr("afterglow.cli.LAB", {"afterglow"})  # stands in for Numba, which is loaded by now
+    monkeypatch.setattr("afterglow.cli.OPTIONAL", {"afterglow"})  # stands in for Numba, which is loaded by now
     assert run(SIMULATE) == 1
-    sentence = f"{MissingExtra('the command line', 'lab')}\n"
+    sentence = f"{MissingExtra('afterglow simulate', 'lab')}\n"
     assert capsys.readouterr() == ("", sentence)
 
 

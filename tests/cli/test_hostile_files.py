@@ -65,6 +65,32 @@ HOSTILE = {
         "table", "\n".join(["step,arm,total", *(f"{step},v{step // 4},1" for step in range(12_000))]).encode(),
     ),
     "is not text; save the table as CSV": ("table", STEPS.encode() + b"\0"),
+    "is not text; save the table as CSV.": ("table", STEPS.encode("utf-32")),
+    "x.csv, row 62, column 'total': 'inf' is no number": ("table", STEPS.encode() + b"\n60,a,inf"),
+    "totals of a fit must be at most 1e+100, the largest is 4e+307; choose a larger unit": (
+        "table", "\n".join([f"{line}{'e307' * (line[0] != 's')}" for line in STEPS.split("\n")]).encode(),
+    ),
+    "the step after the last one of a history, 9999-12-31, must be before the year 10000; correct its times": (
+        "history", "\n".join(["time,total", *(f"9999-{m}-{d:02d},{d}" for m in (10, 12) for d in range(1, 32)),
+                              *(f"9999-11-{d:02d},{d}" for d in range(1, 31))]).encode(),
+    ),
+    "save it as UTF-8": ("world", WORLD.encode("utf-16")),
+    "horizon = nan: horizon must be a whole number of at least 1, got nan": (
+        "study", STUDY.replace("= 20", "= nan").encode(),
+    ),
+    "arms must be at most 100,000 (in a world of a study), got 1e+09": (
+        "study", STUDY.replace("window = 2", "window = 2, arms = 1e9").encode(),
+    ),
+    "a label must have at most 200 characters, all of them printable": (
+        "study", STUDY.replace("'ucb1'", f"{{policy = 'ucb1', label = '{'x' * 100_000}'}}").encode(),
+    ),
+    "name = 'a\\x00b': a name must have at most 100 characters, all of them printable": (
+        "study", (STUDY + 'name = "a\\u0000b"').encode(),
+    ),
+    "name = '../evil': a name must be a text without slashes": ("study", (STUDY + "name = '../evil'").encode()),
+    "stops with SystemExit: 3 (line 1)": ("policy", b"raise SystemExit(3)"),
+    "stops with GeneratorExit: (line 1)": ("policy", b"raise GeneratorExit"),
+    "stops with SyntaxError: source code string cannot contain null bytes": ("policy", b"policy = 1\0"),
 }  # fmt: skip
 
 
@@ -74,10 +100,20 @@ def test_a_hostile_file_is_refused_with_what_is_wrong(
 ) -> None:
     reader, data = given
     path = tmp_path / "x.csv"
-    path.write_bytes(data)
+    (path.with_name("x.csv.py") if reader == "policy" else path).write_bytes(data)
     code, said = answer(called(reader, path), capsys)
     assert code in (1, 2)
-    assert sentence in said
+    assert sentence.rstrip(".") in said
+
+
+@pytest.mark.usefixtures("short_of_work")
+@pytest.mark.parametrize(("reader", "text"), [("study", STUDY), ("world", WORLD)])
+def test_a_byte_order_mark_is_not_part_of_a_toml_file(
+    reader: str, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "x.toml"
+    path.write_bytes(b"\xef\xbb\xbf" + text.encode())
+    assert answer(called(reader, path), capsys)[0] == 130  # read, and stopped before it is played
 
 
 def test_lines_that_end_in_carriage_returns_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

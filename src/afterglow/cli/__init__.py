@@ -12,7 +12,9 @@ from afterglow.errors import MissingExtra
 
 __all__ = ["main", "run"]
 
-LAB = {"jinja2", "llvmlite", "matplotlib", "numba", "pyarrow", "rich", "scipy", "typer"}
+FIT = {"narwhals", "numpy", "rich", "scipy", "typer"}
+OPTIONAL = FIT | {"jinja2", "llvmlite", "matplotlib", "numba", "pyarrow"}
+SERVING = {"backup", "export", "migrate", "serve", "token", "verify"}  # commands about running experiments
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -32,14 +34,27 @@ def use_utf8(stream: TextIOWrapper) -> None:
 
 def run(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
+    arguments = sys.argv[1:] if argv is None else argv
     try:
         from afterglow.cli.app import call  # noqa: PLC0415  only the command line needs Typer
 
-        return call(sys.argv[1:] if argv is None else argv)
+        return call(arguments)
     except ModuleNotFoundError as missing:
-        if (missing.name or "").partition(".")[0] not in LAB:
+        module = (missing.name or "").partition(".")[0]
+        if module not in OPTIONAL:
             raise
-        print(MissingExtra("the command line", "lab"), file=sys.stderr)
+        print(needed(arguments, module), file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
+
+
+def needed(arguments: Sequence[str], module: str) -> MissingExtra:
+    """Which extra a call needs that couldn't import `module`."""
+    command = next((word for word in arguments if not word.startswith("-")), None)
+    if command == "fit":
+        whole = module in FIT
+        return MissingExtra("afterglow fit" if whole else "the page of a fit", "fit" if whole else "lab")
+    if command in SERVING:
+        return MissingExtra(f"afterglow {command}", "live")
+    return MissingExtra("the command line" if command is None else f"afterglow {command}", "lab")

@@ -8,11 +8,11 @@ from rich.table import Table
 from afterglow.cli.option_names import worded
 from afterglow.cli.output import console
 from afterglow.lab.plan.answer import Plan, Tried
-from afterglow.lab.plan.text import LIVE, literal, outlier_text
+from afterglow.lab.plan.start import started
+from afterglow.lab.plan.text import outlier_text
 from afterglow.lab.rendering.durations import lasting, steps_lasting
 from afterglow.lab.rendering.rounding import amount, short_percent, to_error, whole_percent
 
-CLIENT = 'Client("http://127.0.0.1:8321", token)'  # of a service on this machine
 COLOURS = {"yes": "green", "probably": "green", "gamble": "yellow", "hopeless": "red"}
 
 PROFILE_BEGINS = (
@@ -70,17 +70,6 @@ def facts(plan: Plan) -> list[tuple[str, str]]:
     lines += [("would help" if not place else "", text) for place, text in enumerate(plan.advice)]
     begins = [("begin", PROFILE_BEGINS if plan.profile_from is None else SCHEDULED)] if plan.profile else []
     return [*lines, *begins, *((label, escape(code)) for label, code in started(plan))]
-
-
-def started(plan: Plan) -> list[tuple[str, str]]:
-    """Code that starts the experiment; the numbers of a profile are in a line of their own, which is run first."""
-    client = plan.live.replace(LIVE, CLIENT, 1)
-    lines = [("in Python", plan.agent), ("live", plan.live), ("client", client)]
-    if plan.profile is None:
-        return lines
-    numbers = literal(plan.profile)
-    named = [(label, code.replace(f"profile={numbers}", "profile=profile", 1)) for label, code in lines]
-    return [("first", f"profile = {numbers}"), *named]
 
 
 def used(plan: Plan) -> str:

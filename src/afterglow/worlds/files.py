@@ -30,7 +30,8 @@ from afterglow.worlds.world import World, law_of
 KEYS = ("window", "spread", "baseline", "arms")
 LARGEST = 10_000_000  # bytes of a file
 DEEPEST = 50  # tables and lists inside each other
-LONG_KEY = re.compile(r"(?:[\w\"'-]+[ \t]*\.[ \t]*){51}")  # DEEPEST and one: slow to parse when very long
+# DEEPEST and one: slow to parse when very long. Found in one pass: it starts where a word does and never goes back.
+LONG_KEY = re.compile(r"(?<![\w\"'-])(?:[\w\"'-]++[ \t]*+\.[ \t]*+){51}")
 TOO_LONG = "a whole number has more than 64 bits"
 
 
@@ -52,7 +53,7 @@ def read_world(path: str | Path, window: int | None = None, spread: str | None =
 def read_toml(path: str | Path) -> dict[str, Any]:
     """What a TOML file says."""
     try:
-        text = read_whole(path, "path", LARGEST).decode("utf-8").replace("\r\n", "\n")
+        text = read_whole(path, "path", LARGEST).decode("utf-8-sig").replace("\r\n", "\n")
         if LONG_KEY.search(text):
             raise too_deep(path)
         found = tomllib.loads(text)
@@ -62,6 +63,8 @@ def read_toml(path: str | Path) -> dict[str, Any]:
         raise
     except ValueError as problem:
         why = TOO_LONG if "integer string" in str(problem) else str(problem).lower()
+        if isinstance(problem, UnicodeDecodeError):
+            why += "; save it as UTF-8"
         raise BadValue(f"{path} is not TOML: {why}", kind="bad-file", field="path") from None
     refuse_extremes(path, found)
     return found

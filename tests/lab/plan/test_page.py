@@ -13,6 +13,7 @@ import pytest
 from afterglow.cli import run
 from afterglow.lab.plan.answer import Plan
 from afterglow.lab.plan.page import call, figures, page, write
+from afterglow.lab.plan.past_totals import source_of
 from afterglow.lab.plan.planner import plan
 
 
@@ -28,6 +29,28 @@ def test_the_page_begins_with_the_answer_and_needs_nothing_else(found: Plan) -> 
     assert not re.search(r'(src|href)="(https?:)?//', text)
     assert text.count("<svg class=") == 2
     assert text == page(found)
+
+
+def test_the_numbers_of_a_profile_are_on_the_page_once(found: Plan) -> None:
+    code = "Agent(arms=2, profile=[1.25, 3.5])"
+    told = replace(found, profile=[1.25, 3.5], agent=code, live=code.replace("Agent", "create"))
+    text = html.unescape(page(told))
+    assert text.count("[1.25, 3.5]") == 1
+    assert text.index("profile = [1.25, 3.5]") < text.index("agent = Agent(arms=2, profile=profile)")
+
+
+def test_page_and_axes_say_the_unit(found: Plan) -> None:
+    hourly = replace(found, step_seconds=3600.0, source={"file": "x.csv", "column": "margin"}, mean=250.0, gap=0.2)
+    assert "Amounts are in the unit of the totals." in page(found)
+    assert "Amounts are in the unit of the column “margin”; a step is an hour." in page(hourly)
+    labels = {name: figure.axes[0].get_xlabel() for name, figure in figures(hourly).items()}
+    assert labels["gaps"] == "gap in % of the mean total, 250, after 400 steps"
+    assert labels["horizons"] == "steps of an hour, for a gap of 20 %, 50 per step"
+
+
+def test_a_history_given_as_text_is_no_file() -> None:
+    assert source_of("total\n1\n2\n", {"column": "total"}) is None
+    assert source_of("totals.csv", {"column": "total"}) == {"file": "totals.csv", "column": "total"}
 
 
 def test_a_hopeless_plan_does_not_say_use(found: Plan) -> None:

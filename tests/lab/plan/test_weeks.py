@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from afterglow import Agent, live
-from afterglow.cli.plan_output import started
 from afterglow.lab.history.estimate import estimate
 from afterglow.lab.plan.alignment import Alignment, preferred, too_long, ways
 from afterglow.lab.plan.grades import pairs_of
@@ -19,6 +18,7 @@ from afterglow.lab.plan.past_baseline import error_of, noise_of, past_baseline
 from afterglow.lab.plan.planner import plan
 from afterglow.lab.plan.rule import decide
 from afterglow.lab.plan.scenario import Scenario, block_length
+from afterglow.lab.plan.start import started
 from afterglow.lab.plan.text import outlier_advice, why_season
 from afterglow.lab.plan.trials import Candidate, Trial
 from afterglow.worlds.baseline import Blocks, Noise

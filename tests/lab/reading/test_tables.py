@@ -14,6 +14,7 @@ from hypothesis import strategies as some
 from afterglow.errors import BadFormat, BadValue
 from afterglow.lab.reading.numbers import plain_values, value
 from afterglow.lab.reading.tables import read_steps, read_totals
+from afterglow.lab.reading.text import LOOKED_AT, grid, separator_of
 from afterglow.lab.reading.times import moment
 
 START = datetime(2026, 2, 27, 22)
@@ -342,3 +343,18 @@ def test_plain_iso_times_are_read_as_all_others(
     monkeypatch.setattr("afterglow.lab.reading.times.PLAIN", re.compile("(?!)"))  # without the shorter way
     assert moment(text) == meant
     moment.cache_clear()
+
+
+@pytest.mark.parametrize(("late", "totals"), [(3, 2 * LOOKED_AT), (LOOKED_AT + 5, 2 * LOOKED_AT)])
+def test_the_separator_is_that_of_the_first_rows(late: int, totals: int) -> None:
+    rows = [f"{step};a,b|c;{step % 7}" if step == late else f"{step};a;{step % 7}" for step in range(totals)]
+    found = grid("step;arm;total\n" + "\n".join(rows))
+    assert (found.separator, len(found.rows)) == (";", totals + 1)
+    assert found.rows[late + 1][1] == "a,b|c"
+
+
+def test_rows_beyond_those_looked_at_do_not_change_the_separator() -> None:
+    first = [f"{step};a;{step % 7}" for step in range(LOOKED_AT)]
+    other = [f"{step},a,{step % 7},x" for step in range(LOOKED_AT + 10)]
+    assert separator_of("\n".join(first + other)) == ";"
+    assert separator_of("\n".join(first[: LOOKED_AT // 4] + other)) == ","

@@ -15,8 +15,10 @@ from afterglow.lab.rendering.style import blank_figure
 from afterglow.lab.report.figure_files import save_figures
 from afterglow.lab.report.figures import Gallery, drawn
 from afterglow.lab.report.groups import Groups
-from afterglow.lab.report.growth import fitted, succession, winners
+from afterglow.lab.report.growth import Winner, fitted, succession, winners
 from afterglow.lab.report.page import page_of
+from afterglow.lab.report.winner_grid import winner_grid, won
+from afterglow.lab.statistics import Interval
 from afterglow.lab.study.results import Results
 from afterglow.lab.study.study import Study
 
@@ -67,6 +69,46 @@ def test_who_wins_where_is_the_smallest_mean_at_each_place(results: Results) -> 
         means = {label: sum(row["regret"] for row in rows if row["label"] == label) for label in results.labels}
         assert one.label == min(means, key=lambda label: means[label])
     assert [label for label, _, _ in succession(found)][-1] == groups.ranking[0].label
+
+
+def test_a_grid_leads_with_who_wins_where(tmp_path: Path) -> None:
+    worlds = [{"rewards": [0.9, 0.6], "window": [2, 40]}]
+    results = Study(["trim-ucb", "leak-ucb", "ucb1"], worlds, [200, 2_000], 6, checkpoints=2).run(tmp_path)
+    gallery = drawn(results)
+    page = page_of(gallery)
+    titles = re.findall(r"<h2>([^<]*)</h2>", page)
+    assert titles[:4] == ["Inputs", "Who wins where", "How regret grows", "Winners with their intervals"]
+    found = winners(gallery.groups)
+    grid = winner_grid(gallery.groups, found)
+    assert grid is not None
+    assert (grid.columns, [name for name, _ in grid.rows]) == (["200", "2,000"], ["2", "40"])
+    for window, (_, cells) in zip((2, 40), grid.rows, strict=True):
+        for horizon, one in zip((200, 2_000), cells, strict=True):
+            rows = results.summary(horizon=horizon, window=window)
+            assert one is not None
+            assert one.label == min(rows, key=lambda row: row["regret"])["label"]
+    assert sum(one.places for one in grid.won) == 4
+    assert f"Of 4 combinations of window and steps,\n<strong>{grid.won[0].label}</strong>" in page
+
+
+def place(label: str, *at: int) -> Winner:
+    return Winner("", at, label, Interval(0.1, 0.1, 0.1), None, [], 1)
+
+
+@pytest.mark.parametrize(
+    ("row", "where"),
+    [
+        ("aab aab", {"a": "from 1 steps to 2 steps", "b": "at 3 steps"}),
+        ("aaa bbb", {"a": "at window 1", "b": "at window 2"}),
+        ("aba aba", {"a": "", "b": "at 2 steps"}),
+        ("aab aaa", {"a": "", "b": "at 3 steps and window 1"}),
+        ("aaa aaa", {"a": ""}),
+    ],
+)
+def test_a_band_of_the_grid_is_said_in_words(row: str, where: dict[str, str]) -> None:
+    cells = [place(label, x, y) for y, line in enumerate(row.split(), 1) for x, label in enumerate(line, 1)]
+    found = won(["horizon", "window"], [[1, 2, 3], [1, 2]], cells)
+    assert {one.label: one.where for one in found} == where
 
 
 def test_the_fitted_curve_is_the_closer_of_a_power_and_a_logarithm() -> None:

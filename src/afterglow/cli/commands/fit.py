@@ -85,6 +85,8 @@ def command(
     from afterglow.cli.option_names import worded  # noqa: PLC0415
     from afterglow.lab.fit.fitting import fit  # noqa: PLC0415
 
+    if out is not None:
+        from afterglow.lab.fit import figures, page  # noqa: PLC0415  needs the extra `lab`: said before the fit
     said = {"step": step, "arm_column": arm_column, "column": column, "decimal": decimal, "zone": zone}
     reading = {name: value for name, value in said.items() if value is not None}
     if unit is not None:
@@ -113,8 +115,6 @@ def command(
         priors.write_text(made.to_csv() if priors.suffix == ".csv" else made.to_json() + "\n", encoding="utf-8")
         one_line(f"priors: {priors}")
     if out is not None:
-        from afterglow.lab.fit import figures, page  # noqa: PLC0415
-
         figures.write(found, out)
         one_line(f"report: {page.write(found, out)}")
 

@@ -12,6 +12,7 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 MOST_STEPS = 10_000_000
 MOST_ARMS = 200
+LARGEST_TOTAL = 1e100  # squares of more are no floats
 MOST_NUMBERS = 60_000_000  # arms times steps: about 0.5 GB for each table of them
 
 
@@ -42,6 +43,12 @@ class Recorded:
             way_out = f"is another column the arm? name it with {argument('arm_column')}"
             sentence = f"a fit takes at most {MOST_ARMS} arms, the table has {len(names):,}; {way_out}"
             raise BadValue(sentence, kind="too-many-arms", field="source")
+        largest = max((abs(value) for value in steps.total if value == value), default=0.0)
+        if largest > LARGEST_TOTAL:
+            sentence = (
+                f"totals of a fit must be at most {LARGEST_TOTAL:g}, the largest is {largest:g}; choose a larger unit"
+            )
+            raise BadValue(sentence, kind="too-large-totals", field="source")
         line = np.array(steps.step) - min(steps.step)
         if int(line.max()) >= MOST_STEPS:
             sentence = f"a fit takes at most {MOST_STEPS:,} steps, the table has {int(line.max()) + 1:,}"

@@ -11,9 +11,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from afterglow.lab.plan.planner import Plan
+from afterglow.lab.plan.start import started
 from afterglow.lab.plan.text import literal, outlier_text
 from afterglow.lab.plan.verdict import LEVELS
-from afterglow.lab.rendering.durations import steps_lasting
+from afterglow.lab.rendering.durations import lasting, steps_lasting
 from afterglow.lab.rendering.html import placed, render, written
 from afterglow.lab.rendering.palette import BLUE, GREY, INK
 from afterglow.lab.rendering.rounding import amount, short_percent, whole_percent
@@ -46,6 +47,8 @@ def page(plan: Plan) -> str:
         svg=placed(drawn, DESCRIBED),
         legend=[],
         call=call(plan),
+        start=dict(started(plan)),
+        unit=unit_of(plan),
         versions=versions(),
     )
 
@@ -53,10 +56,20 @@ def page(plan: Plan) -> str:
 def figures(plan: Plan) -> dict[str, Figure]:
     """The curves of the two searches."""
     gaps, horizons = [(100 * gap, found) for gap, found in plan.gap_curve], plan.horizon_curve
+    of = f"gap in % of the mean total, {amount(plan.mean)}, after {plan.horizon:,} steps"
+    each = "" if plan.step_seconds is None else f" of {lasting(1, plan.step_seconds)}"
+    by = f"steps{each}, for a gap of {100 * plan.gap:.2g} %, {amount(plan.gap * plan.mean)} per step"
     return {
-        "gaps": curve(gaps, 100 * plan.gap, 1 / plan.arms, f"gap in %, after {plan.horizon:,} steps", False),
-        "horizons": curve(horizons, plan.horizon, 1 / plan.arms, f"steps, for a gap of {100 * plan.gap:.2g} %", True),
+        "gaps": curve(gaps, 100 * plan.gap, 1 / plan.arms, of, False),
+        "horizons": curve(horizons, plan.horizon, 1 / plan.arms, by, True),
     }
+
+
+def unit_of(plan: Plan) -> str:
+    """In which unit the amounts of the page are."""
+    column = (plan.source or {}).get("column")
+    named = "the unit of the totals" if column is None else f"the unit of the column “{column}”"
+    return named if plan.step_seconds is None else f"{named}; a step is {lasting(1, plan.step_seconds)}"
 
 
 def curve(points: Any, planned: float, guess: float, label: str, counts: bool) -> Figure:

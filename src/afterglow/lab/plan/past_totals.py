@@ -45,9 +45,10 @@ def source_of(history: Past | None, reading: Mapping[str, str] | None) -> dict[s
     """The file of a history and how to read it; None without a file."""
     for name in reading or {}:
         choice("reading", name, READING)
-    if isinstance(history, str | Path):
+    text = isinstance(history, str) and "\n" in history
+    if isinstance(history, str | Path) and not text:
         return {"file": str(history), **(reading or {})}
-    if reading and not is_table(history):
+    if reading and not text and not is_table(history):
         options = ", ".join(argument(name) for name in reading)
         given = argument("history")
         raise BadValue(f"{options} says how to read a history, and there is no file of one; give {given}")
@@ -143,7 +144,12 @@ def time_after(table: Totals) -> float | None:
     """When the step after the last one begins, in seconds since 1970; times without a zone are taken as UTC."""
     if table.times is None or not isinstance(table.step, timedelta):
         return None
-    end = table.times[-1] + table.step
+    try:
+        end = table.times[-1] + table.step
+    except OverflowError:
+        when = f"{table.times[-1]:%Y-%m-%d}"
+        sentence = f"the step after the last one of a history, {when}, must be before the year 10000; correct its times"
+        raise BadValue(sentence, kind="bad-times", field="history") from None
     return (end if end.tzinfo else end.replace(tzinfo=UTC)).timestamp()
 
 

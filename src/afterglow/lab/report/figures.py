@@ -118,7 +118,7 @@ class Gallery:
                 figure, axes = blank_figure(4.3, 3.2)
                 draw_along(axes, self.lines, members, axis, title or f"along {what.partition(',')[0]}")
                 text = f"final regret against {what}{', ' if title else ''}{title}"
-                note = f"{INTERVAL}, {ON_LOG}"
+                note = f"{INTERVAL}, {ON_LOG}; dotted: the fitted curve; grey: the regret of the worst arm"
                 name = self.file(f"growth along {axis}", title)
                 self.keep(f"along-{axis}-{number}", Drawn(figure, "along", title, text, "", name, note))
 

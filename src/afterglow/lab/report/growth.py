@@ -125,7 +125,7 @@ class Winner:
     """The policy of smallest regret at one place of the focus axes, averaged over setups that are alike."""
 
     place: str
-    value: str  # of the first focus axis
+    at: tuple[Any, ...]  # the values of the focus axes
     label: str
     share: Interval
     regret: Interval | None  # where there is one setup
@@ -151,7 +151,7 @@ def winners(groups: Groups) -> list[Winner]:
         found.append(
             Winner(
                 alike[0].said(groups.focus),
-                column(alike[0], groups.focus[0]),
+                place,
                 first,
                 groups.share(first, shares[first]),
                 groups.drawn_regret(only, first) if only else None,

@@ -19,6 +19,7 @@ from afterglow.lab.report.figures import PANELS, Gallery, drawn
 from afterglow.lab.report.groups import Groups, Standing
 from afterglow.lab.report.growth import growth, succession, winners
 from afterglow.lab.report.theorem_bounds import theorem_bounds_of
+from afterglow.lab.report.winner_grid import winner_grid
 from afterglow.lab.study.results import Results
 from afterglow.lab.study.toml_text import toml_of
 from afterglow.worlds.spreads import ADVERSARIAL, NAMES
@@ -68,6 +69,7 @@ def page_of(gallery: Gallery) -> str:
     spreads = groups.values("spread")
     errors = error_ranking(groups) if results.objective == "best-arm" else []
     usable = [row for row in errors if not row.reference]
+    where = winners(groups)
     return render(
         "study.html",
         name=results.study["name"],
@@ -85,8 +87,9 @@ def page_of(gallery: Gallery) -> str:
         unfinished=unfinished(results, groups),
         missing=len(groups.labels) * len(groups.all) - sum(len(group.cells) for group in groups.all),
         growth=growth(groups),
-        winners=winners(groups),
-        succession=succession(winners(groups)),
+        winners=where,
+        succession=succession(where),
+        grid=winner_grid(groups, where),
         objective=results.objective,
         errors=errors,
         least_errors=(usable or errors)[:1],

@@ -19,6 +19,7 @@ from afterglow.worlds.units_world import UnitsWorld
 from afterglow.worlds.world import World
 
 MOST_RUNS = 1_000_000_000  # of a cell
+LONGEST_NAME, LONGEST_LABEL = 100, 200  # characters: a name is a folder's, a label stands in every table and figure
 
 
 @contextmanager
@@ -90,6 +91,10 @@ def folder_name(name: Any) -> None:
     """A study's name, which is also that of its folder."""
     if not isinstance(name, str) or not name or name.startswith(".") or "/" in name or "\\" in name:
         sentence = f"name = {name!r}: a name must be a text without slashes that doesn't start with a dot"
+        raise BadValue(sentence, field="name")
+    if len(name) > LONGEST_NAME or not name.isprintable():
+        shown = name if len(name) <= LONGEST_NAME else name[:20] + "…"
+        sentence = f"name = {shown!r}: a name must have at most {LONGEST_NAME} characters, all of them printable"
         raise BadValue(sentence, field="name")
 
 
@@ -178,7 +183,17 @@ def entry_of(one: dict[str, Any], table: Mapping[str, Any], source: str, runs: i
     shown = [f"{key}={value}" for key, value in options.items()]
     if "label" in one:  # a label names what it stands for; what varies below it is added
         shown = [text for key, text in zip(options, shown, strict=True) if isinstance(table[key], list | tuple)]
-    return Entry(" ".join([str(one.get("label", policy.name)), *shown]), policy, options, runs)
+    return Entry(" ".join([label_of(one, policy.name), *shown]), policy, options, runs)
+
+
+def label_of(one: Mapping[str, Any], name: str) -> str:
+    """The label of a policy in tables and figures; without one, its name."""
+    label = str(one.get("label", name))
+    if len(label) > LONGEST_LABEL or not label.isprintable():
+        said = label if len(label) <= LONGEST_LABEL else label[:20] + "…"
+        rule = f"a label must have at most {LONGEST_LABEL} characters, all of them printable"
+        raise BadValue(f"label = {said!r}: {rule}", field="label")
+    return label
 
 
 def policy_of(value: Any, source: str) -> AnyPolicy:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from afterglow.checks import whole
+from afterglow.checks import at_most, whole
 from afterglow.errors import BadValue, UnknownName
 from afterglow.lab.study.fields import at, listed, naming, plain
 from afterglow.lab.study.grid import expanded
@@ -15,6 +15,7 @@ from afterglow.worlds.spreads import Spread
 from afterglow.worlds.units_world import UnitsWorld
 from afterglow.worlds.world import World, law_of
 
+MOST_ARMS = 100_000
 UNIT_KEYS = ("units", "common", "own", "interaction", "sizes", "loadings", "shift", "told")
 WORLD_KEYS = ("rewards", "arms", "window", "spread", "baseline", *UNIT_KEYS)
 
@@ -59,6 +60,7 @@ def world_of(laws: Sequence[Any], one: Mapping[str, Any]) -> World | UnitsWorld:
     if "arms" in one:
         with at("arms", one["arms"]):
             arms = whole("arms", one["arms"], len(made), "one for each reward; the last is that of all further arms")
+            at_most("arms", arms, MOST_ARMS, "in a world of a study")
         made += [made[-1]] * (arms - len(made))
     with at("window", one["window"]):
         window = whole("window", one["window"], 1, "1 = paid at once")

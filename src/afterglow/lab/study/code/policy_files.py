@@ -58,9 +58,9 @@ def load(path: Path) -> ModuleType:
     sys.path.insert(0, str(path.parent.resolve()))
     try:
         spec.loader.exec_module(module)
-    except AfterglowError:
+    except (AfterglowError, KeyboardInterrupt):
         raise
-    except Exception as problem:
+    except BaseException as problem:  # SystemExit too: a file that ends the program is a mistake in the file
         raise BadFormat(f"{path} stops with {type(problem).__name__}: {problem}{line_in(path, problem)}") from problem
     finally:
         sys.path.remove(str(path.parent.resolve()))
@@ -69,7 +69,7 @@ def load(path: Path) -> ModuleType:
     return module
 
 
-def line_in(path: Path, problem: Exception) -> str:
+def line_in(path: Path, problem: BaseException) -> str:
     """Where in the file it happened, the innermost line of it."""
     line, trace = 0, problem.__traceback__
     while trace is not None:
