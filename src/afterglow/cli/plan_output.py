@@ -8,11 +8,10 @@ from rich.table import Table
 from afterglow.cli.option_names import worded
 from afterglow.cli.output import console
 from afterglow.lab.plan.answer import Plan, Tried
-from afterglow.lab.plan.text import LIVE, literal, outlier_text
+from afterglow.lab.plan.text import CLIENT, LIVE, literal, outlier_text
 from afterglow.lab.rendering.durations import lasting, steps_lasting
 from afterglow.lab.rendering.rounding import amount, short_percent, to_error, whole_percent
 
-CLIENT = 'Client("http://127.0.0.1:8321", token)'  # of a service on this machine
 COLOURS = {"yes": "green", "probably": "green", "gamble": "yellow", "hopeless": "red"}
 
 PROFILE_BEGINS = (

@@ -9,11 +9,10 @@ from rich.table import Table
 from afterglow.cli.messages import one_line
 from afterglow.cli.option_names import worded
 from afterglow.cli.output import console, print_json
-from afterglow.cli.plan_output import CLIENT
 from afterglow.cli.progress import progress
 from afterglow.errors import BadValue, argument
 from afterglow.lab.fit.panel import UnitsFit, fit_units
-from afterglow.lab.plan.text import LIVE
+from afterglow.lab.plan.text import CLIENT, LIVE
 from afterglow.lab.plan.units_plan import UnitsPlan, plan_units
 from afterglow.lab.rendering.rounding import short_percent, whole_percent
 

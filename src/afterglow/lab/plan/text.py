@@ -17,6 +17,7 @@ from afterglow.policies.default import IN_SEASON
 LETTERS = 26  # arms beyond these are numbers
 NAME = "my-experiment"  # placeholder for the name of a live experiment
 LIVE = 'live.open("experiments.db")'  # where it is stored
+CLIENT = 'Client("http://127.0.0.1:8321", token)'  # of a service on this machine
 
 
 def answer(verdict: str, scenario: Scenario, chosen: Trial) -> str:
