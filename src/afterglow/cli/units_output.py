@@ -12,6 +12,7 @@ from afterglow.cli.output import console, print_json
 from afterglow.cli.progress import progress
 from afterglow.errors import BadValue, argument
 from afterglow.lab.fit.panel import UnitsFit, fit_units
+from afterglow.lab.plan.start import in_service
 from afterglow.lab.plan.units_plan import UnitsPlan, plan_units
 from afterglow.lab.rendering.rounding import short_percent, whole_percent
 
@@ -50,6 +51,8 @@ def show_plan(plan: UnitsPlan) -> None:
         ("smallest gap", "none below 50 %" if plan.smallest_gap is None
          else f"{short_percent(plan.smallest_gap)}, found in 80 % of the runs"),
         ("in Python", escape(plan.code)),
+        ("live", escape(plan.live)),
+        ("client", escape(in_service(plan.live))),
     ]  # fmt: skip
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
@@ -91,11 +94,7 @@ def show_fit(found: UnitsFit) -> None:
         name = f"{escape(one.arm)} - {escape(one.than)}"
         table.add_row(name, f"{one.difference:+.2%}{mark}", f"{one.low:+.2%} to {one.high:+.2%}")
     screen.print(table)
-    screen.print(f"\ndifference to {escape(found.best)}, by unit")
-    columns = Table("unit", *(escape(arm) for arm in found.arms), box=None, header_style="dim")
-    for unit, row in found.by_unit.items():
-        columns.add_row(escape(unit), *("-" if row[arm] is None else f"{row[arm]:+.2%}" for arm in found.arms))
-    screen.print(columns)
+    show_by_unit(found)
     alike = "can't be tested with these steps" if found.alike is None else f"p = {found.alike:.2g}"
     steps = ", ".join(f"{escape(arm)} {count:,}" for arm, count in found.unit_steps.items())
     screen.print(
@@ -103,3 +102,20 @@ def show_fit(found: UnitsFit) -> None:
         "pairs together,\nassuming that effects are the same share of every unit's level and noise is independent from "
         "batch to batch; * not zero[/dim]"
     )
+
+
+def show_by_unit(found: UnitsFit) -> None:
+    """The table unit x arm, or why there is none."""
+    screen = console()
+    others = [arm for arm in found.arms if arm != found.best]
+    if all(row[arm] is None for row in found.by_unit.values() for arm in others):
+        screen.print(
+            "\ndifferences can't be told by unit: units moved through the arms in a fixed pattern, in which what one "
+            "unit does\nand what all share in these steps look alike; the differences above are not affected"
+        )
+        return
+    screen.print(f"\ndifference to {escape(found.best)}, by unit")
+    columns = Table("unit", *(escape(arm) for arm in found.arms), box=None, header_style="dim")
+    for unit, row in found.by_unit.items():
+        columns.add_row(escape(unit), *("-" if row[arm] is None else f"{row[arm]:+.2%}" for arm in found.arms))
+    screen.print(columns)

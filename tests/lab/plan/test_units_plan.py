@@ -51,6 +51,8 @@ def test_a_plan_compares_units_with_what_one_total_can_do() -> None:
     assert found.smallest_gap is not None
     assert found.smallest_gap < 0.05
     assert "levels={'u0': " in found.code
+    assert found.live.startswith("live.open(\"experiments.db\").create(\"my-experiment\", variants=['A', 'B'")
+    assert "levels={'u0': " in found.live
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,9 @@ def test_every_variant_has_a_row_and_a_line_with_numbers_in_the_unit(played: Exp
     assert chances.lines[1].points.endswith(f"1000,{1000 * (1 - played.verdict().chances['59']):.0f}")
     assert not chances.dated
     assert chance_chart(played.spec, [], reached, played.verdict()) is None  # one point makes no line
+    afresh = chance_chart(played.spec, played.verdicts(12), reached, replace(played.verdict(), chances={}))
+    assert afresh is not None
+    assert {line.now for line in afresh.lines} == {"not known now"}  # started afresh: none is called disabled
 
 
 def test_an_interval_that_is_all_that_totals_allow_is_a_reason_and_no_result(played: Experiment) -> None:

@@ -17,6 +17,7 @@ from afterglow.checks import between, number, whole
 from afterglow.engine.outcome import Outcome
 from afterglow.engine.simulate import simulate
 from afterglow.errors import BadValue, argument
+from afterglow.lab.plan.text import LIVE, NAME, names
 from afterglow.lab.plan.units_power import rejections
 from afterglow.lab.plan.verdict import verdict_of
 from afterglow.lab.reading.panel import Panel, read_panel
@@ -80,6 +81,7 @@ class UnitsPlan:
     candidates: list[UnitsCandidate]
     smallest_gap: float | None  # found in 80 % of runs; None if none below 50 % is
     code: str
+    live: str  # the same as a live experiment
     notes: list[str]
     runs: int
     seed: int
@@ -183,7 +185,7 @@ def plan_units(
     report(0.4, "the smallest gap")
     return UnitsPlan(
         verdict_of(candidates[0].found, arms), arms, units, place.window, place.horizon, gap, found, candidates,
-        place.smallest(report), code_of(place, found), notes, place.runs, seed,
+        place.smallest(report), code_of(place, found), live_of(place, found), notes, place.runs, seed,
     )  # fmt: skip
 
 
@@ -279,6 +281,21 @@ def candidate(name: str, found: Outcome, uniform: float) -> UnitsCandidate:
 def code_of(place: Trials, noise: SharedNoise) -> str:
     """The experiment as a line of Python."""
     units = list(noise.levels) or place.units
+    return (
+        f"Units(arms={place.arms}, units={units}, window={place.window}, horizon={place.horizon}{told(noise)}, seed=7)"
+    )
+
+
+def live_of(place: Trials, noise: SharedNoise) -> str:
+    """The same as a live experiment, in which a silent unit is void."""
+    units = list(noise.levels) or [f"unit {number}" for number in range(1, place.units + 1)]
+    return (
+        f'{LIVE}.create("{NAME}", variants={names(place.arms)}, window={place.window}, horizon={place.horizon}, '
+        f"units={units}{told(noise)}, heartbeat=True, seed=7)"
+    )
+
+
+def told(noise: SharedNoise) -> str:
+    """The levels of units, as an argument."""
     levels = {unit: float(f"{level:.4g}") for unit, level in noise.levels.items()}
-    told = f", levels={levels}" if levels else ""
-    return f"Units(arms={place.arms}, units={units}, window={place.window}, horizon={place.horizon}{told}, seed=7)"
+    return f", levels={levels}" if levels else ""

@@ -214,7 +214,6 @@ def settings(spec: Spec) -> list[tuple[str, str]]:
     """The settings that the experiment was created with."""
     steps = "closed manually" if spec.mode == "manual" else f"{duration(spec.step_ms / 1000)} each, on a schedule"
     options = ", ".join(f"{name} = {value}" for name, value in spec.options.items())
-    void = spec.heartbeat or (spec.units and spec.mode == "manual")
     return [
         ("Variants", ", ".join(spec.variants)),
         *([("Units", units_and_levels(spec))] if spec.units else []),
@@ -234,7 +233,7 @@ def settings(spec: Spec) -> list[tuple[str, str]]:
         ("Policy", f"{spec.policy}, version {spec.policy_version}" + (f", with {options}" if options else "")),
         ("Confidence", f"{spec.confidence:.4g}"),
         ("Seed", str(spec.seed)),
-        ("Steps without a report", "are void" if void else "count as zero"),
+        ("Steps without a report", silence(spec)),
         ("Reward keys", f"kept for {kept_for(spec)} after their step"),
         ("Created with", f"afterglow {spec.release}"),
     ]
@@ -266,3 +265,13 @@ def kept_for(spec: Spec) -> str:
     if not spec.remember_ms:
         return steps
     return lasts if spec.remember <= 1 else f"{lasts} and {steps} at least"
+
+
+def silence(spec: Spec) -> str:
+    """What a step counts of which nothing was reported."""
+    if spec.heartbeat:
+        return "are void"
+    if not spec.units:
+        return "count as zero"
+    given = "; void where totals of other units are given" if spec.mode == "manual" else ""
+    return f"of a unit count as zero once it has reported{given}"

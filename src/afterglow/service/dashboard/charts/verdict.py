@@ -144,7 +144,7 @@ def chance_chart(spec: Spec, past: Sequence[VerdictPoint], reached: Reached, fou
             if variant in chances
         ]
         if len(points) > 1:
-            latest = likely(now[variant]) if variant in now else "disabled"
+            latest = likely(now[variant]) if variant in now else "disabled" if now else "not known now"
             lines.append(ChanceLine(variant, number, " ".join(points), latest))
     ticks = [(round(100 * tick / step, 3), f"{tick:,.0f}") for tick in axis(0, step, 6).ticks if tick == int(tick)]
     dates = date_ticks(reached.began / 1000, step * spec.step_ms / 1000)
