@@ -1,4 +1,4 @@
-"""auto-wash by the engine beside a second implementation, written from the description with NumPy alone.
+"""auto-wash by the engine beside a second implementation with NumPy, without the engine.
 
     python bench/unknown_window.py [RUNS]
 
