@@ -158,6 +158,17 @@ def alarm(runs: int, seed: int) -> None:
         ("told half of it, gap 30 %", world(gap=0.3), WINDOW // 2),
         ("told a quarter of it, gap 10 %", world(gap=0.1), WINDOW // 4),
         ("told half of it, gap 3 %, own noise 1 %", world(own=f"noise:{0.01 * LEVEL}"), WINDOW // 2),
+        *(
+            (f"all paid in the last step, {name}", world(gap=gap, spread="last"), told)
+            for name, gap, told in (
+                ("window as told", GAP, WINDOW),
+                ("window as told, gap 30 %", 0.3, WINDOW),
+                ("told a step less, gap 10 %", 0.1, WINDOW - 1),
+                ("told half of it, gap 3 %", GAP, WINDOW // 2),
+                ("told half of it, gap 10 %", 0.1, WINDOW // 2),
+                ("told a quarter of it, gap 10 %", 0.1, WINDOW // 4),
+            )
+        ),
     ]
     for name, place, told in cases:
         _, states = states_of(place, STEPS, runs, seed, told)
