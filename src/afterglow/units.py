@@ -61,6 +61,7 @@ class Units:
     ) -> None:
         self.arms = few(arm_names(arms), "arms", MOST_ARMS)
         self.units = few(unit_names(units), "units", MOST_UNITS)
+        self._places: dict[object, int] = {unit: place for place, unit in enumerate(self.units)}
         self.window = whole("window", window, 1, "1 = paid at once")
         self.horizon = whole("horizon", horizon, 1)
         self.levels = told_levels(self.units, levels)
@@ -226,11 +227,15 @@ class Units:
 
     def _place(self, unit: object, field: str) -> int:
         """The place of a unit by its name."""
-        if unit not in self.units:
+        try:
+            place = self._places.get(unit)
+        except TypeError:  # a list, say
+            place = None
+        if place is None:
             names = [str(name) for name in self.units]
             known = f"the units are {', '.join(names[:12])}{', …' * (len(names) > 12)}"
             raise UnknownName("unit", str(unit), names, known, field=field)
-        return self.units.index(unit)
+        return place
 
     def _refuse_after_horizon(self) -> None:
         if self.finished:

@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from afterglow import Agent
+from afterglow import Agent, Units
 from afterglow.errors import BadFormat
 from afterglow.live.domain.spec import policy_of, specify
 from afterglow.policies.registry import FORMER, ROUNDS, any_named, is_ours, round_version, version_of
+from assets import make_former_panel
 
 STORED = Path(__file__).parents[1] / "assets" / "former"
 
@@ -47,8 +48,9 @@ def test_a_former_version_is_ours_and_older_than_the_present_one(name: str, vers
     assert is_ours(any_named(name))
 
 
-def test_panel_elimination_decides_to_the_bit_as_its_first_version_did() -> None:
-    former, present = round_version("panel-elimination", 1), round_version("panel-elimination", 2)
+@pytest.mark.parametrize("version", [1, 2])
+def test_panel_elimination_decides_over_few_units_to_the_bit_as_it_did(version: int) -> None:
+    former, present = round_version("panel-elimination", version), round_version("panel-elimination", 3)
     rng = np.random.default_rng(7)
     for missing in (0.0, 0.1):
         given = (4, 11, 12, 1_500, [1.0 + unit for unit in range(11)], rng.permutation(11).tolist(), [2, 0, 3, 1])
@@ -63,6 +65,14 @@ def test_panel_elimination_decides_to_the_bit_as_its_first_version_did() -> None
         assert was.dense_slots == now.dense_slots > 0 if missing else was.dense_slots == 0
         assert former.difference(one, was, 0, 1, 0.95) == present.difference(other, now, 0, 1, 0.95)
         assert former.statistic(one, was) == present.statistic(other, now)
+
+
+def test_units_stored_with_version_2_decide_as_they_did() -> None:
+    stored = json.loads((STORED / "panel-2.json").read_text())
+    team = Units.from_json(json.dumps(stored["units"]))
+    assert (team.policy.version, len(team.units)) == (2, 44)
+    assert make_former_panel.play(team, 240)[::9] == stored["after"]
+    assert make_former_panel.answers(team) == stored["answers"]
 
 
 def test_a_live_experiment_goes_on_with_the_version_it_was_created_with() -> None:

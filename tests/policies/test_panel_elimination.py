@@ -68,6 +68,42 @@ def test_both_ways_of_keeping_sets_of_units_are_used_by_the_test_above() -> None
     assert played(CASES["told"], 0, missing=0.2)[1].dense_slots > 10
 
 
+MANY = {"arms": 6, "units": 48, "window": 8, "horizon": 640, "levels": [1.0 + unit % 7 for unit in range(48)]}
+
+
+@pytest.mark.parametrize(("missing", "apart", "wider"), [(0.0, 1e-3, 1e-4), (0.02, 0.05, 0.01), (0.2, 0.2, 0.03)])
+def test_many_units_are_fitted_as_specified_up_to_a_part_of_the_error(
+    missing: float, apart: float, wider: float
+) -> None:
+    """`played` asserts that the arms of every round are those of the oracle."""
+    settings, state, oracle, _ = played(MANY, 3, missing, gap=0.01)
+    effects, inverse, variance = fitted(settings, state)
+    differences, errors = oracle.differences()
+    for one in range(6):
+        for other in range(one):
+            q = inverse[one * 6 + one] + inverse[other * 6 + other] - 2 * inverse[one * 6 + other]
+            assert (variance * q) ** 0.5 == pytest.approx(errors[one, other], rel=wider)
+            assert abs(effects[one] - effects[other] - differences[one, other]) < apart * errors[one, other]
+    assert len(state.dense) == 0
+    assert state.sets <= len(state.set_sums) == 18
+    assert 2 * state.sets < state.slots
+    assert (state.sets > 6) == (missing > 0)
+
+
+def test_a_set_of_units_unlike_the_others_has_a_row_of_its_own() -> None:
+    settings = policy.settings(20, 60, 1, 900, [1.0] * 60, range(60), range(20), {"commit": 800})
+    state, rng = policy.start(settings), np.random.default_rng(2)
+    for slot in range(60):
+        known = (rng.random(60) >= 0.03) & ((slot < 30) | (np.arange(60) < 25))
+        bodies = rng.normal(1, 0.1, 60).tolist()
+        policy.learn(settings, state, 1, 0, [int(one) for one in known], bodies, bodies)
+    rows = np.array(state.set_weights).reshape(4, 60)
+    assert state.sets >= 3
+    assert rows.sum() == pytest.approx(state.cells)
+    assert state.set_sums[: state.sets] == pytest.approx((1 / rows.sum(axis=1)[: state.sets]).tolist())
+    assert [bool(row[25:].sum()) for row in rows[: state.sets]] == [True, True] + [False] * (state.sets - 2)
+
+
 def test_what_all_units_share_changes_no_decision_and_no_estimate() -> None:
     for seed in range(5):
         settings, quiet, _, rounds = played(CASES["told"], seed)
@@ -131,18 +167,20 @@ def test_what_a_round_can_not_be_is_refused(wrong: dict[str, int], sentence: str
 
 
 def test_slots_that_nobody_has_seen_are_passed_together_as_one_by_one() -> None:
-    for commit in (0, 1_500):
-        settings = policy.settings(3, 5, 12, 3_000, [], [3, 1, 4, 0, 2], [2, 0, 1], {"commit": commit})
+    for commit, units in ((0, 5), (1_500, 5), (0, 41), (1_500, 41)):
+        order = [(3 * unit + 1) % units for unit in range(units)]
+        settings = policy.settings(3, units, 12, 3_000, [], order, [2, 0, 1], {"commit": commit})
         rng = np.random.default_rng(3)
         for before, away in ((0, 3), (4, 1), (20, 90), (9, 360)):
             one, other = policy.start(settings), policy.start(settings)
             for _ in range(before):
-                bodies = (8 * rng.normal(1, 0.1, 5)).tolist()
+                bodies = (8 * rng.normal(1, 0.1, units)).tolist()
                 for state in (one, other):
-                    policy.learn(settings, state, 8, 0, [8] * 5, bodies, bodies)
+                    policy.learn(settings, state, 8, 0, [8] * units, bodies, bodies)
+            none, zeros = [0] * units, [0.0] * units
             for _ in range(away):
-                policy.learn(settings, one, 8, 0, [0] * 5, [0.0] * 5, [0.0] * 5)
-            policy.learn(settings, other, 8 * away, 0, [0] * 5, [0.0] * 5, [0.0] * 5)
+                policy.learn(settings, one, 8, 0, none, zeros, zeros)
+            policy.learn(settings, other, 8 * away, 0, none, zeros, zeros)
             assert one == other
 
 

@@ -45,6 +45,7 @@ FORMER = {  # earlier versions, for what was stored with them
     ("random-turns", 2): "former.random_turns_2:policy",
     ("random-turns", 3): "former.random_turns_3:policy",
     ("panel-elimination", 1): "former.panel_elimination_1:policy",
+    ("panel-elimination", 2): "former.panel_elimination_2:policy",
 }
 
 

@@ -25,6 +25,7 @@ SHAKEN: dict[str, Any] = {"common": "noise:0.04,0.9", "own": "noise:0.02"}
         (UnitsWorld.of([0.3, 0.5, 0.6, 0.2, 0.4], 7, 3, "hoard", told=None, sizes=0.5), 3_000, {}),
         (UnitsWorld.of([0.3, 0.5], 1, 2), 400, {"season": 7}),
         (UnitsWorld.of([0.3, 0.5, 0.4], 9, 20, loadings=(0.5, 1.5), interaction=0.1, **SHAKEN), 800, {"commit": 300}),
+        (UnitsWorld.of(STEADY, 9, 45, **SHAKEN), 400, {}),
     ],
 )
 def test_plain_and_compiled_agree_to_the_bit(world: UnitsWorld, horizon: int, options: dict[str, int]) -> None:

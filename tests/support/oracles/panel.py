@@ -10,7 +10,10 @@ Matrix = NDArray[np.float64]
 
 
 class Panel:
-    """Every slot enters one dense matrix over arms and units, which is inverted at the end of a stage."""
+    """Every slot enters one dense matrix over arms and units, which is inverted at the end of a stage.
+
+    With more than 40 units the first of the two fits is made one slot before the end of a stage.
+    """
 
     def __init__(
         self, arms: int, units: int, window: int, horizon: int, levels: list[float], order: list[int],
@@ -22,7 +25,7 @@ class Panel:
         self.b = season * math.ceil(b / season)
         self.W = math.ceil((window - 1) / self.b)
         self.prior = 0.05 if levels else 0.5
-        self.v0 = 0.25**2 / self.b
+        self.v0 = self.v = 0.25**2 / self.b
         told = np.array(levels) if levels else np.zeros(M)
         self.weight = np.clip(told / told.mean(), 0.25, 4) if levels else np.ones(M)
         self.level: list[float] = list(told)
@@ -50,8 +53,10 @@ class Panel:
         self.age = [age + 1 for age in self.age]
         self.left -= 1
         H = (self.T - self.clock) // self.b
+        if self.left == 1:
+            self.v = self.fit_with(self.v0)[2]
         if self.left == 0 and H > 0 and len(self.alive) > 1:
-            t, C, v = self.fit()
+            t, C, v = self.fit_with(self.v) if self.M > 40 else self.fit()
             lead = max(self.alive, key=lambda arm: float(t[arm]))
             for arm in list(self.alive):
                 q = C[lead, lead] + C[arm, arm] - 2 * C[lead, arm]
@@ -84,14 +89,16 @@ class Panel:
         self.cells, self.slots = self.cells + len(rows), self.slots + 1
 
     def fit(self) -> tuple[Matrix, Matrix, float]:
-        v: Any = self.v0
-        for _ in range(2):
-            A = self.S + np.diag([1e-9] * self.K + [v / self.prior**2] * self.M)
-            C = np.linalg.inv(A)
-            t = C @ self.r
-            rss = self.yy - 2 * t @ self.r + t @ self.S @ t
-            v = (2 * self.v0 + rss) / (2 + max(0, self.cells - self.slots - self.M - self.K + 2))
-        return t, np.asarray(C, np.float64), float(v)
+        return self.fit_with(self.fit_with(self.v0)[2])
+
+    def fit_with(self, v: float) -> tuple[Matrix, Matrix, float]:
+        """Effects, the inverse matrix and the variance, where the prior is in units of `v`."""
+        A = self.S + np.diag([1e-9] * self.K + [v / self.prior**2] * self.M)
+        C: Matrix = np.linalg.inv(A)
+        t = C @ self.r
+        rss = self.yy - 2 * t @ self.r + t @ self.S @ t
+        found = (2 * self.v0 + rss) / (2 + max(0, self.cells - self.slots - self.M - self.K + 2))
+        return t, C, float(found)
 
     def differences(self) -> tuple[Any, Any]:
         """All differences of arms, and their standard errors."""

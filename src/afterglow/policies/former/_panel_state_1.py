@@ -1,12 +1,14 @@
 """The state of version 1 of `panel-elimination`, and how a slot enters its sums.
 
-As now (`panel/state.py`), but the columns of the window alarm are those of arms in their first counted slot after a
-change, whichever arm was before.
+As now (`panel/counting.py`), but the table of sets has a dense matrix beside it for any number of units, and the
+columns of the window alarm are those of arms in their first counted slot after a change, whichever arm was before.
 """
 
 from collections.abc import Sequence
 
-from afterglow.policies.panel.state import SETS, Settings, Sums, weigh
+from afterglow.policies.panel.counting import weigh
+from afterglow.policies.panel.sets import note_set
+from afterglow.policies.panel.state import SETS, Settings, Sums
 
 
 def start(settings: Settings) -> Sums:
@@ -31,6 +33,7 @@ def count_slot(settings: Settings, state: Sums, known: Sequence[int], bodies: Se
     values = [0.0] * settings.units
     total = weigh(settings, state, known, bodies, weights, values)
     if total > 0.0:
+        note_set(settings, state, weights, total)
         add_columns(settings, state, weights, values, total)
 
 

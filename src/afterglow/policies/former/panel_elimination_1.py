@@ -11,8 +11,8 @@ from afterglow.policies.former._panel_state_1 import count_slot, start
 from afterglow.policies.panel.elimination import alarmed, configure, next_round, next_stage, quiet, recommend
 from afterglow.policies.panel.report import compared, difference, statistic
 from afterglow.policies.panel.solve import inverse, solve
-from afterglow.policies.panel.state import Settings, Sums
-from afterglow.policies.panel.variance import PRIOR, PRIOR_TOLD, degrees, fitted, starting_variance
+from afterglow.policies.panel.state import Settings, Sums, starting_variance
+from afterglow.policies.panel.variance import PRIOR, PRIOR_TOLD, degrees, fitted
 from afterglow.policies.rounds import RoundPolicy
 
 ALARM = 4.0  # standard errors

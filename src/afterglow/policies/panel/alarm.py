@@ -13,8 +13,9 @@ residuals alone: decisions are made with one that begins at a quarter of the lev
 
 import math
 
-from afterglow.policies.panel.solve import Solved, dot, dot_eights, forward, whiten
-from afterglow.policies.panel.state import Settings, State
+from afterglow.policies.panel.rows import dot, dot_eights, products
+from afterglow.policies.panel.solve import Solved, forward, whiten
+from afterglow.policies.panel.state import Settings, Watched
 from afterglow.policies.panel.variance import degrees
 
 ALARM = 3.0  # standard errors
@@ -23,7 +24,7 @@ QUIET = 1e-12  # variance of totals that follow the plan exactly: less is roundi
 HARDLY = 1e-6  # of a column's squares: with less that other columns don't explain, nothing is compared
 
 
-def too_short(settings: Settings, state: State, solved: Solved) -> bool:
+def too_short(settings: Settings, state: Watched, solved: Solved) -> bool:
     """Whether first slots after a change show what is left of the arm before."""
     freedom = degrees(settings, state, settings.arms + 1)
     if settings.washout == 0 or freedom < FEWEST:
@@ -31,7 +32,7 @@ def too_short(settings: Settings, state: State, solved: Solved) -> bool:
     return remains(settings, state, solved, max(QUIET, solved[2] / freedom)) > ALARM
 
 
-def remains(settings: Settings, state: State, solved: Solved, variance: float) -> float:
+def remains(settings: Settings, state: Watched, solved: Solved, variance: float) -> float:
     """The share that is left of the arm before, in standard errors; 0 if nothing is known of it."""
     effects, system, _, levels, wide, roots, scaled, factor = solved
     arms, units = settings.arms, settings.units
@@ -50,8 +51,8 @@ def remains(settings: Settings, state: State, solved: Solved, variance: float) -
         over_units = [x + times * y for x, y in zip(over_units, line)]  # noqa: B905
     value -= dot(over_arms, effects) + dot(over_units, levels)
     whitened = whiten(settings, state, over_units, roots, scaled, factor)
-    parts = len(whitened)
-    rest = [over_arms[arm] - dot_eights(whitened, wide[arm * parts : (arm + 1) * parts]) for arm in range(arms)]
+    found = products(whitened, wide, arms)
+    rest = [over_arms[arm] - found[arm] for arm in range(arms)]
     forward(system, arms, rest)
     own = square - dot_eights(whitened, whitened) - dot(rest, rest)
     if own <= HARDLY * square or square <= 0.0:

@@ -2,49 +2,15 @@
 
 The units are eliminated first. Their block is a diagonal less a few ranks, E - sum_p s_p q_p q_p', whose inverse is
 found by Woodbury's identity; with a dense part it is factorised. What is left is a small system over the arms.
-Products of rows are written with `zip` over slices, which plain Python runs at half the time of indices. Those of the
-long rows take eight numbers at a time, which halves it again; sums are added up in the same order.
 """
 
 import math
 from collections.abc import Sequence
 
+from afterglow.policies.panel.rows import Eight, dot, dot_eights, eights, flat, products
 from afterglow.policies.panel.state import Settings, Sums
 
 TINY = 1e-9  # ridge of arms, whose common level is not determined
-
-
-def dot(one: Sequence[float], other: Sequence[float]) -> float:
-    """The inner product of two rows."""
-    total = 0.0
-    for x, y in zip(one, other):  # noqa: B905  compiled code has no strict
-        total += x * y
-    return total
-
-
-Eight = tuple[float, float, float, float, float, float, float, float]
-
-
-def eights(row: list[float]) -> list[Eight]:
-    """A row in parts of eight numbers, the last filled up with zeros."""
-    full = row + [0.0] * (-len(row) % 8)
-    parts = zip(full[0::8], full[1::8], full[2::8], full[3::8], full[4::8], full[5::8], full[6::8], full[7::8])  # noqa: B905
-    return [part for part in parts]  # noqa: C416  in plain and compiled code
-
-
-def flat(parts: Sequence[Eight]) -> list[float]:
-    """The numbers of such a row, one by one."""
-    return [x for part in parts for x in part]
-
-
-def dot_eights(one: Sequence[Eight], other: Sequence[Eight]) -> float:
-    """The inner product of two rows in parts of eight, as `dot` would add it up."""
-    total = 0.0
-    for x, y in zip(one, other):  # noqa: B905
-        a, b, c, d, e, f, g, h = x
-        i, j, k, m, n, p, q, r = y
-        total = total + a * i + b * j + c * k + d * m + e * n + f * p + g * q + h * r
-    return total
 
 
 def factorise(matrix: list[float], size: int) -> None:
@@ -103,10 +69,10 @@ def sets_block(settings: Settings, state: Sums, roots: Sequence[float]) -> tuple
     for i in range(sets):
         weights = state.set_weights[i * units : (i + 1) * units]
         row = eights([x / root for x, root in zip(weights, roots)])  # noqa: B905
-        parts = len(row)
         scaled += row
+        found = products(row, scaled, i + 1)
         for j in range(i + 1):
-            small[i * sets + j] = -dot_eights(row, scaled[j * parts : (j + 1) * parts])
+            small[i * sets + j] = -found[j]
         small[i * sets + i] += 1.0 / state.set_sums[i]
     factorise(small, sets)
     return scaled, small
@@ -128,8 +94,7 @@ def whiten(
         forward(factor, settings.units, line)
         return eights(line)
     row = eights([x / root for x, root in zip(line, roots)])  # noqa: B905
-    parts = len(row)
-    more = [dot_eights(row, scaled[place * parts : (place + 1) * parts]) for place in range(state.sets)]
+    more = products(row, scaled, state.sets)
     forward(factor, state.sets, more)
     return row + eights(more)
 
@@ -157,14 +122,19 @@ def units_effects(
 
 def inverse(lower: list[float], size: int, first: int) -> list[float]:
     """The block of (L L')^-1 from row and column `first` on: that of L's own block."""
+    return inverse_rows(lower, size, first, [row for row in range(size - first)])  # noqa: C416  as compiled code needs
+
+
+def inverse_rows(lower: list[float], size: int, first: int, wanted: Sequence[int]) -> list[float]:
+    """The same, but rows that are not wanted are left 0."""
     block = size - first
     made = [0.0] * (block * block)
-    for i in range(block):
+    for i in wanted:
         line = [0.0] * block
         line[i] = 1.0
         for j in range(i, block):
             begin = (first + j) * size + first
-            line[j] = (line[j] - dot(lower[begin : begin + j], line[:j])) / lower[begin + j]
+            line[j] = (line[j] - dot(lower[begin + i : begin + j], line[i:j])) / lower[begin + j]
         for j in range(block - 1, -1, -1):
             begin = (first + j) * size + first
             line[j] /= lower[begin + j]
@@ -207,9 +177,9 @@ def solve_wholly(settings: Settings, state: Sums, rows: int, ridge: float) -> So
         line = whiten(settings, state, row_of(settings, state, rows, i), roots, scaled, factor)
         wide += line
         effects[i] = state.arm_value[i] - dot_eights(line, right)
+        found = products(line, wide, i + 1)
         for j in range(i + 1):
-            part = dot_eights(line, wide[j * parts : (j + 1) * parts])
-            system[i * rows + j] = state.arm_arm[i * columns + j] - part
+            system[i * rows + j] = state.arm_arm[i * columns + j] - found[j]
         system[i * rows + i] += least
     factorise(system, rows)
     forward(system, rows, effects)
