@@ -1,5 +1,7 @@
 """The page of figures, `docs/speed.md`: nothing on it is typed by hand but the words."""
 
+import re
+
 from figures import Item, table
 
 OPENING = """# Speed
@@ -36,3 +38,21 @@ def page(machine: dict[str, str], engine: list[Item], live: list[Item]) -> str:
     sections = [ENGINE, *(item.markdown(3) for item in engine)] * bool(engine)
     sections += [LIVE, *(item.markdown(3) for item in live)] * bool(live)
     return "\n".join([OPENING, taken_on, "", summary(engine + live), "", *sections])
+
+
+def with_section(text: str, item: Item, machine: dict[str, str], after: list[str]) -> str:
+    """The page with one item measured again: its section, and the count of goals. `after`: titles that it follows."""
+    parts = re.split(r"(?m)^(?=#{2,3} )", text)
+    taken = f"\nTaken on {machine['processor']}, Python {machine['Python']}.\n"
+    section = item.markdown(3) + (taken if machine["processor"] not in parts[0] else "") + "\n"
+    places = {part.partition("\n")[0].lstrip("# "): place for place, part in enumerate(parts)}
+    if item.title in places:
+        parts[places[item.title]] = section
+    else:
+        parts.insert(1 + max(places[title] for title in after if title in places), section)
+    marks = [(part.partition("\n")[0].lstrip("# "), row) for part in parts for row in part.splitlines()]
+    missed = [f"{title}: {row.split('|')[1].strip()}" for title, row in marks if row.endswith("| not met |")]
+    met = sum(bool(re.search(r"\| met +\|$", row)) for _, row in marks)
+    told = f"{met} of {met + len(missed)} goals met." + f" Not met: {'; '.join(missed)}." * bool(missed)
+    parts[0] = re.sub(r"(?m)^[0-9]+ of [0-9]+ goals met.*$", lambda found: told, parts[0])
+    return "".join(parts)

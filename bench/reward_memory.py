@@ -59,7 +59,8 @@ def measure(folder: Path) -> Item:
     figures = [
         Figure(f"after {REWARDS:,} over after {STEP:,}", sizes[-1] / sizes[1], "×", at_most=1.05),
         Figure(f"after {REWARDS:,} over after {half * STEP:,}", sizes[-1] / sizes[half], "×", at_most=1.02),
-        Figure(f"the same over {UNITS} units", by_unit[-1] / by_unit[1], "×", at_most=1.05),
+        Figure(f"{UNITS} units: after {REWARDS:,} over after {STEP:,}", by_unit[-1] / by_unit[1], "×", at_most=1.05),
+        Figure(f"{UNITS} units: after {REWARDS:,} over after {half * STEP:,}", by_unit[-1] / by_unit[half], "×"),
     ]
     rows = [
         [f"{count * STEP:,}", digits(sizes[count]), digits(by_unit[count])] for count in (0, 1, 2, half, len(sizes) - 1)

@@ -1,6 +1,6 @@
 """Time the engine and the service: all items, those of a section, or those named.
 
-    python bench/run.py [engine | live | ITEM]... [--write-docs]
+    python bench/run.py [engine | live | ITEM]... [--write-docs | --write-sections]
 
     engine: step peers hold skip trillion elimination every-step gym long threads start memory units fit-rows
     live:   current lanes rewards-sqlite rewards-postgres rewards-memory decision million kills
@@ -8,7 +8,8 @@
 
 Prints each item's goal, what was measured, and whether it is met; `bench/out/` keeps everything as JSON and
 Markdown. Items measured one by one on one machine add up there; another machine or version starts anew.
-`--write-docs` writes `docs/speed.md` from what is there, and refuses if an item is missing.
+`--write-docs` writes `docs/speed.md` from what is there, and refuses if an item is missing; `--write-sections` puts the
+items just measured into the page as it is, with the processor if it is another one.
 """
 
 import json
@@ -40,7 +41,7 @@ import threads
 import tiers
 import units
 from machine import machine
-from page import page, summary
+from page import page, summary, with_section
 
 from afterglow.errors import AfterglowWarning
 from figures import Item
@@ -93,7 +94,7 @@ def chosen(arguments: list[str]) -> list[str]:
     """The items to measure: all of them, unless some are named or only the page is wanted."""
     if not arguments:
         return list(ITEMS)
-    given = [name for name in arguments if name != "--write-docs"]
+    given = [name for name in arguments if not name.startswith("--write-")]
     return [item for name in given for item in SECTIONS.get(name, [name])]
 
 
@@ -118,6 +119,13 @@ def main(arguments: list[str]) -> int:
     text = page(results["machine"], known(results, ENGINE), known(results, LIVE))
     (OUT / "speed.md").write_text(text)
     print(summary(known(results, ITEMS)))
+    if "--write-sections" in arguments:
+        text = PAGE.read_text()
+        for item in known(results, wanted):
+            section = next(section for section in SECTIONS.values() if item.name in section)
+            before = known(results, list(section)[: list(section).index(item.name)])
+            text = with_section(text, item, results["machine"], [one.title for one in before])
+        PAGE.write_text(text)
     if "--write-docs" in arguments:
         if missing := [name for name in ITEMS if name not in results["items"]]:
             print(f"docs/speed.md needs all items, not yet measured: {', '.join(missing)}", file=sys.stderr)

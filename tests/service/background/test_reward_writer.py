@@ -1,6 +1,7 @@
 """The reward writer's threads: experiments that wait get others in their place, and never all of them."""
 
 import asyncio
+import weakref
 from collections.abc import Iterator
 from threading import Event
 
@@ -79,3 +80,27 @@ def test_threads_that_are_no_longer_needed_end(experiments: list[Experiment], mo
 
     asyncio.run(run())
     assert not writer.threads
+
+
+class Sent(list[tuple[str, float, None, None, None]]):
+    """A batch that can be watched."""
+
+
+def test_what_is_written_is_let_go_while_the_thread_waits_for_more(experiments: list[Experiment]) -> None:
+    writer = RewardWriter(1000, START, lambda name, answer: None)
+
+    async def run() -> None:
+        writer.start()
+        for round_ in range(2 * THREADS):
+            batch = Sent([(f"key {round_}", 1.0, None, None, None)])
+            watched = weakref.ref(batch)
+            assert (await writer.put(experiments[0], batch)).accepted == 1
+            del batch
+            for _ in range(3000):
+                if watched() is None:
+                    break
+                await asyncio.sleep(0.01)
+            assert watched() is None
+        await asyncio.to_thread(writer.close, START)
+
+    asyncio.run(run())

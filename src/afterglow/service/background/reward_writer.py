@@ -119,14 +119,23 @@ class RewardWriter:
 
     def work(self) -> None:
         """Commit what is waiting, until `close`, or until there are threads enough without this one."""
-        while (found := self.take()) is not None:
-            experiment, group = found
-            try:
-                self.loop.call_soon_threadsafe(self.answer, group, commit(experiment, group))
-            finally:
-                enough = self.written(experiment)
-            if enough:
-                return
+        while self.write():
+            pass
+
+    def write(self) -> bool:
+        """Commit all that waits for one experiment; whether the thread goes on.
+
+        A function of its own: a thread that waits for more must not hold what it has written.
+        """
+        found = self.take()
+        if found is None:
+            return False
+        experiment, group = found
+        try:
+            self.loop.call_soon_threadsafe(self.answer, group, commit(experiment, group))
+        finally:
+            enough = self.written(experiment)
+        return not enough
 
     def written(self, experiment: Experiment) -> bool:
         """Note the end of a commit; whether this thread is no longer needed."""
