@@ -89,7 +89,7 @@ def page_values(visit: Visit, experiment: Experiment, current: ExperimentView) -
         "exact": exact_rows(status.test, status.recommended),
         "planned": planned(visit, experiment, status),
         "conditions": sentences.conditions(spec, status),
-        "silence": silence(experiment),
+        "silence": silence(experiment.listed()),
         "times": (begins, ends),
         "dates": [] if begins is None or ends is None else date_ticks(begins, ends - begins),
         "earlier": first if first else None,
