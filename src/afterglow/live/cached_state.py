@@ -38,7 +38,7 @@ REREAD = 1.0  # seconds for which a decision is used without a read, where other
 Begun = TypeVar("Begun", bound=Reading)
 
 
-class Standing(NamedTuple):
+class Stored(NamedTuple):
     """A state that can be read without waiting for a lock."""
 
     spec: Spec
@@ -119,17 +119,17 @@ class CachedState:
             self.lock.release()
 
     @contextmanager
-    def standing(self, patience: float) -> Iterator[Standing]:
+    def standing(self, patience: float) -> Iterator[Stored]:
         """The current state, or as much of it as is stored if others have a lock for longer than `patience` seconds."""
         if self.lock.acquire(timeout=patience):
             try:
                 stale = self.falls_behind(patience)
-                yield Standing(self.spec, self.copy.state, self.mark, stale)
+                yield Stored(self.spec, self.copy.state, self.mark, stale)
             finally:
                 self.lock.release()
         else:
             with self.bystander.following() as copy:
-                yield Standing(copy.spec, copy.state, (copy.seq, copy.hash), self.due(copy))
+                yield Stored(copy.spec, copy.state, (copy.seq, copy.hash), self.due(copy))
 
     def falls_behind(self, patience: float) -> bool:
         """Bring the state up to date; whether a step has ended that can't be closed, since others have the lock."""
