@@ -115,7 +115,7 @@ def test_what_is_opened_to_read_changes_nothing(address: str) -> None:
     reader = open_store(address, read_only=True)
     with pytest.raises(OutOfTurn, match="opened to read only"):
         reader.put_token(ADMIN)
-    with reader.lead("webhooks") as leads:
+    with reader.lead("webhooks", 60) as leads:
         assert not leads
     assert reader.tokens() == []
     reader.close()
@@ -123,5 +123,5 @@ def test_what_is_opened_to_read_changes_nothing(address: str) -> None:
 
 def test_somebody_leads(desk: Access) -> None:
     for _ in range(2):
-        with desk.lead("webhooks") as leads:
+        with desk.lead("webhooks", 60) as leads:
             assert leads

@@ -192,15 +192,18 @@ class PostgresStore(TableAccess):
         self.numbers = {}
 
     @contextmanager
-    def lead(self, purpose: str) -> Iterator[bool]:
+    def lead(self, purpose: str, lasts: float) -> Iterator[bool]:
         lock = f"{LEADS}, hashtext(current_schema() || '/{purpose}')"  # locks are a database's, we are a schema's
-        with self.pool.lend(f"SELECT pg_try_advisory_lock({lock})") as opened:
+        limit = f"SET idle_session_timeout = {round(1000 * lasts)}"  # the session does nothing but hold the lock
+        with self.pool.lend(f"{limit}; SELECT pg_try_advisory_lock({lock})") as opened:
+            opened.nextset()
             (leads,) = opened.fetchone() or (False,)
             try:
                 yield bool(leads) and not self.read_only
             finally:
-                if leads and not opened.connection.closed:
-                    opened.connection.execute(f"SELECT pg_advisory_unlock({lock})")
+                if not opened.connection.closed:
+                    opened.connection.execute("RESET idle_session_timeout")
+                    opened.connection.execute(f"SELECT pg_advisory_unlock({lock})" if leads else "SELECT 1")
 
     def damage(self) -> list[str]:
         """PostgreSQL checks its pages itself."""

@@ -112,7 +112,7 @@ class SqliteAccess(TableAccess):
             return damage(self.base)
 
     @contextmanager
-    def lead(self, purpose: str) -> Iterator[bool]:
+    def lead(self, purpose: str, lasts: float) -> Iterator[bool]:
         yield not self.read_only
 
     def one_file(self) -> None:
