@@ -90,9 +90,9 @@ def demand(cell: Cell, hours: int, random: np.random.Generator, first: int) -> N
     return np.asarray(level + shock[200:] + 0.05 * random.normal(size=hours))
 
 
-def play(cell: Cell, effect: float, run: int) -> tuple[float, bool, float]:
+def play(cell: Cell, effect: float, run: int, begin: int = FIRST_SEED) -> tuple[float, bool, float]:
     """p, whether the exact interval holds the truth, and the estimate."""
-    random = np.random.default_rng((FIRST_SEED, run, cell.steps, round(1000 * effect)))
+    random = np.random.default_rng((begin, run, cell.steps, round(1000 * effect)))
     first = int(random.integers(0, WEEK)) if cell.any_start else 0
     history = demand(cell, WEEKS * WEEK, random, first)
     totals = demand(cell, cell.steps, random, first + WEEKS * WEEK) + cell.trend * np.arange(cell.steps) / cell.steps
@@ -102,7 +102,7 @@ def play(cell: Cell, effect: float, run: int) -> tuple[float, bool, float]:
         totals = totals - usual[np.arange(cell.steps) % WEEK] + usual.mean()
     policy = named("switchback")
     settings = policy.settings(cell.arms, cell.told, cell.steps, {"hold": cell.hold})
-    seed = FIRST_SEED + run
+    seed = begin + run
     runner = PolicyRunner(policy, settings, policy.start(settings), cell.arms, key(seed, 0, POLICY))
     better = 0.0  # share of the window that the second arm fills
     played: list[bool] = []
@@ -121,19 +121,25 @@ def play(cell: Cell, effect: float, run: int) -> tuple[float, bool, float]:
     return test.p, held, pair.difference
 
 
-def row(cell: Cell, runs: int) -> str:
-    """A row of the table: how often it rejects, the deviation of the estimate, and how often the interval holds."""
+def measured(cell: Cell, runs: int, begin: int = FIRST_SEED) -> tuple[list[float], float, float]:
+    """How often each effect is rejected, the deviation of the estimate, and how often the interval holds the truth."""
     rejected, held, apart = [], [], []
     for effect in cell.effects:
-        found = [play(cell, effect, run) for run in range(runs)]
-        rejected.append(np.mean([p <= 0.05 for p, _, _ in found]))
+        found = [play(cell, effect, run, begin) for run in range(runs)]
+        rejected.append(float(np.mean([p <= 0.05 for p, _, _ in found])))
         held.append(np.mean([inside for _, inside, _ in found]))
         apart.append(np.std([estimate for _, _, estimate in found], ddof=1))
+    return rejected, float(np.mean(apart)), float(np.mean(held))
+
+
+def row(cell: Cell, runs: int) -> str:
+    """A row of the table."""
+    rejected, apart, held = measured(cell, runs)
     shares = " / ".join(f"{share:.3f}" for share in rejected)
     known = " / ".join(f"{share:.2f}" for share in cell.expected) if not math.isnan(cell.expected[0]) else ""
-    covered = f"{100 * np.mean(held):.1f} %" if cell.told == WINDOW and cell.arms == 2 else ""
+    covered = f"{100 * held:.1f} %" if cell.told == WINDOW and cell.arms == 2 else ""
     effects = " / ".join(f"{effect:.0%}" for effect in cell.effects)
-    return f"| {cell} | {effects} | {known} | {shares} | {100 * np.mean(apart):.2f} % | {covered} |"
+    return f"| {cell} | {effects} | {known} | {shares} | {100 * apart:.2f} % | {covered} |"
 
 
 def main() -> None:

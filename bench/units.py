@@ -50,31 +50,55 @@ def days(weeks: int = 1) -> str:
     return "seasonal:" + ",".join(f"{value:.6f}" for value in values)
 
 
+def day() -> str:
+    """A day of 24 steps without weekends."""
+    return "seasonal:" + ",".join(f"{0.2 * LEVEL * math.sin(2 * math.pi * hour / 24):.6f}" for hour in range(24))
+
+
+def shifted() -> UnitsWorld:
+    """Days of 20 % that begin at other hours in each unit."""
+    return world(own=f"{OWN} + {day()}", shift=24)
+
+
 def promotions(steps: int) -> str:
     """Two promotions of 48 steps in which all totals are higher by half of the level."""
     on = [*range(steps // 5, steps // 5 + 48), *range(3 * steps // 5, 3 * steps // 5 + 48)]
     return "seasonal:" + ",".join(f"{0.5 * LEVEL:.3f}" if step in on else "0" for step in range(steps))
 
 
-def row(name: str, place: UnitsWorld, runs: int, seed: int, steps: int = STEPS, **given: Any) -> None:
-    """One line: regret and how often the best arm is found."""
+def played(place: UnitsWorld, runs: int, seed: int, steps: int = STEPS, **given: Any) -> tuple[Any, float]:
+    """Regret of each run in % of uniform play, and how often the best arm is found."""
     found = simulate(PANEL, place, steps, runs, seed, threads=1, recommend=True, **given)
     uniform = place.units * steps * sum(place.gaps) / place.arms
     sizes = [sum(place.draw(rng.key(seed, run, rng.UNITS)).sizes) / place.units for run in range(runs)]
-    regret = 100 * found.regrets / (uniform * np.array(sizes))
-    right = float(np.mean(found.recommended == place.best)) if found.recommended is not None else math.nan
-    print(f"{name:<44} {regret.mean():6.1f} ± {regret.std(ddof=1) / runs**0.5:.1f}   found {right:.3f}", flush=True)
+    assert found.recommended is not None
+    return 100 * found.regrets / (uniform * np.array(sizes)), float(np.mean(found.recommended == place.best))
 
 
-def alone(name: str, deviation: float, noise: str, runs: int, seed: int, season: int = 1) -> None:
-    """lean-ucb on one total: half of the level is a constant, so that noise never makes it negative."""
+def played_alone(
+    deviation: float, noise: str, runs: int, seed: int, season: int = 1, steps: int = STEPS
+) -> tuple[Any, float]:
+    """The same of lean-ucb on one total: half of the level is a constant, so that noise never makes it negative."""
     half = math.sqrt(3) * deviation
     laws = [f"uniform:{m - half},{m + half}" for m in (LEVEL / 2, LEVEL / 2 - GAP * LEVEL, LEVEL / 2 - GAP * LEVEL)]
     place = World.of(laws, WINDOW, "uniform", f"constant:{LEVEL / 2}" + (f" + {noise}" if noise else ""))
-    found = simulate("lean-ucb", place, STEPS, runs, seed, threads=1, recommend=True, season=season)
-    regret = 100 * found.regrets / (STEPS * sum(place.gaps) / 3)
-    right = float(np.mean(found.recommended == 0)) if found.recommended is not None else math.nan
-    print(f"{name:<44} {regret.mean():6.1f} ± {regret.std(ddof=1) / runs**0.5:.1f}   found {right:.3f}", flush=True)
+    found = simulate("lean-ucb", place, steps, runs, seed, threads=1, recommend=True, season=season)
+    assert found.recommended is not None
+    return 100 * found.regrets / (steps * sum(place.gaps) / 3), float(np.mean(found.recommended == 0))
+
+
+def show(name: str, regret: Any, right: float) -> None:
+    error = regret.std(ddof=1) / len(regret) ** 0.5
+    print(f"{name:<44} {regret.mean():6.1f} ± {error:.1f}   found {right:.3f}", flush=True)
+
+
+def row(name: str, place: UnitsWorld, runs: int, seed: int, steps: int = STEPS, **given: Any) -> None:
+    """One line: regret and how often the best arm is found."""
+    show(name, *played(place, runs, seed, steps, **given))
+
+
+def alone(name: str, deviation: float, noise: str, runs: int, seed: int, season: int = 1) -> None:
+    show(name, *played_alone(deviation, noise, runs, seed, season))
 
 
 def table(runs: int, seed: int) -> None:
@@ -104,9 +128,8 @@ def others(runs: int, seed: int) -> None:
     row("loadings of the shock .5 to 1.5", world(loadings=(0.5, 1.5)), runs, seed)
     row("effects differ by 2 %, sizes lognormal .8", world(interaction=0.02, sizes=0.8), runs, seed)
     row("own noise AR(.9)", world(own=f"noise:{0.1 * LEVEL},0.9"), runs, seed)
-    day = "seasonal:" + ",".join(f"{0.2 * LEVEL * math.sin(2 * math.pi * hour / 24):.6f}" for hour in range(24))
-    row("days shifted between units", world(own=f"{OWN} + {day}", shift=24), runs, seed)
-    row("days shifted between units, season=24", world(own=f"{OWN} + {day}", shift=24), runs, seed, season=24)
+    row("days shifted between units", shifted(), runs, seed)
+    row("days shifted between units, season=24", shifted(), runs, seed, season=24)
 
 
 def horizon(runs: int, seed: int) -> None:
@@ -121,16 +144,21 @@ def states_of(place: UnitsWorld, steps: int, runs: int, seed: int, window: int =
     return job, [unpack(PANEL.State, state) for state in job.play(results, 0, runs, np.zeros(1))]
 
 
+def covered(place: UnitsWorld, runs: int, seed: int) -> tuple[float, float]:
+    """How often the 95 % interval of a difference holds the truth, and how far it reaches, in the median."""
+    job, states = states_of(place, STEPS, runs, seed)
+    held, widths, share = 0, [], GAP / (1 - 2 * GAP / 3)
+    for run, state in enumerate(states):
+        found = PANEL.difference(job.settings(run, job.draws(run).levels), state, 0, 1, 0.95)
+        held += found.low <= share <= found.high
+        widths.append((found.high - found.low) / 2)
+    return held / runs, median(widths)
+
+
 def intervals(runs: int, seed: int) -> None:
-    """How often the 95 % interval of a difference holds the truth."""
     for name, place in (("first", world()), ("levels not told", world(told=None)), ("M = 4", world(units=4))):
-        job, states = states_of(place, STEPS, runs, seed)
-        held, widths, share = 0, [], GAP / (1 - 2 * GAP / 3)
-        for run, state in enumerate(states):
-            found = PANEL.difference(job.settings(run, job.draws(run).levels), state, 0, 1, 0.95)
-            held += found.low <= share <= found.high
-            widths.append((found.high - found.low) / 2)
-        print(f"{name:<44} covers {held / runs:.3f}, reaches {100 * median(widths):.1f} % to either side", flush=True)
+        share, width = covered(place, runs, seed)
+        print(f"{name:<44} covers {share:.3f}, reaches {100 * width:.1f} % to either side", flush=True)
 
 
 def test(runs: int, seed: int) -> None:

@@ -70,6 +70,14 @@ def test_two_units_can_not_be_tested_and_the_answer_shows_why() -> None:
     assert (found.p, found.same) == (1.0, 99)
 
 
+def test_a_plan_under_other_names_is_the_same_one_in_spite_of_rounding() -> None:
+    """Four units on three arms: which two are alike, and which way they move, makes twelve plans."""
+    for seed in range(2):
+        found = played(Units(3, list("abcd"), 4, 120, dict.fromkeys("abcd", 100.0), seed=seed), 120, seed).test(199)
+        assert 6 <= found.same <= 30
+        assert found.p >= (1 + found.same) / 200
+
+
 def test_a_lost_step_of_one_unit_costs_its_own_cell_and_leaving_the_plan_also_the_window_after_it() -> None:
     one = team(arms=2, window=9, horizon=90)
     assert (one.settings.slot, one.settings.washout) == (8, 1)

@@ -10,7 +10,6 @@ from afterglow.pictures import card, intervals
 from afterglow.policies.rounds import RoundPolicy
 from afterglow.rng import REPLAY, key
 
-SAME = 1e-9  # relative: a replay that deals the same plan under other names differs by rounding alone
 Slot = tuple[int, int, Sequence[int], Sequence[float], Sequence[float]]  # steps, split, lost, heads, bodies
 
 
@@ -102,8 +101,8 @@ def replayed_test(
     same = 0
     for draw in range(draws):
         found = replayed(policy, settings_of(key(seed, draw, REPLAY)), slots)
-        reached += found >= seen * (1 - SAME)
-        same += abs(found - seen) <= SAME * seen
+        reached += found >= seen * (1 - policy.rounding)
+        same += abs(found - seen) <= policy.rounding * seen
     return UnitsTest(reached / (draws + 1), seen, draws, same)
 
 

@@ -76,6 +76,7 @@ class RoundPolicy(Configurable, Generic[SettingsT, StateT]):
     compared: Callable[[SettingsT, StateT], Compared] | None = None
     quiet: Callable[[StateT], None] | None = None
     unchanged: Callable[[SettingsT, StateT], int] | None = None
+    rounding: float = 1e-9  # relative: statistics that are no further apart are those of one plan under other names
 
     def pairs(self, settings: SettingsT, state: StateT) -> Compared:
         """`difference` for many pairs of arms; the state must not change meanwhile."""

@@ -18,8 +18,6 @@ from afterglow.policies.registry import round_policy
 from afterglow.round_runner import draw_order
 from afterglow.worlds.units_world import UnitsWorld
 
-SAME = 1e-9  # relative: a plan under other names differs by rounding alone
-
 
 def rejections(
     world: UnitsWorld, window: int, steps: int, runs: int, seed: int, draws: int = 99, level: float = 0.05,
@@ -39,5 +37,5 @@ def rejections(
         orders = [draw_order(rng.key(seed + run, draw, rng.REPLAY), units, world.arms) for draw in range(draws)]
         drawn = [settings, *(replace(settings, order=order, labels=labels) for order, labels in orders)]
         found = statistics_of(policy, drawn, settings.slot, known, bodies)
-        rejected += int((found >= found[0] * (1 - SAME)).mean() <= level)
+        rejected += int((found >= found[0] * (1 - policy.rounding)).mean() <= level)
     return rejected / runs
