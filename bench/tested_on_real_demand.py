@@ -75,7 +75,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write the table of docs/real-demand.md")
     asked = parser.parse_args()
     lines = [
-        f"%, {asked.runs} runs in each cell, effects of 0 / 5 / 10 % (wrongly) and 5 / 10 % (rightly):",
+        f"In percent, {asked.runs} runs in each cell, effects of 0 / 5 / 10 % (wrongly) and 5 / 10 % (rightly):",
         "",
         "| series | wrongly `tested` | rightly | with a profile: wrongly `tested` | rightly |",
         "|---|---|---|---|---|",

@@ -14,6 +14,7 @@ __all__ = ["main", "run"]
 
 FIT = {"narwhals", "numpy", "rich", "scipy", "typer"}
 OPTIONAL = FIT | {"jinja2", "llvmlite", "matplotlib", "numba", "pyarrow"}
+LIGHT = {"policies"}  # commands that need no simulator
 SERVING = {"backup", "export", "migrate", "serve", "token", "verify"}  # commands about running experiments
 
 
@@ -57,4 +58,5 @@ def needed(arguments: Sequence[str], module: str) -> MissingExtra:
         return MissingExtra("afterglow fit" if whole else "the page of a fit", "fit" if whole else "lab")
     if command in SERVING:
         return MissingExtra(f"afterglow {command}", "live")
-    return MissingExtra("the command line" if command is None else f"afterglow {command}", "lab")
+    extra = "fit" if command is None or (command in LIGHT and module in FIT) else "lab"
+    return MissingExtra("the command line" if command is None else f"afterglow {command}", extra)

@@ -19,7 +19,7 @@ SPREAD = 0.8  # tau: of 95 % of arms the deviation is within a factor of five of
 NEAR, FAR = 0.025, 0.0005  # tails in which Student's t and the mixture agree
 APART = 0.5  # of the values of log S that are computed
 LEAST, MOST = 1e-4, 1e4  # values of S
-GRID = [0.1 * place for place in range(-45, 46)]  # of log r, in deviations
+GRID = [0.1 * place for place in range(-80, 81)]  # of log r, in deviations
 FEWEST, LARGEST = 1.2, 200.0  # degrees of freedom
 HALVINGS = 40
 

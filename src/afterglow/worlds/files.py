@@ -31,7 +31,7 @@ KEYS = ("window", "spread", "baseline", "arms")
 LARGEST = 10_000_000  # bytes of a file
 DEEPEST = 50  # tables and lists inside each other
 # DEEPEST and one: slow to parse when very long. Found in one pass: it starts where a word does and never goes back.
-LONG_KEY = re.compile(r"(?<![\w\"'-])(?:[\w\"'-]++[ \t]*+\.[ \t]*+){51}")
+LONG_KEY = re.compile(r"""(?<![\w"'-])(?:(?:"[^"\n]*+"|'[^'\n]*+'|[\w"'-]++)[ \t]*+\.[ \t]*+){51}""")
 TOO_LONG = "a whole number has more than 64 bits"
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from afterglow.errors import BadFormat, BadValue, UnknownName
-from afterglow.lab.study.code.policy_files import policy_from
+from afterglow.lab.study.code.policy_files import load, policy_from
 from afterglow.policies.registry import named
 
 
@@ -22,6 +22,9 @@ def test_a_file_may_use_what_lies_beside_it(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("raise SystemExit")
+    with pytest.raises(BadValue, match=r"notes\.txt can't be loaded as Python: its name must end with \.py"):
+        load(tmp_path / "notes.txt")
     with pytest.raises(BadValue, match=r"no file '.*none\.py'; give the path of a Python file with a `policy`"):
         policy_from(str(tmp_path / "none.py"))
 

@@ -3,7 +3,7 @@
 import asyncio
 import weakref
 from collections.abc import Iterator
-from threading import Event
+from threading import Event, Thread
 
 import pytest
 
@@ -101,6 +101,43 @@ def test_what_is_written_is_let_go_while_the_thread_waits_for_more(experiments: 
                     break
                 await asyncio.sleep(0.01)
             assert watched() is None
+        await asyncio.to_thread(writer.close, START)
+
+    asyncio.run(run())
+
+
+def test_a_thread_that_the_system_refuses_is_asked_for_again(
+    experiments: list[Experiment], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    *stuck, quick = experiments[: THREADS + 1]
+    free, refused = Event(), list[int]()
+    start = Thread.start
+
+    def report(self: Experiment, batches: list[object]) -> list[Receipt]:
+        if self is not quick:
+            assert free.wait(START)
+        return [Receipt(0, 1, 0)] * len(batches)
+
+    def sometimes(self: Thread) -> None:
+        if not refused:
+            refused.append(1)
+            raise RuntimeError("can't start new thread")
+        start(self)
+
+    monkeypatch.setattr(Experiment, "report", report)
+    writer = RewardWriter(1000, START, lambda name, answer: None)
+
+    async def run() -> None:
+        writer.start()
+        waiting: list[Future] = [writer.put(one, BATCH) for one in stuck]
+        while len(writer.writing) < THREADS:
+            await asyncio.sleep(0.01)
+        monkeypatch.setattr(Thread, "start", sometimes)
+        assert (await asyncio.wait_for(writer.put(quick, BATCH), START)).accepted == 1
+        assert refused
+        assert all(thread.is_alive() for thread in writer.threads)
+        free.set()
+        await asyncio.gather(*waiting)
         await asyncio.to_thread(writer.close, START)
 
     asyncio.run(run())

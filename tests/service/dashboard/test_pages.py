@@ -253,7 +253,7 @@ def test_a_token_for_one_experiment_shows_that_one(serving: Serving, visitor: Vi
 @pytest.mark.parametrize("path", ["/", "/sign-in", "/new", "/plan", "/tokens", "/webhooks", "/audit",
                                   "/experiments/shipping", "/experiments/shipping/actions/stop",
                                   "/experiments/shipping/steps/0", "/experiments/shipping/log",
-                                  "/experiments/none-such"])  # fmt: skip
+                                  "/experiments/none-such", "/docs", "/problems/overloaded"])  # fmt: skip
 def test_every_page_keeps_to_itself(serving: Serving, path: str) -> None:
     visitor = Visitor(serving.address)
     if path != "/sign-in":
@@ -294,7 +294,7 @@ def test_every_control_has_a_label(serving: Serving, visitor: Visitor) -> None:
 @pytest.mark.parametrize("path", ["/", "/sign-in", "/new", "/plan", "/tokens", "/webhooks", "/audit",
                                   "/experiments/shipping", "/experiments/shipping/actions/pin",
                                   "/experiments/shipping/steps/0", "/experiments/shipping/log",
-                                  "/experiments/none-such"])  # fmt: skip
+                                  "/experiments/none-such", "/docs", "/problems/overloaded"])  # fmt: skip
 def test_headings_lead_through_every_page_and_no_name_is_used_twice(serving: Serving, path: str) -> None:
     visitor = Visitor(serving.address)
     if path != "/sign-in":

@@ -159,7 +159,7 @@ def recommended(state: ExperimentState) -> int:
 
 
 def void(spec: Spec, state: ExperimentState, body: Body) -> None:
-    """A step of the current hold is void; the hold gets one step more."""
+    """A step of the current hold is void: the hold gets one step more, or the policy is told that one is lost."""
     hold, step = state.plan.hold, body["step"]
     if hold is None:
         return

@@ -11,6 +11,7 @@ The time is the database's: every transaction reads it after it has the lock.
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from math import inf
+from random import uniform
 from secrets import token_hex
 from time import sleep
 from weakref import finalize
@@ -36,7 +37,7 @@ READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"  # one moment
 CHANGE = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 LOCKS = 0x61676C77  # the first half of all lock numbers; 0 as the second is for the layout
 LEADS = 0x61676C78
-PAUSE = 0.02  # seconds between attempts to lock an experiment
+PAUSE, LONGEST_PAUSE = 0.02, 0.5  # seconds between attempts to lock an experiment
 TIME = "SELECT CAST(extract(epoch FROM clock_timestamp()) AS double precision)"
 
 
@@ -129,22 +130,27 @@ class PostgresStore(TableAccess):
             yield self.locked(stack, name, "_shared", spans=True)
 
     def locked(self, stack: ExitStack, name: str, mode: str, spans: bool, patience: float = inf) -> TableLog:
-        """An experiment with its lock. Few connections wait in turn for locks; without one of these, it tries again.
+        """An experiment with its lock. Few connections wait in turn for locks; without one of these, it tries again,
+        less and less often.
 
-        Whoever has less patience than usual doesn't take one of these.
+        Whoever has less patience than usual doesn't take one of these, nor does who has tried already: it would wait
+        for longer than `PATIENCE` in all.
         """
         end = steady() + min(patience, PATIENCE)
         wait = f"FROM pg_advisory_xact_lock{mode}({LOCKS}, ?)"
         attempt = f"FROM pg_try_advisory_xact_lock{mode}({LOCKS}, ?) AS taken WHERE taken"
+        pause, in_turn = PAUSE, patience >= PATIENCE
         while True:
             with suppress(Locked):
                 return stack.enter_context(self.log(name, change=True, lock=attempt, spans=spans))
-            with self.pool.for_locks() as may_wait, self.naming_lock(name):
-                if may_wait and patience >= PATIENCE:
-                    return stack.enter_context(self.log(name, change=True, lock=wait, spans=spans))
+            if in_turn:
+                with self.pool.for_locks() as may_wait, self.naming_lock(name):
+                    if may_wait:
+                        return stack.enter_context(self.log(name, change=True, lock=wait, spans=spans))
             if steady() >= end:
                 raise self.busy(name)
-            sleep(PAUSE)
+            sleep(min(uniform(0.5, 1.0) * pause, max(0.0, end - steady())))
+            pause, in_turn = min(LONGEST_PAUSE, 1.5 * pause), False
 
     def busy(self, name: str) -> Busy:
         return Busy(f"another process has locked {name!r} in {self.address}; try again")

@@ -15,8 +15,11 @@ from starlette.routing import Route
 from afterglow.service.dashboard.assets import address
 from afterglow.service.problems import KINDS, RENAMED, TABLE, Problem
 
-POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'"
+POLICY = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
 HEADERS = {"Content-Security-Policy": POLICY, "Referrer-Policy": "same-origin", "Cache-Control": "no-cache"}
+PERSONAL = HEADERS | {"Cache-Control": "no-store"}  # the navigation names the token of who is signed in
 STYLE = files(__package__).joinpath("templates", "docs.css").read_bytes()
 JSON = "application/json"
 PLACE = Markup("<!-- navigation -->\n")
@@ -46,7 +49,7 @@ def routes(document: dict[str, Any], bar: Bar) -> list[Route]:
     )  # fmt: skip
 
     async def docs(request: Request) -> Response:
-        return HTMLResponse(whole.replace(PLACE, bar(request), 1), headers=HEADERS)
+        return HTMLResponse(whole.replace(PLACE, bar(request), 1), headers=PERSONAL)
 
     async def style(request: Request) -> Response:
         return Response(STYLE, media_type="text/css", headers=HEADERS)
@@ -60,7 +63,7 @@ def problem_page(slug: str, bar: str) -> Response:
     if kind is None:
         raise Problem("not-found", f"there is no problem {slug!r}; available: {', '.join(KINDS)}")
     page = PAGES.get_template("docs.html").render(title=f"{kind.status} {kind.slug}", kind=kind, bar=Markup(bar))
-    return HTMLResponse(page, headers=HEADERS)
+    return HTMLResponse(page, headers=PERSONAL)
 
 
 def groups(document: dict[str, Any]) -> Iterator[dict[str, Any]]:

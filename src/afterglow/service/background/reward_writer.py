@@ -66,9 +66,10 @@ class RewardWriter:
                 self.add_thread()
 
     def add_thread(self) -> None:
+        """Called with the lock held, which the new thread takes first."""
         thread = Thread(target=self.work, name="afterglow-rewards", daemon=True)
-        self.threads.add(thread)
         thread.start()
+        self.threads.add(thread)
 
     def put(self, experiment: Experiment, batch: Batch) -> Future:
         """A future of the receipt, resolved once the batch is durable."""
@@ -101,10 +102,13 @@ class RewardWriter:
     def relieve(self) -> None:
         """Start threads in place of those that wait, if there is work for them; check again while any rewards wait."""
         with self.changed:
-            if any(True for _ in self.free()):
-                missing = THREADS - (len(self.threads) - self.stuck())
-                for _ in range(min(missing, MOST - len(self.threads))):
-                    self.add_thread()
+            try:
+                if any(True for _ in self.free()):
+                    missing = THREADS - (len(self.threads) - self.stuck())
+                    for _ in range(min(missing, MOST - len(self.threads))):
+                        self.add_thread()
+            except RuntimeError as error:  # the system gives no more threads
+                LOG.warning("rewards wait behind %d commits that wait themselves: %s", self.stuck(), error)
             self.relief = self.loop.call_later(MOMENT, self.relieve) if self.waiting else None
 
     def stuck(self) -> int:
@@ -119,8 +123,12 @@ class RewardWriter:
 
     def work(self) -> None:
         """Commit what is waiting, until `close`, or until there are threads enough without this one."""
-        while self.write():
-            pass
+        try:
+            while self.write():
+                pass
+        finally:
+            with self.changed:
+                self.threads.discard(current_thread())
 
     def write(self) -> bool:
         """Commit all that waits for one experiment; whether the thread goes on.

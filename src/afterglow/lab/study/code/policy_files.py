@@ -1,8 +1,8 @@
 """Load a user's policy from a Python file."""
 
 import sys
-from importlib.machinery import SourceFileLoader
-from importlib.util import module_from_spec, spec_from_file_location
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import module_from_spec
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -49,15 +49,16 @@ def load(path: Path) -> ModuleType:
     if not path.is_file():
         sentence = f"no file {str(path)!r}; give the path of a Python file with a `policy`"
         raise BadValue(sentence, kind="unreadable-file", field="policy")
-    spec = spec_from_file_location(path.stem, path, loader=FromSource(path.stem, str(path)))
-    if spec is None or spec.loader is None:
-        raise BadValue(f"{path} can't be loaded as Python", kind="bad-file", field="policy")
-    module = module_from_spec(spec)
+    if path.suffix != ".py":
+        raise BadValue(f"{path} can't be loaded as Python: its name must end with .py", kind="bad-file", field="policy")
+    loader = FromSource(path.stem, str(path))
+    module = module_from_spec(ModuleSpec(path.stem, loader, origin=str(path)))
+    module.__file__ = str(path)
     taken = sys.modules.get(path.stem)
     sys.modules[path.stem] = module  # dataclasses look their module up
     sys.path.insert(0, str(path.parent.resolve()))
     try:
-        spec.loader.exec_module(module)
+        loader.exec_module(module)
     except (AfterglowError, KeyboardInterrupt):
         raise
     except BaseException as problem:  # SystemExit too: a file that ends the program is a mistake in the file
