@@ -18,6 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Thread
 
+import httpx
 import load as loads
 from load import Line, Plan, Requests, Result, load
 
@@ -67,18 +68,32 @@ def streams(service: Serving, token: str) -> Iterator[None]:
 
 
 @contextmanager
+def operator(service: Serving) -> Iterator[httpx.Client]:
+    """A browser of somebody who has signed in."""
+    with service.client() as client:
+        mark = re.search(r'name="mark" value="([^"]*)"', client.get("/sign-in").text)
+        client.post("/sign-in", data={"token": service.token, "mark": mark[1] if mark else ""})
+        yield client
+
+
+def seconds_of(client: httpx.Client, path: str) -> float:
+    """What an answer took, which must be the page or the list that was asked for."""
+    began = time.perf_counter()
+    if client.get(path).status_code != 200:
+        raise SystemExit(f"{path} is not shown")
+    return time.perf_counter() - began
+
+
+@contextmanager
 def dashboards(service: Serving) -> Iterator[list[str]]:
     """Pages that are looked at again and again, by operators who have signed in; those that were shown."""
     ending, seen = Event(), list[str]()
 
     def look() -> None:
-        with service.client() as client:
-            mark = re.search(r'name="mark" value="([^"]*)"', client.get("/sign-in").text)
-            client.post("/sign-in", data={"token": service.token, "mark": mark[1] if mark else ""})
+        with operator(service) as client:
             while not ending.wait(0.25):
                 for path in ("/experiments/hourly", "/"):
-                    if client.get(path).status_code != 200:
-                        raise SystemExit(f"{path} is not shown")
+                    seconds_of(client, path)
                     seen.append(path)
 
     lookers = [Thread(target=look) for _ in range(DASHBOARDS)]
@@ -107,9 +122,9 @@ def overload(plan: Plan) -> Iterator[list[Result]]:
         found.append(Result(**json.load(process.stdout)))
 
 
-def asked(service: Serving, token: str, seconds: float) -> list[float]:
+def asked(service: Serving, token: str, seconds: float, path: str = CURRENT) -> list[float]:
     """Seconds that each answer took, of one connection that asks at a steady pace; sorted."""
-    plan = Plan(service.port, CURRENT, token, 1, seconds)
+    plan = Plan(service.port, path, token, 1, seconds)
     request, line, took = Requests(plan).next(), Line(service.port), list[float]()
     began = time.perf_counter()
     for number in range(round(seconds * PACE)):

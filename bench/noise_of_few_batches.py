@@ -1,41 +1,31 @@
-"""The noise of an arm with few batches: the present prior against a log-normal spread of deviations between arms.
+"""The noise of an arm with few batches: a prior alone against a log-normal ratio of deviations between arms.
 
-An arm with fewer than seven batches borrows noise from the others (`afterglow.estimation.noise`). Here the rule is
-replaced: the ratio of its standard deviation to that of all arms is taken for log-normal, with deviation `tau` and
-median exp(`shift`); its posterior is integrated over, and the tails of the mixture at 2.5 % and 0.05 % are given to
-Student's t with the same ones. Docs: decision 0016.
+An arm with fewer than seven batches borrows noise from the others (`afterglow.estimation.noise`). `prior` is the rule
+for two arms, used for any number; a number is the deviation of the logarithm of ratios (`noise_ratio.SPREAD`) for three
+arms or more. Docs: decision 0016.
 
-    python bench/noise_of_few_batches.py [--runs 200] [--rules prior 0.7,0 1,0.35] [--only lead calm]
+    python bench/noise_of_few_batches.py [--runs 200] [--seed 0] [--rules prior 0.8] [--only lead calm]
 """
 
 import argparse
-import math
 import sys
 import warnings
-from collections.abc import Callable
-from functools import cache
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from afterglow.errors import AfterglowWarning
-from afterglow.estimation import noise
-from afterglow.estimation.comparison import tail
-from afterglow.estimation.noise import FADED, NoiseVariance
+from afterglow.estimation import noise, noise_ratio
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from testbed.coverage import CoverageWorld, Floats, Law, normal, play  # noqa: E402
-from testbed.coverage_worlds import OUTSIDE, WORLDS  # noqa: E402
+from testbed.coverage import EVERY, CoverageWorld, Floats, Law, normal, play, yes_no  # noqa: E402
+from testbed.coverage_worlds import OUTSIDE, WORLDS, heavy, lognormal  # noqa: E402
 from testbed.quick_agent import compile_kernels  # noqa: E402
 
-Rule = Callable[..., NoiseVariance]
-PRIOR = noise.arm_noise
-NEAR, FAR = 0.025, 0.0005  # tails in which Student's t and the mixture agree
-GRID = np.linspace(-4.0, 4.0, 161)
-RATIOS = np.linspace(math.log(1e-4), math.log(1e4), 81)  # log of an arm's sum of squares over the variance of all
+SEVERAL = noise.SEVERAL
 POLICIES = ("thrift-ucb", "lean-ucb")
 CALM, NOISY = Law(0.4, 0.05), Law(0.42, 0.2)
 POWER = [
@@ -53,76 +43,70 @@ UNEQUAL = [
 ]
 
 
-def quantile(probability: float, beyond: Callable[[float], float]) -> float:
-    """The value beyond which lies this probability, by halving."""
-    near, far = 0.0, 1e5
-    for _ in range(60):
-        middle = 0.5 * (near + far)
-        if beyond(middle) > probability:
-            near = middle
-        else:
-            far = middle
-    return far
+def tailed(world: CoverageWorld, random: np.random.Generator) -> Floats:
+    """One of three arms pays rarely and much: its rewards are multiplied by 0 or 5."""
+    factor = np.ones((len(world.laws), world.steps))
+    factor[0] = np.where(random.random(world.steps) < 0.2, 5.0, 0.0)
+    return factor
 
 
-@cache
-def student(freedom: float) -> tuple[float, float]:
-    near, far = (quantile(one, lambda value: tail(value, freedom)) for one in (NEAR, FAR))
-    return near, far
+def breaking() -> list[CoverageWorld]:
+    """Arms that are noisier or calmer by larger factors, in larger numbers, with noise that all share."""
+    found = []
+    for times, calm in ((5, 0.04), (10, 0.02)):
+        noisy = Law(0.42, calm * times)
+        for more in (2, 4, 9, 19):
+            steps = 600 if more < 9 else 2_000
+            others = [Law(0.4, calm)] * more
+            found.append(CoverageWorld(f"{more + 1} arms: best {times} x as noisy", (*others, noisy), steps=steps))
+        equal = (*[Law(0.4, calm)] * 2, Law(0.4, calm * times))
+        found.append(CoverageWorld(f"3 equal arms: one {times} x as noisy", equal))
+        quiet = (*[Law(0.4, 0.2)] * 2, Law(0.42, 0.2 / times))
+        found.append(CoverageWorld(f"3 arms: best {times} x as calm", quiet))
+        ladder = (Law(0.4, calm), Law(0.35, calm * 2), noisy)
+        found.append(CoverageWorld(f"3 arms: a ladder of noise up to {times} x", ladder))
+        for window, length in ((1, 300), (24, 1_500)):
+            laws = (*[Law(0.4, calm)] * 2, noisy)
+            found.append(CoverageWorld(f"3 arms, window {window}: best {times} x as noisy", laws, window, length))
+    pair = (CALM, Law(0.4, 0.05), NOISY)
+    for rho in (0.5, 0.9):
+        for sd in (0.05, 0.15):
+            name = f"3 arms: calm, calm, noisy, noise lingers rho {rho:g}, sd {sd:g}"
+            found.append(CoverageWorld(name, pair, steps=1_000, level=0.35, correlation=rho, noise=sd))
+    season = CoverageWorld("3 arms: calm, calm, noisy, a season", pair, steps=2_000, level=0.3, period=24, swing=0.1)
+    mean = tuple(Law(level, 0.4 * level) for level in (0.1, 0.2, 0.4))
+    scaled = tuple(Law(level, 0.4 * level) for level in (0.38, 0.4, 0.42))
+    return [
+        *found,
+        replace(season, told="season"),
+        CoverageWorld("3 arms: noise as the mean, .1 .2 .4", mean),
+        CoverageWorld("3 arms: noise as the mean, .38 .4 .42", scaled),
+        CoverageWorld("3 arms: yes/no .02, .02, calm .02", (*yes_no(0.02, 0.02), Law(0.02, 0.01)), steps=2_000),
+        CoverageWorld("3 arms: calm .4, calm .4, yes/no .45", (CALM, CALM, Law(0.45, None))),
+        CoverageWorld("5 arms: calm, best is yes/no .45", (CALM, CALM, CALM, CALM, Law(0.45, None))),
+        CoverageWorld("3 arms: heavy tails", pair, level=0.3, change=heavy),
+        CoverageWorld("3 arms: lognormal", normal(0.05, 0.2, 0.2, 0.2), factor=lognormal),
+        CoverageWorld("3 arms: one pays rarely, five times as much", normal(0.02, 0.1, 0.1, 0.1), factor=tailed),
+        CoverageWorld("3 arms: calm, calm, noisy, 200 steps", pair, steps=200),
+    ]
 
 
-def alike(weights: Floats, ratios: Floats) -> tuple[float, float]:
-    """Variance and degrees of freedom of the Student's t whose tails are those of a mixture of normal laws."""
-
-    def beyond(value: float) -> float:
-        tails = [0.5 * math.erfc(value / ratio * math.sqrt(0.5)) for ratio in ratios.tolist()]
-        return float(np.dot(weights, tails))
-
-    near, far = quantile(NEAR, beyond), quantile(FAR, beyond)
-    fewest, most = 1.2, 200.0
-    for _ in range(14):
-        middle = round(math.sqrt(fewest * most), 3)
-        if student(middle)[1] / student(middle)[0] > far / near:
-            fewest = middle
-        else:
-            most = middle
-    return (near / student(most)[0]) ** 2, most
+BREAKING = breaking()
 
 
-def log_normal(tau: float, shift: float) -> Rule:
-    """The rule that takes the place of `arm_noise`, tabulated by degrees of freedom and ratios."""
-    ratios, prior = np.exp(shift + tau * GRID), np.exp(-0.5 * GRID * GRID)
-    tables: list[Floats] = []
-    for freedom in range(FADED):
-        rows = []
-        for square in np.exp(RATIOS) if freedom else [1.0]:
-            seen = prior * np.exp(-freedom * np.log(ratios) - 0.5 * square / ratios**2) if freedom else prior
-            rows.append(alike(seen / seen.sum(), ratios))
-        tables.append(np.array(rows))
-
-    def arm_noise(
-        washed: Any, squares: float, freedom: int, size: float, pooled: float, largest: float | None = None
-    ) -> NoiseVariance:
-        if not washed.steps or freedom >= FADED or pooled <= 0 or squares > 1e4 * pooled:
-            return PRIOR(washed, squares, freedom, size, pooled, largest)
-        table = tables[freedom]
-        place = math.log(max(squares / pooled, 1e-4)) if freedom else 0.0
-        where = RATIOS if freedom else np.zeros(1)
-        value = pooled * math.exp(float(np.interp(place, where, np.log(table[:, 0]))))
-        degrees = float(np.interp(place, where, table[:, 1]))
-        most = noise.largest_variance(washed.mean) if largest is None else math.inf
-        value = min(value, max(pooled, most, squares / max(1, freedom)))
-        return NoiseVariance(value + size * size / washed.steps, degrees if freedom else float(noise.PRIOR))
-
-    return arm_noise
+def use(rule: str) -> None:
+    """Estimate noise by the prior alone, or by ratios with this spread of logarithms."""
+    setattr(noise, "SEVERAL", 10**9 if rule == "prior" else SEVERAL)  # noqa: B010
+    setattr(noise_ratio, "SPREAD", noise_ratio.SPREAD if rule == "prior" else float(rule))  # noqa: B010
+    noise_ratio.at_place.cache_clear()
 
 
-def measured(world: CoverageWorld, policy: str, runs: int) -> str:
-    found = [play(world, policy, seed) for seed in range(runs)]
+def measured(world: CoverageWorld, policy: str, seeds: range, every: int) -> str:
+    found, runs = [play(world, policy, seed, every) for seed in seeds], len(seeds)
     told = [one for one in found if one.held is not None]
     shares = [
         100 * sum(bool(one.held) for one in told) / max(1, len(told)),
-        *(100 * sum(getattr(one, name) for one in found) / runs for name in ("wrong_clear", "clear", "oracle")),
+        *(100 * sum(getattr(one, name) for one in found) / runs for name in ("told", "wrong_clear", "clear", "oracle")),
     ]
     columns = [world.name, f"`{policy}`", f"{runs}", *(f"{share:.1f} %" for share in shares)]
     return "| " + " | ".join(columns) + " |"
@@ -131,19 +115,22 @@ def measured(world: CoverageWorld, policy: str, runs: int) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=200)
-    parser.add_argument("--rules", nargs="+", default=["prior", "0.7,0", "0.7,0.35", "1,0.35"])
+    parser.add_argument("--rules", nargs="+", default=["prior", "0.8"])
     parser.add_argument("--only", nargs="+", default=[""], help="worlds whose name contains one of these")
+    parser.add_argument("--policies", nargs="+", default=list(POLICIES))
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--every", type=int, default=EVERY, help="steps between two looks")
     asked = parser.parse_args()
     warnings.simplefilter("ignore", AfterglowWarning)
     compile_kernels()
-    print("| rule | world | policy | runs | holds | wrong clear | clear at the end | oracle |")
-    for rule in asked.rules:
-        tau, _, shift = rule.partition(",")
-        setattr(noise, "arm_noise", PRIOR if rule == "prior" else log_normal(float(tau), float(shift)))  # noqa: B010
-        for world in [*POWER, *UNEQUAL]:
-            if any(part in world.name for part in asked.only):
-                for policy in POLICIES:
-                    print(f"| {rule} {measured(world, policy, asked.runs)}", flush=True)
+    seeds = range(asked.seed, asked.seed + asked.runs)
+    print("| rule | world | policy | runs | holds | given | wrong clear | clear at the end | oracle |")
+    for world in [*POWER, *UNEQUAL, *BREAKING]:
+        if any(part in world.name for part in asked.only):
+            for policy in asked.policies:
+                for rule in asked.rules if world.possible(policy) else []:
+                    use(rule)
+                    print(f"| {rule} {measured(world, policy, seeds, asked.every)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
     python bench/run.py [engine | live | ITEM]... [--write-docs | --write-sections]
 
     engine: step peers hold skip trillion elimination every-step gym long threads start memory units fit-rows
-    live:   current lanes rewards-sqlite rewards-postgres rewards-memory decision million kills
+    live:   current lanes frozen rewards-sqlite rewards-postgres rewards-memory decision million kills
             simulation
 
 Prints each item's goal, what was measured, and whether it is met; `bench/out/` keeps everything as JSON and
@@ -27,6 +27,7 @@ import current
 import decision
 import every_step
 import fit_rows
+import frozen
 import kills
 import lanes
 import memory
@@ -69,6 +70,7 @@ ENGINE: dict[str, Callable[[Path], Item]] = {
 LIVE: dict[str, Callable[[Path], Item]] = {
     "current": current.measure,
     "lanes": lanes.measure,
+    "frozen": frozen.measure,
     "rewards-sqlite": rewards.measure_sqlite,
     "rewards-postgres": rewards.measure_postgres,
     "rewards-memory": reward_memory.measure,

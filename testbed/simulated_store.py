@@ -6,6 +6,7 @@ It keeps every version of its data, so that it can be rewound as a restored back
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
+from math import inf
 from random import Random
 from typing import Any
 
@@ -245,7 +246,7 @@ class SimulatedStore:
     aside = reading
 
     @contextmanager
-    def writing(self, name: str) -> Iterator[Tables]:
+    def writing(self, name: str, patience: float = inf) -> Iterator[Tables]:
         with self.change(name, self.found(name).copied()) as tables:
             yield tables
 

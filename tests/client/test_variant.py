@@ -145,3 +145,16 @@ def test_after_a_step_was_closed_the_variant_is_asked_for_again() -> None:
     clock.now += 1
     known.forget()
     assert known.ready(known.asked) is None
+
+
+def test_an_answer_that_was_on_its_way_during_a_command_is_not_kept() -> None:
+    clock = Hand()
+    known = variant(clock)
+    sent = known.ask()
+    clock.now += 1
+    known.forget()  # a command was given meanwhile
+    assert known.answered(says("A"), sent).variant == "A"
+    assert known.ready(known.asked) is None
+    clock.now += 1
+    known.answered(says("B"), known.ask())
+    assert known.ready(known.asked) is not None

@@ -49,6 +49,16 @@ def test_a_dropped_token_has_never_been(desk: Access) -> None:
     assert desk.tokens() == [ADMIN]
 
 
+def test_a_new_session_replaces_those_that_are_over_and_the_oldest_of_its_token(desk: Access) -> None:
+    desk.put_token(ADMIN)
+    over, *others = (ADMIN._replace(id=f"a1-{n}", created=2000 + n, expires=3000 + n) for n in range(4))
+    for one in (over, *others):
+        desk.put_session(one, 2000, 2)
+    assert desk.tokens() == [ADMIN, *others[1:]]
+    desk.put_session(last := over._replace(id="a1-9", created=3500, expires=9000), 3003, 2)
+    assert desk.tokens() == [ADMIN, last], "what has expired stays"
+
+
 def test_an_id_is_taken_once(desk: Access) -> None:
     desk.put_token(ADMIN)
     with pytest.raises(Exception, match=r"(?i)unique|duplicate"):
@@ -105,7 +115,7 @@ def test_what_is_opened_to_read_changes_nothing(address: str) -> None:
     reader = open_store(address, read_only=True)
     with pytest.raises(OutOfTurn, match="opened to read only"):
         reader.put_token(ADMIN)
-    with reader.lead("webhooks") as leads:
+    with reader.lead("webhooks", 60) as leads:
         assert not leads
     assert reader.tokens() == []
     reader.close()
@@ -113,5 +123,5 @@ def test_what_is_opened_to_read_changes_nothing(address: str) -> None:
 
 def test_somebody_leads(desk: Access) -> None:
     for _ in range(2):
-        with desk.lead("webhooks") as leads:
+        with desk.lead("webhooks", 60) as leads:
             assert leads

@@ -67,6 +67,37 @@ def test_an_arm_with_enough_batches_is_judged_by_its_own_noise() -> None:
     assert many[0].value == pytest.approx(12 * 0.01**2 / 2 / (1 - 5 / 24), rel=0.8)
 
 
+def test_three_arms_share_their_noise_more_than_two() -> None:
+    """A ratio of deviations that is log-normal takes the place of three times the noise of all."""
+    found = []
+    for arms in (3, 2):
+        batches = batches_of((0.6, 0.02), (0.6, 0.02))
+        few = Batches(arms, 6)
+        few.arms[0], few.timeline = batches.arms[0], batches.timeline
+        for arm in range(1, arms):
+            few.add_all(arm, [0.41] * 6 + [0.39] * 6)
+            few.end()
+        judged = noise(few)
+        assert judged is not None
+        found.append(judged[1])
+        assert not judged[1].borrowed
+    assert found[0].value < found[1].value / 1.4
+    assert found[0].freedom > found[1].freedom
+
+
+def test_guards_keep_the_prior_whatever_the_number_of_arms() -> None:
+    """What they stop must be stopped again when a log is replayed."""
+    batches = batches_of((0.5, 0.02), (0.5, 0.02), (0.5, 0.02), count=4)
+    own = [scatter(washed, batches) for washed in batches.arms]
+    secondary = noise(batches, largest=1.0)
+    assert secondary is not None
+    for (squares, freedom), found in zip(own, secondary, strict=True):
+        weight = 2 * (1 - freedom / 6)
+        value = (squares + weight * 3 * common(own)) / (freedom + weight)
+        assert found.freedom == freedom + weight
+        assert value < found.value < 1.1 * value  # one more event
+
+
 def test_deviations_by_rounding_do_not_count_as_noise() -> None:
     batches = Batches(2, 3)
     for arm in (0, 1, 0, 1):

@@ -355,7 +355,7 @@ def test_an_experiment_that_fails_is_tried_less_and_less_often(
     tries = list[float]()
     time = [1000.0]
 
-    def fail() -> None:
+    def fail(patience: float) -> None:
         tries.append(time[0])
         raise AfterglowError("it can't go on")
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import afterglow
-from afterglow.errors import BadFormat, BadValue, Conflict, OutOfTurn, UnknownName
+from afterglow.errors import BadFormat, BadValue, Conflict, OutOfTurn, Unavailable, UnknownName
 from afterglow.live import Experiment, Experiments, Receipt
 from support.service.live_fixtures import ASKED, Clock
 
@@ -19,6 +19,39 @@ HOURLY: dict[str, Any] = {**ASKED, "policy": "ucb1", "step_seconds": 3600}
 def clocked(address: str, clock: Clock) -> Iterator[Experiments]:
     with afterglow.live.open(address, clock=clock) as made:
         yield made
+
+
+# Locks
+
+
+def test_a_list_shows_what_is_stored_while_another_call_has_the_experiment(clocked: Experiments, clock: Clock) -> None:
+    """A command may take long."""
+    shop, free, begun = clocked.create("shop", **HOURLY), Event(), Event()
+    clock.hours(1)
+    shop.reward(1.0)
+
+    def take_long() -> None:
+        with shop._cache.held():
+            begun.set()
+            free.wait(60)
+
+    with ThreadPoolExecutor(1) as pool:
+        busy = pool.submit(take_long)
+        assert begun.wait(60)
+        try:
+            now = shop.listed(patience=0.0)
+            assert (now.status.step, now.status.stale, now.decision.step, now.reported) == (1, False, 1, False)
+            clock.hours(1)
+            later = shop.listed(patience=0.0)
+            assert (later.status.step, later.status.stale) == (1, True)
+            with pytest.raises(Unavailable, match="'shop' is in use by another call"):
+                shop.renew(patience=0.0)
+        finally:
+            free.set()
+        busy.result()
+    after = shop.listed()
+    assert (after.status.step, after.status.stale, after.reported) == (2, False, True)
+    assert after.status == shop.status()
 
 
 # Reports

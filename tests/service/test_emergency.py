@@ -24,11 +24,16 @@ def test_every_client_is_off_a_variant_within_a_minute(tmp_path: Path, clock: Cl
         address = str(operator.base_url)
         api.set_provider_and_wait(OFREPProvider(address, headers_factory=dict, timeout=START))
         flags, own = api.get_client(), Clock()
-        with Client(address, "any", clock=own, current_timeout=START) as client:
-            daily = client.experiment("daily")
+        with (
+            Client(address, "any", clock=own, current_timeout=START) as client,
+            Client(address, "any", clock=own, current_timeout=START) as other,
+        ):
+            daily, commanding = client.experiment("daily"), other.experiment("daily")
             clock.now += 3600
             assert (daily.current(), flags.get_string_value("daily", "none")) == ("A", "A")
-            daily.emergency("A", "checkout fails")
+            assert commanding.current() == "A"
+            commanding.emergency("A", "checkout fails")
+            assert commanding.current() == "B"  # keeps no answer from before its own command
             assert flags.get_string_value("daily", "none") == "B"  # asks each time
             assert daily.current() == "A"  # the answer that it has may be used
             own.now += 60

@@ -156,6 +156,31 @@ def test_pages_of_experiments_that_are_locked_hold_up_no_others(clock: Clock) ->
     server().drop(database)
 
 
+def test_lists_wait_for_no_locks_and_steps_of_other_experiments_end_in_time(clock: Clock) -> None:
+    """The locked ones are listed as they are stored, and marked; the ticker doesn't wait for them either."""
+    database, names = server().fresh(), [f"frozen-{n}" for n in range(WORKERS)]
+    with in_thread(database, clock) as client:
+        for name in [*names, "hourly"]:
+            client.post("/v1/experiments", json=HOURLY | {"name": name}).raise_for_status()
+        with psycopg.connect(database) as replica:
+            replica.execute(f"SELECT pg_advisory_xact_lock({LOCKS}, id::int) FROM experiments WHERE name <> 'hourly'")
+            clock.hours(1)
+            end = monotonic() + SHORT
+            while 'afterglow_step{experiment="hourly"} 1.0' not in client.get("/metrics").text:
+                assert monotonic() < end, "the ticker waits for locks"
+            answer = client.get("/v1/experiments")
+            found = {one["name"]: (one["status"]["step"], one["status"]["stale"]) for one in answer.json()["items"]}
+            assert found == {"hourly": (1, False)} | dict.fromkeys(names, (0, True))
+            page = client.get("/")
+            assert page.text.count("another process has locked it") == len(names)
+            assert max(answer.elapsed, page.elapsed).total_seconds() < SHORT
+            replica.rollback()
+        end = monotonic() + START
+        while any(one["status"]["step"] == 0 for one in client.get("/v1/experiments").json()["items"]):
+            assert monotonic() < end
+    server().drop(database)
+
+
 def subscribed(serving: Serving) -> socket.socket:
     made = socket.create_connection(("127.0.0.1", serving.port), START)
     head = f"GET /v1/events HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {serving.token}\r\n\r\n"

@@ -4,6 +4,13 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
+from afterglow import live
+from afterglow.errors import BadDatabase
+from afterglow.live.store import access
+from afterglow.service.server import opened
+from afterglow.service.settings import ServiceSettings
 from testbed.service import in_thread, slug
 
 FLAGS = "/ofrep/v1/evaluate/flags"
@@ -33,3 +40,19 @@ def test_an_experiment_whose_log_is_damaged_is_named_and_the_others_go_on(tmp_pa
         assert [(one["key"], one.get("value")) for one in flags] == [("damaged", None), ("sound", "A")]
         assert client.get("/readyz").status_code == 200
         assert "damaged" in client.get("/").text
+
+
+def test_a_file_that_has_lost_the_names_of_its_experiments_is_refused_before_a_token_is_made(tmp_path: Path) -> None:
+    db = tmp_path / "experiments.db"
+    with live.open(db) as experiments:
+        experiments.create("shop", ["A", "B"], 3)
+    with closing(sqlite3.connect(db)) as base:
+        ((root,),) = base.execute("SELECT rootpage FROM sqlite_master WHERE name = 'experiments'")
+        ((size,),) = base.execute("PRAGMA page_size")
+    text, first = db.read_bytes(), size * (root - 1)
+    db.write_bytes(text[:first] + b"\xff" * size + text[first + size :])
+    with pytest.raises(BadDatabase, match="has damaged pages"), opened(ServiceSettings(db=str(db))) as service:
+        service.first_token()
+    keys = access(db)
+    assert keys.tokens() == []
+    keys.close()

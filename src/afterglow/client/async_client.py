@@ -151,11 +151,16 @@ class AsyncExperiment(ExperimentMethods[Awaitable[Json]]):
         """
         if self._client.delivery.waiting:
             await self._client.flush(self._client._config.timeout)
-        answer = await self._ask(calls.close(self.name, step, total, metrics))
-        for handle in self._client._handles.values():
-            if handle.name == self.name:
-                handle._variant.forget()
-        return answer
+        return await self._changing(calls.close(self.name, step, total, metrics))
+
+    async def _changing(self, call: calls.Call) -> Json:
+        """A call after which the variant may be another: none is kept, even if the answer is lost."""
+        try:
+            return await self._ask(call)
+        finally:
+            for handle in self._client._handles.values():
+                if handle.name == self.name:
+                    handle._variant.forget()
 
     def steps(self, after: int | None = None, limit: int = 1000) -> AsyncIterator[Json]:
         """Variant, role and total of each step, fetched page by page."""

@@ -159,11 +159,16 @@ class Experiment(ExperimentMethods[Json]):
         """
         if self._client.delivery.waiting:
             self._client.flush(self._client._config.timeout)
-        answer = self._ask(calls.close(self.name, step, total, metrics))
-        for handle in self._client._handles.values():
-            if handle.name == self.name:
-                handle._variant.forget()
-        return answer
+        return self._changing(calls.close(self.name, step, total, metrics))
+
+    def _changing(self, call: calls.Call) -> Json:
+        """A call after which the variant may be another: none is kept, even if the answer is lost."""
+        try:
+            return self._ask(call)
+        finally:
+            for handle in self._client._handles.values():
+                if handle.name == self.name:
+                    handle._variant.forget()
 
     def steps(self, after: int | None = None, limit: int = 1000) -> Iterator[Json]:
         """Variant, role and total of each step, fetched page by page."""

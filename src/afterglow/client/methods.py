@@ -133,7 +133,10 @@ class ExperimentMethods(CommandMethods[Given]):
             self.reward(amount)
 
     def _command(self, address: str, **arguments: object) -> Given:
-        return self._ask(command(self.name, address, arguments))
+        return self._changing(command(self.name, address, arguments))
+
+    @abstractmethod
+    def _changing(self, call: Call) -> Given: ...
 
     def expect(self, first: int, values: Iterable[float | None]) -> Given:
         """Tell the totals that are expected of step `first` and those after it, before they begin."""

@@ -36,7 +36,7 @@ class Variant:
         self._clock = clock
         self._last: Current | None = None
         self._etag: str | None = None
-        self._until = self._quiet = float("-inf")
+        self._until = self._quiet = self._changed = float("-inf")
         self.asked = self._heard = 0  # requests sent, and the last one that was answered
         self._error: AfterglowError | None = None
 
@@ -68,7 +68,8 @@ class Variant:
             self._etag = answer.headers.get("etag")
         else:
             return self.failed(refusal(answer), pause_wanted(answer.headers), passes(answer))
-        self._heard, self._until = self.asked, asked + fresh_for(answer.headers)
+        self._heard = self.asked
+        self._until = asked + fresh_for(answer.headers) if asked > self._changed else float("-inf")
         self._error = None
         self._pauses.over()
         return current
@@ -93,8 +94,9 @@ class Variant:
         raise self._error or BadFormat("no variant is known")
 
     def forget(self) -> None:
-        """The step was closed: ask again, whatever was said about how long the answer holds."""
-        self._until = float("-inf")
+        """The step was closed, or a command given: ask again, whatever was said about how long the answer holds, and
+        don't keep the answer to a request that is on its way."""
+        self._until, self._changed = float("-inf"), self._clock()
 
 
 def read_current(body: dict[str, Any]) -> Current:

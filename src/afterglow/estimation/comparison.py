@@ -27,6 +27,7 @@ from typing import ClassVar
 from afterglow.estimation.batch_means import Batches
 from afterglow.estimation.lingering import Mixture, weigh
 from afterglow.estimation.noise import ENOUGH, NoiseVariance, noise
+from afterglow.estimation.noise_ratio import tail
 from afterglow.estimation.timeline import BlockCells
 
 ROOT = math.sqrt(0.5)
@@ -213,12 +214,6 @@ def beyond(parts: Sequence[tuple[float, float, float]], freedom: Sequence[float]
     for (weight, mean, variance), degrees in zip(parts, freedom, strict=True):
         total += weight * tail(sign * (value - mean) / math.sqrt(variance), degrees)
     return total
-
-
-def tail(value: float, freedom: float) -> float:
-    """P(T > value) of Student's t: the normal tail at Wallace's transform (1959), right within 4 % of 1 - 95 %."""
-    z = (8 * freedom + 1) / (8 * freedom + 3) * math.sqrt(freedom * math.log1p(value * value / freedom))
-    return 0.5 * math.erfc(math.copysign(z, value) * ROOT)
 
 
 def compare(batches: Batches, horizon: int | None = None) -> Comparison:

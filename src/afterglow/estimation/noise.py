@@ -5,16 +5,19 @@ of two payments of a pull; $E|I - J| \le (d - 1)/2$ for every fixed kernel. So $
 means, divided by $1 - (d - 1)/2b$. Long batches hide less, few batches say little: the longest that leave an arm
 `PLENTY` degrees of freedom are read, else the shortest.
 
-*Few batches.* Arms may be unequally noisy, and a policy leaves a bad arm after a batch or two. An arm with $f$ own
-degrees of freedom and variance $\hat v$ has the posterior of $\hat v$ under a scaled inverse $\chi^2$ prior with
-$p$ degrees of freedom around `WIDER` = 3 times the variance of all arms: $(f \hat v + p \cdot 3 v_p)/(f + p)$
-with $f + p$ degrees of freedom. The prior fades: $p = 2 (1 - f/6)$, and from $f = 6$ on an arm's own batches count
-alone. $3 v_p$ is not taken larger than $m (1 - m)$, the largest variance of rewards in [0, 1] with mean $m$, unless
-$v_p$ itself is. $v_p$ is the larger of the variance pooled over batches, which the arm played most rules, and that
-averaged over arms. Where $m$ is not within (0, 1), because totals hold more than rewards, 1/4 takes the place of
-$m (1 - m)$. Without a second batch of its own the 95 % interval is then 7.5 standard deviations of all arms wide to
-each side, enough for an arm four times as noisy as the others; `comparison` calls nothing clear by it before the fixed
-end.
+*Few batches.* Arms may be unequally noisy, and a policy leaves a bad arm after a batch or two. Where `SEVERAL` = 3
+arms or more have a second batch, an arm with $f$ = 1 to 5 degrees of freedom of its own has the noise that
+`noise_ratio` gives it: the ratio of its deviation to that of all arms is log-normal. With two arms the noise of all is
+that of the one played most, and an interval by ratios was too narrow (decision 0016); an arm without a second batch
+has no ratio. In these cases an arm with $f$ own degrees of freedom and variance $\hat v$ has the posterior of $\hat v$
+under a scaled inverse $\chi^2$ prior with $p$ degrees of freedom around `WIDER` = 3 times the variance of all arms:
+$(f \hat v + p \cdot 3 v_p)/(f + p)$ with $f + p$ degrees of freedom. The prior fades: $p = 2 (1 - f/6)$, and from $f =
+6$ on an arm's own batches count alone. $3 v_p$ is not taken larger than $m (1 - m)$, the largest variance of rewards
+in [0, 1] with mean $m$, unless $v_p$ itself is. $v_p$ is the larger of the variance pooled over batches, which the arm
+played most rules, and that averaged over arms. Where $m$ is not within (0, 1), because totals hold more than rewards,
+1/4 takes the place of $m (1 - m)$. Without a second batch of its own the 95 % interval is then 7.5 standard deviations
+of all arms wide to each side, enough for an arm four times as noisy as the others; `comparison` calls nothing clear by
+it before the fixed end.
 
 *No scatter.* Rewards that are rare leave batches that are all equal, and so do rare failures. One more event of size
 $u$ in $n$ steps adds $u^2/n$ to $v$, and is added always: for rare events $u$ is variance over mean, or over $1 - m$ if
@@ -34,6 +37,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from afterglow.estimation.batch_means import Batches, Washed
+from afterglow.estimation.noise_ratio import spread_of
 
 PLENTY = 10  # degrees of freedom of an arm for which longer batches are read
 LONGEST = 1  # batches of b and 2 b steps
@@ -41,6 +45,7 @@ ENOUGH = 3  # of all arms together, below which the noise is unknown
 PRIOR = 2  # degrees of freedom of the prior, for an arm without any of its own
 FADED = 6  # degrees of freedom of its own with which an arm needs no prior
 WIDER = 3.0
+SEVERAL = 3  # arms with a second batch from which on the ratio of their deviations is taken for log-normal
 POSSIBLE = 4.0  # times the largest variance of rewards: an estimate above this is of totals that hold more than rewards
 ROUNDING = 1e-6  # deviations below this part of the mean are taken for errors of rounding
 
@@ -73,9 +78,10 @@ def noise(batches: Batches, largest: float | None = None) -> list[NoiseVariance]
         shown = [varied(washed, *each, batches.size) for washed, each in zip(batches.arms, own, strict=True)]
         late = events(batches, own, shown, max(pooled, sum(shown) / len(shown)))
         sizes = [max(pair) for pair in zip(sizes, late, strict=True)]
+    several = largest is None and sum(1 for _, degrees in own if degrees) >= SEVERAL
+    rule = ratio_noise if several and pooled > 0 else arm_noise
     return [
-        arm_noise(washed, *each, size, pooled, largest)
-        for washed, each, size in zip(batches.arms, own, sizes, strict=True)
+        rule(washed, *each, size, pooled, largest) for washed, each, size in zip(batches.arms, own, sizes, strict=True)
     ]
 
 
@@ -133,6 +139,17 @@ def arm_noise(
     weight = PRIOR * max(0.0, 1 - freedom / FADED)  # p
     value = (squares + weight * prior) / (freedom + weight)
     return NoiseVariance(value + size * size / washed.steps, freedom + weight)
+
+
+def ratio_noise(
+    washed: Washed, squares: float, freedom: int, size: float, pooled: float, largest: float | None = None
+) -> NoiseVariance:
+    """The noise of an arm that has a second batch but fewer than seven, where several arms show theirs."""
+    if not 0 < freedom < FADED:
+        return arm_noise(washed, squares, freedom, size, pooled, largest)
+    ratio, degrees = spread_of(squares / pooled, freedom)
+    value = min(ratio * pooled, max(pooled, largest_variance(washed.mean), squares / freedom))
+    return NoiseVariance(value + size * size / washed.steps, degrees)
 
 
 def largest_variance(mean: float) -> float:

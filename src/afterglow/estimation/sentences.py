@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 
 CLOSE = 25.0  # percent
+UNDECIDED, NOT_SHOWN = ", which decides nothing yet", ", which is not shown at the confidence asked for"
 
 
 def sentence(
@@ -75,8 +76,8 @@ def opening(verdict: "Verdict", reward_max: float) -> str:
         "proven": f"{best} is proven to be the best, however effects arrive within the window; over {row.other} it "
         f"brings {numbers}.",
         "clear": f"{best} is clearly the best; over {row.other}, which comes closest, it brings {numbers}.",
-        "leading": f"{best} is probably the best{chance}, which decides nothing yet; over {row.other} it "
-        f"brings {numbers}.",
+        "leading": f"{best} is probably the best{chance}{NOT_SHOWN if verdict.over else UNDECIDED}; over {row.other} "
+        f"it brings {numbers}.",
         "exploring": ahead(verdict, row, chance, numbers),
     }.get(verdict.grade, f"{best} is recommended; the data can't tell it from {row.other}: {numbers}.")
 

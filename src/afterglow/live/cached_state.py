@@ -10,11 +10,13 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from math import inf
-from threading import Condition, RLock
+from threading import RLock
 from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
 from afterglow.errors import BadDatabase, Unavailable
+from afterglow.live.bystander import Bystander
+from afterglow.live.change_signal import ChangeSignal
 from afterglow.live.clock_watch import ClockWatch
 from afterglow.live.domain import clock, commands
 from afterglow.live.domain.clock import Times
@@ -25,7 +27,7 @@ from afterglow.live.domain.notices import following
 from afterglow.live.domain.rules import rules_of
 from afterglow.live.domain.spec import Spec
 from afterglow.live.follower import ACCEPT, ALL, MANY, Diverged, FarBehind, Follower
-from afterglow.live.store.contract import Reading, Store, Writing
+from afterglow.live.store.contract import Busy, Reading, Store, Writing
 
 LOG = logging.getLogger("afterglow.live")
 NEVER = -1
@@ -36,25 +38,13 @@ REREAD = 1.0  # seconds for which a decision is used without a read, where other
 Begun = TypeVar("Begun", bound=Reading)
 
 
-class ChangeSignal:
-    """Wakes threads that wait for this process to append a record."""
+class Stored(NamedTuple):
+    """A state that can be read without waiting for a lock."""
 
-    def __init__(self) -> None:
-        self.count = 0
-        self.changed = Condition()
-        self.ends = dict[str, float]()  # when current steps end on their schedule, by experiment
-        self.held = dict[str, None]()  # experiments whose step is held, because the clock has jumped
-        self.rewound: list[Callable[[str], None]] = []  # called when a log has lost records, with its experiment
-
-    def notify(self) -> None:
-        with self.changed:
-            self.count += 1
-            self.changed.notify_all()
-
-    def wait(self, seen: int, timeout: float) -> bool:
-        """Wait until the count is no longer what was seen; False if the time is over first."""
-        with self.changed:
-            return self.changed.wait_for(lambda: self.count != seen, timeout)
+    spec: Spec
+    state: Any
+    mark: tuple[int, bytes]  # seq and hash of its last record
+    stale: bool  # a step has ended, and could not be closed
 
 
 class Shown(NamedTuple):
@@ -75,6 +65,7 @@ class CachedState:
         self.clock = watch.clock
         self.signal = signal
         self.lock = RLock()
+        self.bystander = Bystander(store, name)
         self.copy = Follower(name)
         self.untidy = False
         self.since = 0.0  # when the last transaction began
@@ -106,16 +97,48 @@ class CachedState:
         return 0.0 if self.store.alone else max(0.0, monotonic() - self.known_at)
 
     @contextmanager
-    def current(self) -> Iterator[Any]:
-        """The current state."""
-        with self.lock:
+    def current(self, patience: float = inf) -> Iterator[Any]:
+        """The current state; `Busy` if others have a lock that it needs for longer than `patience` seconds."""
+        with self.held(patience):
             if self.copy.seq < 0 or not self.store.alone:
                 with self.reading():
                     pass
             if not self.store.read_only and self.due():
-                with self.writing() as log:
+                with self.writing(patience) as log:
                     self.catch_up(log)
             yield self.copy.state
+
+    @contextmanager
+    def held(self, patience: float = inf) -> Iterator[None]:
+        """The lock of this object."""
+        if not self.lock.acquire(timeout=-1 if patience == inf else patience):
+            raise Busy(f"{self.name!r} is in use by another call; try again")
+        try:
+            yield
+        finally:
+            self.lock.release()
+
+    @contextmanager
+    def standing(self, patience: float) -> Iterator[Stored]:
+        """The current state, or as much of it as is stored if others have a lock for longer than `patience` seconds."""
+        if self.lock.acquire(timeout=patience):
+            try:
+                stale = self.falls_behind(patience)
+                yield Stored(self.spec, self.copy.state, self.mark, stale)
+            finally:
+                self.lock.release()
+        else:
+            with self.bystander.following() as copy:
+                yield Stored(copy.spec, copy.state, (copy.seq, copy.hash), self.due(copy))
+
+    def falls_behind(self, patience: float) -> bool:
+        """Bring the state up to date; whether a step has ended that can't be closed, since others have the lock."""
+        try:
+            with self.current(patience):
+                self.bystander.forget()
+        except Busy:
+            return self.due()
+        return False
 
     def show(self, since: float) -> None:
         """Publish the decision, for `glance`; others may have changed it `since`, by the monotonic clock."""
@@ -171,10 +194,10 @@ class CachedState:
     def clock_ms(self) -> int:
         return round(1000 * self.clock())
 
-    def times(self) -> Times:
-        """What is known of the time; the clock is believed again if a record has its time."""
+    def times(self, latest: int | None = None) -> Times:
+        """What is known of the time; the clock is believed again if the latest record has its time."""
         times = self.watch.times()
-        if clock.confirmed(self.copy.latest, times):
+        if clock.confirmed(self.copy.latest if latest is None else latest, times):
             self.watch.believe()
             times = self.watch.times()
         return times
@@ -183,12 +206,12 @@ class CachedState:
         """Milliseconds since 1970, never fewer than before: the time of the next record."""
         return clock.record_time(self.copy.state, self.copy.latest, self.times())
 
-    def due(self) -> bool:
+    def due(self, copy: Follower | None = None) -> bool:
         """Whether a step has ended, or is to be held or released because of the clock."""
-        copy = self.copy
+        copy = copy or self.copy
         if copy.seq < 0 or not copy.spec.step_ms:
             return False
-        spec, state, times = copy.spec, copy.state, self.times()
+        spec, state, times = copy.spec, copy.state, self.times(copy.latest)
         if state.held is not None:
             return clock.right_again(state, times)
         expected = clock.contradicted(spec, state, copy.latest, times)
@@ -290,8 +313,8 @@ class CachedState:
         for tell in self.signal.rewound:
             tell(self.name)
 
-    def writing(self) -> AbstractContextManager[Writing]:
-        return self.changing(self.store.writing)
+    def writing(self, patience: float = inf) -> AbstractContextManager[Writing]:
+        return self.changing(lambda name: self.store.writing(name, patience))
 
     @contextmanager
     def changing(self, begin: Callable[[str], AbstractContextManager[Writing]]) -> Iterator[Writing]:

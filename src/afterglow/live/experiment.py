@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from math import inf
+from typing import NamedTuple
 from uuid import uuid4
 
 from afterglow.checks import whole
@@ -9,7 +11,8 @@ from afterglow.errors import AfterglowError, BadValue, Conflict, OutOfTurn, Unav
 from afterglow.estimation.estimates import Estimates
 from afterglow.estimation.panel import PanelEstimates, UnitsTest
 from afterglow.estimation.verdict import Verdict, Versus
-from afterglow.live.cached_state import CachedState, ChangeSignal
+from afterglow.live.cached_state import CachedState
+from afterglow.live.change_signal import ChangeSignal
 from afterglow.live.clock_watch import ClockWatch
 from afterglow.live.command_context import CommandContext, ReplayNeeded
 from afterglow.live.command_methods import CommandMethods
@@ -44,6 +47,16 @@ SentReward = (
     | tuple[str, Amount, int | None, str | None, str | None]
 )
 Totals = Amount | Mapping[str, Amount | None]  # the second with units
+GLANCE = 0.05  # seconds to wait for a lock where what is stored does too
+
+
+class Listed(NamedTuple):
+    """What lists show of an experiment, at one moment."""
+
+    status: Status
+    decision: Decision  # of the first unit, if there are units
+    reported: bool  # whether anything was ever reported
+    silent: int  # steps in which nothing was, since then
 
 
 class Experiment(CommandMethods):
@@ -82,10 +95,13 @@ class Experiment(CommandMethods):
             known_unit("unit", unit, self.spec.units)
         return self.decisions()[unit]
 
-    def decisions(self) -> Mapping[str | None, Decision]:
-        """The decisions of all units; under None where there are no units."""
+    def decisions(self, patience: float = inf) -> Mapping[str | None, Decision]:
+        """The decisions of all units; under None where there are no units.
+
+        `Unavailable` if others have the lock of the experiment for longer than `patience` seconds.
+        """
         try:
-            with self._cache.current() as state:
+            with self._cache.current(patience) as state:
                 return self._rules.decisions(self.spec, state)
         except Unavailable:
             shown = self._cache.shown
@@ -109,9 +125,12 @@ class Experiment(CommandMethods):
         """For how many seconds other processes may have changed what is remembered."""
         return self._cache.age()
 
-    def renew(self) -> None:
-        """Bring memory up to date with the log and the schedule."""
-        with self._cache.current():
+    def renew(self, patience: float = inf) -> None:
+        """Bring memory up to date with the log and the schedule.
+
+        `Unavailable` if others have the lock of the experiment for longer than `patience` seconds.
+        """
+        with self._cache.current(patience):
             pass
 
     def confirm(self, head: Place, since: float) -> bool:
@@ -268,6 +287,19 @@ class Experiment(CommandMethods):
             found = self._rules.status(self.spec, state, self._verdicts.judge(mark, recent))
         return replace(found, watch=self._verdicts.watch(mark, found.watch, recent)) if self.spec.guards else found
 
+    def listed(self, recent: float = 0.0, patience: float = GLANCE) -> Listed:
+        """What lists show: as `status`, but without waiting for locks.
+
+        If others have the lock of the experiment for longer than `patience` seconds, it is what is stored; the status
+        is `stale` if a step has ended since then.
+        """
+        with self._cache.standing(patience) as (spec, state, mark, stale):
+            rules, reported, silent = rules_of(spec), state.told.reported, state.told.silent
+            found = rules.status(spec, state, self._verdicts.judge(mark, recent))
+            decision = rules.decisions(spec, state)[spec.units[0] if spec.units else None]
+        watch = self._verdicts.watch(mark, found.watch, recent) if spec.guards else found.watch
+        return Listed(replace(found, watch=watch, stale=stale), decision, reported, silent)
+
     def verdict(self) -> Verdict:
         """The graded answer so far: which variant to keep, by how much it is better, how sure that is, what it assumes.
 
@@ -277,11 +309,10 @@ class Experiment(CommandMethods):
 
     def verdict_after(self, seq: int, only_known: bool = False) -> Verdict | None:
         """The verdict, if record `seq` is the last one; `only_known`: if it was computed already."""
-        with self._cache.current() as state:
-            mark = self._cache.mark
+        with self._cache.standing(GLANCE) as (spec, state, mark, _):
             if mark[0] != seq or (only_known and not self._verdicts.has(mark)):
                 return None
-            now = self._rules.status(self.spec, state, self._verdicts.judge(mark))
+            now = rules_of(spec).status(spec, state, self._verdicts.judge(mark))
         return now.verdict
 
     def silence(self) -> tuple[bool, int]:
@@ -289,32 +320,38 @@ class Experiment(CommandMethods):
         with self._cache.current() as state:
             return state.told.reported, state.told.silent
 
+    def reached(self) -> int:
+        """The current step, as it is stored if others have the lock of the experiment."""
+        with self._cache.standing(GLANCE) as (_, state, _, _):
+            return int(state.step)
+
     def alarmed(self) -> bool:
         """Whether the last notice of an alarm said that one was raised, and the experiment is not archived."""
-        with self._cache.current() as state:
+        with self._cache.standing(GLANCE) as (_, state, _, _):
             return bool(state.told.alarm) and not state.archived
 
     def stopped_by_guards(self) -> int:
         """How many variants guards have disabled."""
-        with self._cache.current() as state:
+        with self._cache.standing(GLANCE) as (_, state, _, _):
             return len(state.stops)
 
-    def announce(self, unless_final: bool = False) -> bool:
+    def announce(self, unless_final: bool = False, patience: float = inf) -> bool:
         """Append notices of an alarm, a leader or a verdict that was not told yet; whether there were any.
 
         The verdict is computed before anything is locked. The service calls this after each step, and after its start;
-        `unless_final` then leaves out what is over and told.
+        `unless_final` then leaves out what is over and told. `Unavailable` if others have the lock of the experiment
+        for longer than `patience` seconds.
         """
-        with self._cache.current() as state:
+        with self._cache.current(patience) as state:
             mark = self._cache.mark
             if state.phase in WAITING or (unless_final and final(state)):
                 return False
             now = self._rules.status(self.spec, state, self._verdicts.judge(mark))
         found = noticed(now.verdict)
-        with self._cache.lock:
+        with self._cache.held(patience):
             if self._cache.mark != mark or not judged(self.spec, self._cache.copy.state, found):
                 return False
-            with self._cache.writing() as log:
+            with self._cache.writing(patience) as log:
                 told = judged(self.spec, self._cache.copy.state, found) if self._cache.mark == mark else []
                 self._cache.append(log, told)
                 return bool(told)

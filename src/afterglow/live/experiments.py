@@ -11,7 +11,8 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from afterglow.errors import BadDatabase, UnknownName
-from afterglow.live.cached_state import REREAD, ChangeSignal
+from afterglow.live.cached_state import REREAD
+from afterglow.live.change_signal import ChangeSignal
 from afterglow.live.clock_watch import ClockWatch
 from afterglow.live.domain import commands
 from afterglow.live.domain.actor import Actor

@@ -6,7 +6,7 @@ from re import sub
 from typing import NamedTuple
 
 from afterglow.estimation.sentences import says_nothing
-from afterglow.estimation.verdict import Gained, Verdict, Versus
+from afterglow.estimation.verdict import ASSUMES, Gained, Verdict, Versus
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import WAITING, AnyState, Phase
 
@@ -110,6 +110,9 @@ def advice(verdict: Verdict, now: Reached) -> str:
 def assumptions(verdict: Verdict) -> str:
     """What the verdict assumes, in one line."""
     said = [in_live_terms(one) for one in verdict.assumes]
+    if verdict.assumes == ASSUMES["tested"] and verdict.to_runner_up is not None:
+        amounts_too = ", and that ".join(in_live_terms(one) for one in ASSUMES["clear"])
+        return f"That it is better assumes that {said[0]}. The intervals of amounts also assume that {amounts_too}."
     return f"This assumes that {', and that '.join(said)}." if said else ""
 
 

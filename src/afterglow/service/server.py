@@ -82,6 +82,7 @@ def opened(
 ) -> Iterator[Service]:
     """The service with its database open; the server closes it, or the end of the context."""
     with live.open(settings.db, clock=clock, monotonic=monotonic) as experiments:
+        experiments.names()  # a file that has lost them can't be served, and is refused before a token is made
         keys = access(settings.db)
         try:
             yield Service(experiments, keys, settings)

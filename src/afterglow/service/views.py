@@ -90,6 +90,12 @@ def experiment_view(experiment: live.Experiment) -> dict[str, Any]:
     return settings_view(experiment.spec) | {"status": status_view(experiment.status(), experiment.spec)}
 
 
+def listed_view(experiment: live.Experiment, patience: float) -> dict[str, Any]:
+    """The same, without waiting for locks for longer than `patience` seconds."""
+    found = experiment.listed(patience=patience)
+    return settings_view(experiment.spec) | {"status": status_view(found.status, experiment.spec)}
+
+
 def settings_view(spec: Spec) -> dict[str, Any]:
     """The settings of an experiment, as calls name them."""
     made = asdict(spec)

@@ -10,7 +10,8 @@ import pytest
 from afterglow.lab.rendering.palette import VARIABLES
 from afterglow.lab.report.figures import drawn
 from afterglow.lab.report.groups import Groups
-from afterglow.lab.report.page import asked, page_of, safest
+from afterglow.lab.report.headline import safest
+from afterglow.lab.report.page import asked, page_of
 from afterglow.lab.study.results import Results
 from afterglow.lab.study.study import Study
 

@@ -1,6 +1,7 @@
 """A page leads with what its study asks; intervals that are drawn are the intervals computed; no panel goes unsaid."""
 
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,9 @@ import pytest
 from afterglow.cli import run
 from afterglow.errors import BadValue, UnknownName
 from afterglow.lab.rendering.log_axes import log_ticks
-from afterglow.lab.rendering.paper import add_legend, inches, style_of
+from afterglow.lab.rendering.paper import letters_for, style_of, styled
 from afterglow.lab.rendering.style import blank_figure
-from afterglow.lab.report.figure_files import save_figures
+from afterglow.lab.report.figure_files import labelled, save_figures
 from afterglow.lab.report.figures import Gallery, drawn
 from afterglow.lab.report.groups import Groups
 from afterglow.lab.report.growth import Winner, fitted, succession, winners
@@ -88,7 +89,7 @@ def test_a_grid_leads_with_who_wins_where(tmp_path: Path) -> None:
             assert one is not None
             assert one.label == min(rows, key=lambda row: row["regret"])["label"]
     assert sum(one.places for one in grid.won) == 4
-    assert f"Of 4 combinations of window and steps,\n<strong>{grid.won[0].label}</strong>" in page
+    assert f"Of 4 combinations of window and steps, <strong>{grid.won[0].label}</strong>" in page
 
 
 def place(label: str, *at: int) -> Winner:
@@ -98,7 +99,7 @@ def place(label: str, *at: int) -> Winner:
 @pytest.mark.parametrize(
     ("row", "where"),
     [
-        ("aab aab", {"a": "from 1 steps to 2 steps", "b": "at 3 steps"}),
+        ("aab aab", {"a": "from 1 to 2 steps", "b": "at 3 steps"}),
         ("aaa bbb", {"a": "at window 1", "b": "at window 2"}),
         ("aba aba", {"a": "", "b": "at 2 steps"}),
         ("aab aaa", {"a": "", "b": "at 3 steps and window 1"}),
@@ -173,17 +174,37 @@ def test_a_logarithmic_axis_has_at_least_two_ticks_with_numbers(low: float, high
     assert len(shown) >= 2
 
 
-@pytest.mark.parametrize("size", [None, "column", (5.0, 4.0)])
-def test_no_legend_is_cut(gallery: Gallery, size: Any) -> None:
-    figure, axes = blank_figure(*(inches(size) or (4.3, 3.2)))
-    axes.plot([1, 2], [1, 2])
-    add_legend(figure, gallery.lines.legend(), grow=size is None)
-    figure.canvas.draw()
-    box = figure.legends[0].get_window_extent()
-    assert box.x0 >= 0
-    assert box.y0 >= 0
-    assert box.x1 <= figure.bbox.x1
-    assert figure.axes[0].get_position().height > 0.2
+def test_nothing_in_a_figure_for_papers_is_cut(results: Results) -> None:
+    size, settings = "column", letters_for("column")
+    with styled(settings):
+        made = labelled(drawn(results, settings, 2), size)
+        for name, figure in made.items():
+            figure.draw_without_rendering()
+            box, (width, height) = figure.get_tightbbox(), figure.get_size_inches()
+            assert min(box.x0, box.y0, width - box.x1, height - box.y1) > -0.02, name
+            assert all(axes.get_position().height * figure.get_figheight() > 0.3 for axes in figure.axes), name
+    lines = made["regret-log-last"]
+    assert lines.axes[0].get_position().height > 0.4
+    assert [text.get_text() for text in made["final-regret-2-000-steps"].legends[0].get_texts()] == ["last", "hoard"]
+
+
+@pytest.mark.parametrize(("low", "high"), [(100, 2_500), (60, 70), (1e-2, 1e7)])
+@pytest.mark.parametrize("width", [1.6, 5.0])
+def test_numbers_on_a_logarithmic_axis_never_overlap(low: float, high: float, width: float) -> None:
+    figure, axes = blank_figure(width, 2)
+    axes.set(xscale="log", xlim=(low, high))
+    log_ticks(axes.xaxis)
+    figure.draw_without_rendering()
+    labels = zip(axes.xaxis.get_majorticklocs(), axes.get_xticklabels(), strict=True)
+    boxes = [text.get_window_extent() for at, text in labels if low <= at <= high]
+    assert len(boxes) >= 2
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+
+
+def test_the_horizons_of_a_study_are_the_ticks_of_growth(gallery: Gallery) -> None:
+    figure = gallery.made["along-horizon-1"].figure
+    figure.draw_without_rendering()
+    assert [text.get_text() for text in figure.axes[0].get_xticklabels()] == ["500", "1,000", "2,000"]
 
 
 def test_files_say_what_they_show_and_have_an_index(results: Results, tmp_path: Path) -> None:

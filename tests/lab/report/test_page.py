@@ -18,8 +18,9 @@ from afterglow.lab.report import page as report_page
 from afterglow.lab.report.figure_files import save_figures
 from afterglow.lab.report.figures import drawn
 from afterglow.lab.report.groups import Groups
+from afterglow.lab.report.headline import tied
 from afterglow.lab.report.one_run import picture_of
-from afterglow.lab.report.page import page_of, tied, write_report
+from afterglow.lab.report.page import page_of, write_report
 from afterglow.lab.report.theorem_bounds import bound
 from afterglow.lab.study.folder import JOURNAL
 from afterglow.lab.study.identity import identity

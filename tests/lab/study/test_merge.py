@@ -106,7 +106,8 @@ def test_the_page_leads_with_the_error_and_marks_where_no_run_was_wrong(budgets:
     page = page_of(gallery)
     assert re.findall(r"<h2>([^<]*)</h2>", page)[1] == "Probability of error"
     top = re.sub(r"\s+", " ", page.split("<h2>", maxsplit=1)[0])
-    assert "recommends a wrong arm least often (at 5,000 steps)" in top
+    both = "<strong>trim-ucb</strong> and <strong>ucb1</strong> recommend a wrong arm least often (at 5,000 steps)"
+    assert f"{both}: in 0 % of the runs. Their 95 % intervals overlap." in top
     assert "<strong>attributed-ucb</strong>" not in top
     assert not re.search(r"\w[.:]<strong>|</strong>\w", top)
     (axes,) = gallery.made["error-1"].figure.axes

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from threading import Barrier
+from threading import Barrier, Event
 from time import time
 
 import psycopg
@@ -186,10 +186,28 @@ def test_both_replicas_may_create_the_tables_at_once(address: str) -> None:
 
 def test_one_of_several_processes_leads(replicas: tuple[Experiments, Experiments]) -> None:
     one, two = (replica._store for replica in replicas)
-    with one.lead("webhooks") as first, two.lead("webhooks") as second, two.lead("something else") as other:
+    with one.lead("webhooks", 60) as first, two.lead("webhooks", 60) as second, two.lead("something else", 60) as other:
         assert (first, second, other) == (True, False, True)
-    with two.lead("webhooks") as second:
+    with two.lead("webhooks", 60) as second:
         assert second
+
+
+def test_a_process_that_is_frozen_leads_no_longer_after_a_while(replicas: tuple[Experiments, Experiments]) -> None:
+    one, two = (replica._store for replica in replicas)
+    lead = one.lead("webhooks", 0.01)
+    assert lead.__enter__()
+    for _ in range(1000):
+        with two.lead("webhooks", 60) as second:
+            if second:
+                break
+        Event().wait(0.01)
+    assert second
+    with pytest.raises(Unavailable, match="idle-session timeout"):
+        lead.__exit__(None, None, None)
+    for _ in range(20):  # its connections have no limit of that kind any more
+        with one.lead("webhooks", 60) as first:
+            assert first
+        assert one.names() == []
 
 
 # Time
@@ -226,9 +244,9 @@ def test_services_in_schemas_of_one_database_each_deliver(address: str) -> None:
     with psycopg.connect(address) as base:
         base.execute("CREATE SCHEMA shop")
     with afterglow.live.open(address) as ones, afterglow.live.open(f"{address}&options=-csearch_path%3Dshop") as others:
-        with ones._store.lead("webhooks") as first, others._store.lead("webhooks") as second:
+        with ones._store.lead("webhooks", 60) as first, others._store.lead("webhooks", 60) as second:
             assert (first, second) == (True, True)
-        with others._store.lead("webhooks") as second:
+        with others._store.lead("webhooks", 60) as second:
             assert second  # it was let go
 
 

@@ -3,7 +3,9 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import inf
 from threading import Event
+from time import monotonic
 from typing import Any, cast
 
 import pytest
@@ -29,7 +31,7 @@ class Turns:
         self.fails = fails
 
     @contextmanager
-    def lead(self, purpose: str) -> Iterator[bool]:
+    def lead(self, purpose: str, lasts: float) -> Iterator[bool]:
         self.asked.set()
         assert self.allow.wait(START)
         try:
@@ -123,7 +125,7 @@ def test_a_turn_is_kept_until_the_delivery_that_is_under_way_is_over(monkeypatch
 
     async def lead() -> tuple[bool, list[int]]:
         one = Slow(log)
-        one.leading = True
+        one.leading, one.until = True, inf
         one.note({HOOK.id: HOOK}, log.places())
         one.under_way["hook"] = asyncio.create_task(one.see_to(cast(Any, None), HOOK))
         await one.begun.wait()
@@ -144,7 +146,7 @@ def test_what_happens_after_a_webhook_is_deleted_is_not_delivered() -> None:
 
     async def serve() -> list[int]:
         one = Slow(log)
-        one.leading = True
+        one.leading, one.until = True, inf
         one.note({HOOK.id: HOOK}, log.places())
         one.may.set()
         await one.serve(cast(Any, None), HOOK)
@@ -156,3 +158,22 @@ def test_what_happens_after_a_webhook_is_deleted_is_not_delivered() -> None:
     log = Log()
     log.gone = True
     assert asyncio.run(serve()) == []
+
+
+def test_a_process_that_was_frozen_beyond_its_term_delivers_and_stores_nothing() -> None:
+    """Another one leads since then, and may be ahead of it."""
+
+    async def goes_on(frozen: float) -> tuple[list[int], int]:
+        log = Log()
+        before, one = log.place, Slow(log)
+        one.leading, one.until = True, monotonic() + module.TERM - frozen
+        one.note({HOOK.id: HOOK}, log.places())
+        one.may.set()
+        await one.serve(cast(Any, None), HOOK)
+        one.unsaved = {(HOOK.id, "shipping"): Place(0, 0, b"")}
+        await one.save()
+        await asyncio.to_thread(one.pool.shutdown)
+        return one.seqs, log.place - before
+
+    assert asyncio.run(goes_on(0.0)) == ([0, 1, 2], 1)
+    assert asyncio.run(goes_on(module.LASTS + 1.0)) == ([], 0)

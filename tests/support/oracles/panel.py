@@ -94,7 +94,7 @@ class Panel:
     def fit_with(self, v: float) -> tuple[Matrix, Matrix, float]:
         """Effects, the inverse matrix and the variance, where the prior is in units of `v`."""
         A = self.S + np.diag([1e-9] * self.K + [v / self.prior**2] * self.M)
-        C: Matrix = np.asarray(np.linalg.inv(A), np.float64)
+        C: Matrix = np.linalg.inv(A).astype(np.float64)
         t = C @ self.r
         rss = self.yy - 2 * t @ self.r + t @ self.S @ t
         found = (2 * self.v0 + rss) / (2 + max(0, self.cells - self.slots - self.M - self.K + 2))

@@ -6,7 +6,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from afterglow.lab.rendering.palette import VARIABLES, Stroke
-from afterglow.lab.rendering.rounding import percent, to_error, whole_percent
+from afterglow.lab.rendering.rounding import joined, percent, percent_to_error, to_error, whole_percent
 from afterglow.lab.rendering.svg import inline
 from afterglow.lab.statistics import LEVEL
 
@@ -20,8 +20,11 @@ def render(template: str, **given: Any) -> str:
     environment.filters["count"] = lambda value: f"{value:,.0f}"
     environment.filters["percent"] = percent
     environment.globals["to_error"] = to_error
+    environment.globals["percent_to_error"] = percent_to_error
+    environment.filters["joined"] = joined
+    environment.filters["places"] = lambda value, digits: f"{value:.{digits}f}"
     environment.filters["digits"] = lambda value: f"{round(value, 2) + 0.0:.2f}"
-    return environment.get_template(template).render(level=whole_percent(LEVEL), **given)
+    return environment.get_template(template).render(level=whole_percent(LEVEL).replace(" ", "\u00a0"), **given)
 
 
 def placed(drawn: dict[str, str], described: dict[str, str]) -> dict[str, str]:

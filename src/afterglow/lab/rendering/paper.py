@@ -7,17 +7,23 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
+import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.lines import Line2D
+from matplotlib.textpath import text_to_path
 
 from afterglow.errors import BadValue, UnknownName, argument
-from afterglow.lab.rendering.palette import Stroke
-from afterglow.lab.rendering.style import handle, with_style, wrapped
+from afterglow.lab.rendering.style import letters, with_style, wrapped
 
-SIZES = {"column": (3.5, 2.7), "page": (7.2, 4.4), "slide": (10.0, 5.6)}  # width and height in inches
+SIZES = {"column": (3.5, 2.3), "page": (7.2, 3.8), "slide": (10.0, 5.6)}  # width and height in inches
+TALLER = ("column", "page")  # sizes whose height grows with legends and rows; that of a slide doesn't
+NARROW = 5.5  # inches: below, figures are those of narrow screens
 LEAST_INCHES, MOST_INCHES = 1.0, 40.0
-INCHES_A_CHARACTER = 0.066  # at 8 points
-INCHES_A_SAMPLE = 0.62  # of a line, and the space around it
-INCHES_A_LINE = 0.175
+SMALL_LETTERS, LARGE_LETTERS = 7.0, 13.0  # points, in a column and on a slide
+LEGEND_LETTERS = 8.0
+SAMPLE = {"handlelength": 1.9, "handletextpad": 0.5, "columnspacing": 1.2, "labelspacing": 0.35}  # in letters
+MOST_COLUMNS = 6
 Size = str | tuple[float, float]
 Style = str | Path | Mapping[str, Any]
 
@@ -38,6 +44,19 @@ def inches(size: Size | None) -> tuple[float, float] | None:
         limits = f"from {LEAST_INCHES:g} to {MOST_INCHES:g} inches"
         raise BadValue(f"{argument('size')} must be {limits} each way, got {size!r}", field="size")
     return width, height
+
+
+def fits_height(size: Size | None) -> bool:
+    """Whether a figure may be as high as its legend and rows need."""
+    return size is None or size in TALLER
+
+
+def letters_for(size: Size | None) -> dict[str, Any]:
+    """Settings for a size: smaller letters in a column, larger ones on a slide."""
+    given = inches(size)
+    if given is None or NARROW <= given[0] < SIZES["slide"][0]:
+        return {}
+    return {"font.size": SMALL_LETTERS if given[0] < NARROW else LARGE_LETTERS}
 
 
 def style_of(style: Style | None) -> dict[str, Any]:
@@ -74,20 +93,45 @@ def styled(style: Mapping[str, Any]) -> Iterator[None]:
         raise BadValue(f"{argument('style')}: {problem}", field="style") from None
 
 
-def add_legend(figure: Figure, legend: Sequence[tuple[str, Stroke]], grow: bool = True) -> None:
+def add_legend(figure: Figure, legend: Sequence[Line2D], grow: bool = True) -> None:
     """A legend below a figure, in as many columns as its labels allow; long labels are wrapped, none is cut."""
-    width = figure.get_figwidth() - 0.2
-    longest = max(len(label) for label, _ in legend)
-    fits = [count for count in (4, 3, 2) if longest * INCHES_A_CHARACTER + INCHES_A_SAMPLE <= width / count]
-    columns = min(fits[0] if fits else 1, len(legend))
-    letters = int((width / columns - INCHES_A_SAMPLE) / INCHES_A_CHARACTER)
-    texts = [wrapped(label, max(letters, 8)) for label, _ in legend]
-    handles = [handle(look, text) for text, (_, look) in zip(texts, legend, strict=True)]
+    points = letters(LEGEND_LETTERS)
+    width = 72 * figure.get_figwidth() - 2 * points
+    sample = points * (SAMPLE["handlelength"] + SAMPLE["handletextpad"])
+    for one in legend:
+        text = str(one.get_label())
+        fits = len(text) * (width - sample) / max(text_width(text, points), 1.0)
+        one.set_label(wrapped(text, max(int(0.95 * fits), 8)) if fits < len(text) else text)
+    texts = [str(one.get_label()) for one in legend]
+    columns = legend_columns([text_width(text, points) + sample for text in texts], width, points)
     if grow:
-        lines = max(sum(text.count("\n") + 1 for text in texts[part::columns]) for part in range(columns))
-        rows = max(lines, -(-len(texts) // columns))
-        figure.set_figheight(figure.get_figheight() + INCHES_A_LINE * rows + 0.1)
-    figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False, fontsize=8)
+        lines = max(sum(text.count("\n") + 1 for text in part) for part in split(texts, columns))
+        figure.set_figheight(figure.get_figheight() + (1.6 * lines + 1) * points / 72)
+    figure.legend(
+        handles=list(legend), loc="outside lower center", ncols=columns, frameon=False, fontsize=points, **SAMPLE
+    )
+
+
+def legend_columns(widths: Sequence[float], width: float, points: float) -> int:
+    """The largest number of columns that are together no wider than the figure."""
+    for columns in range(min(MOST_COLUMNS, len(widths)), 1, -1):
+        parts = split(widths, columns)
+        if sum(map(max, parts)) + SAMPLE["columnspacing"] * points * (columns - 1) <= width:
+            return columns
+    return 1
+
+
+def split(things: Sequence[Any], columns: int) -> list[list[Any]]:
+    """Things in columns, from top to bottom, as a legend has them."""
+    return [[things[place] for place in part] for part in np.array_split(np.arange(len(things)), columns)]
+
+
+def text_width(text: str, points: float) -> float:
+    """The width of the widest line in points."""
+    font = FontProperties(family=matplotlib.rcParams["font.family"], size=points)
+    return max(
+        float(text_to_path.get_text_width_height_descent(line, font, ismath=False)[0]) for line in text.split("\n")
+    )
 
 
 def write_index(folder: Path, title: str, figures: Mapping[str, tuple[str, str]], formats: Sequence[str]) -> Path:

@@ -1,6 +1,7 @@
 """Numbers for readers: amounts, signed amounts, percentages, means with errors."""
 
 import math
+from collections.abc import Sequence
 
 
 def amount(value: float) -> str:
@@ -70,3 +71,28 @@ def percent(share: float) -> str:
     if hundredths >= 0.095:
         return f"{hundredths:.1f} %"
     return f"{hundredths:.1g} %" if hundredths >= 1e-4 else "0 %"
+
+
+def percent_to_error(share: float, error: float) -> tuple[str, str]:
+    """A share and its error in percent, both to the error's last shown digit.
+
+    >>> percent_to_error(0.00731, 0.0007), percent_to_error(0.0704, 0.0051), percent_to_error(0.351, 0.021)
+    (('0.73 %', '0.07 %'), ('7.0 %', '0.5 %'), ('35 %', '2 %'))
+    >>> percent_to_error(0.85, 0.0), percent_to_error(0.5, 0.123)
+    (('85 %', '0 %'), ('50 %', '12 %'))
+    """
+    hundredths = 100 * error
+    if hundredths < 1e-3:
+        return percent(share), "0 %"
+    digits = max(0, -math.floor(math.log10(float(f"{hundredths:.0e}")))) if hundredths < 2 else 0
+    digits = max(digits, 1) if hundredths < 2 else digits
+    return f"{100 * share:.{digits}f} %", f"{hundredths:.{digits}f} %"
+
+
+def joined(texts: Sequence[str], word: str = "and") -> str:
+    """Texts in a row, with a word before the last.
+
+    >>> joined(["a"]), joined(["a", "b"]), joined(["a", "b", "c"], "or")
+    ('a', 'a and b', 'a, b or c')
+    """
+    return f" {word} ".join([*([", ".join(texts[:-1])] if len(texts) > 1 else []), texts[-1]])

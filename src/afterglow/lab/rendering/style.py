@@ -15,11 +15,12 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 
 from afterglow.lab.rendering.palette import BLUE, GREY, INK, ORANGE, PAPER, PINK, RED, RULE, Stroke
 
+LETTERS = 9.0  # points
 STYLE: Any = {
     "axes.edgecolor": GREY, "axes.facecolor": "none", "axes.labelcolor": INK, "axes.linewidth": 0.7,
     "axes.spines.right": False, "axes.spines.top": False, "axes.titlelocation": "left", "axes.titlesize": 10,
     "axes.titleweight": "bold", "axes.titlecolor": INK, "figure.facecolor": "none", "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"], "font.size": 9, "grid.color": RULE, "grid.linewidth": 0.6,
+    "font.sans-serif": ["DejaVu Sans"], "font.size": LETTERS, "grid.color": RULE, "grid.linewidth": 0.6,
     "svg.fonttype": "none", "svg.hashsalt": "afterglow", "text.color": INK, "xtick.color": GREY,
     "xtick.labelcolor": INK, "xtick.labelsize": 8.5, "ytick.color": GREY, "ytick.labelcolor": INK,
     "ytick.labelsize": 8.5,
@@ -30,8 +31,15 @@ BENIGN_MARK = ("o", BLUE, 0.0)
 
 
 def with_style(style: Mapping[str, Any]) -> Any:
-    """Our style, with other settings over it."""
-    return {**STYLE, **style}
+    """Our style, with other settings over it; titles and ticks keep their proportion to another size of letters."""
+    factor = float(style.get("font.size", LETTERS)) / LETTERS
+    sizes = {name: factor * STYLE[name] for name in ("axes.titlesize", "xtick.labelsize", "ytick.labelsize")}
+    return {**STYLE, **sizes, **style}
+
+
+def letters(points: float) -> float:
+    """A size of letters in proportion to the style in use, given for the usual one."""
+    return points * float(matplotlib.rcParams["font.size"]) / LETTERS
 
 
 def svg(figure: Figure, style: Mapping[str, Any] = PLAIN) -> str:
@@ -127,12 +135,28 @@ def dot(axes: Any, found: Any, place: float, spread: str) -> None:
     )  # fmt: skip
 
 
+def mark_samples(spreads: Sequence[str], bounded: bool) -> list[Line2D]:
+    """The legend of a dot plot: the marks of its spreads, and of bounds; empty where all marks are alike."""
+    marks: dict[Any, list[str]] = {}
+    for spread in spreads:
+        marks.setdefault(MARKS.get(spread, BENIGN_MARK)[:2], []).append(spread)
+    made = [
+        Line2D([], [], marker=mark, color=colour, linewidth=0, markersize=4.6, label=", ".join(names),
+               markerfacecolor=PAPER if mark == BENIGN_MARK[0] else colour)
+        for (mark, colour), names in marks.items()
+    ]  # fmt: skip
+    if bounded:
+        made.append(Line2D([], [], marker="|", color=GREY, linewidth=0, markersize=9, markeredgewidth=1.8,
+                           label="bound of its theorem"))  # fmt: skip
+    return made if len(made) > 1 else []
+
+
 def dot_axes(axes: Any, labels: Sequence[str], at_random: float, horizon: int) -> None:
     """Axes of a dot plot: labels from the bottom up, and a line for random play."""
     axes.axvline(at_random, color=GREY, linewidth=0.9, linestyle=(0, (2, 2)), zorder=0)
     axes.annotate(
         "at random", (at_random, 1), xycoords=("data", "axes fraction"), xytext=(0, 4), textcoords="offset points",
-        ha="center", fontsize=8, color=GREY,
+        ha="center", fontsize=letters(8), color=GREY,
     )  # fmt: skip
     axes.set_yticks(range(len(labels)), labels)
     axes.set(xscale="log", ylim=(-0.7, len(labels) - 0.3), xlabel=f"regret after {horizon:,} steps")
@@ -161,7 +185,7 @@ def heat_table(
         for x, text in enumerate(texts[y]):
             ink = GREY if math.isnan(logs[y][x]) else readable(mesh.to_rgba(logs[y][x]))
             axes.text(
-                x + 0.5, y + 0.52, text, ha="center", va="center", fontsize=7.5 if narrow else 8.5, color=ink,
+                x + 0.5, y + 0.52, text, ha="center", va="center", fontsize=letters(7.5 if narrow else 8.5), color=ink,
                 fontweight="bold" if bold[x] == label else "normal",
             )  # fmt: skip
     if gap is not None:

@@ -1,5 +1,6 @@
 """Best-arm identification: the probability of recommending a wrong arm against the budget of steps."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,13 +9,11 @@ import numpy as np
 
 from afterglow.lab.rendering.log_axes import log_ticks
 from afterglow.lab.rendering.rounding import percent
-from afterglow.lab.rendering.style import band_line, short
+from afterglow.lab.rendering.style import band_line
 from afterglow.lab.report.groups import Group, Groups
 from afterglow.lab.report.lines import Lines
 from afterglow.lab.statistics import LEVEL, Interval, mean_interval, probability_interval
 from afterglow.lab.study.summaries import best_arms
-
-MOST_TICKS = 7  # one for each budget, if they are so few
 
 
 def error_of(groups: Groups, group: Group, label: str) -> tuple[Interval, int]:
@@ -50,12 +49,9 @@ def draw_errors(axes: Any, lines: Lines, members: Sequence[Group], title: str) -
     axes.set(ylim=(floor / 1.3, 1.05))
     axes.set_title(title, wrap=True)
     axes.grid(True, which="major")
-    log_ticks(axes.xaxis, axes.yaxis)
+    log_ticks(axes.yaxis)
     axes.yaxis.set_major_formatter(lambda value, _: percent(value))
-    budgets = [group.place["horizon"] for group in members]
-    if len(budgets) <= MOST_TICKS:
-        axes.set_xticks(budgets, [short(budget) for budget in budgets])
-        axes.xaxis.minorticks_off()
+    log_ticks(axes.xaxis, places=[group.place["horizon"] for group in members])
 
 
 @dataclass(frozen=True)
@@ -95,3 +91,9 @@ def simple_regret(groups: Groups, group: Group, label: str) -> float:
     cell = group.cells[label]
     gaps = max(cell["means"]) - np.array(cell["means"])
     return float(gaps[groups.results.runs_of(cell["cell"])["recommended"]].mean())
+
+
+def simple_digits(rows: Sequence[ErrorRow]) -> int:
+    """The digits after the point that a column of simple regrets needs, so that none of them reads as 0."""
+    least = min((row.simple_regret for row in rows if row.simple_regret > 0), default=1.0)
+    return min(max(2, math.ceil(-math.log10(least))), 6)

@@ -7,8 +7,19 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from afterglow.checks import choice
-from afterglow.lab.rendering.paper import Size, Style, add_legend, inches, style_of, styled, write_index
-from afterglow.lab.rendering.style import MADE, PLAIN, save
+from afterglow.lab.rendering.paper import (
+    NARROW,
+    Size,
+    Style,
+    add_legend,
+    fits_height,
+    inches,
+    letters_for,
+    style_of,
+    styled,
+    write_index,
+)
+from afterglow.lab.rendering.style import MADE, PLAIN, letters, save
 from afterglow.lab.report.figures import Gallery, drawn
 from afterglow.lab.study.results import Results
 
@@ -26,7 +37,7 @@ def save_gallery(
     for one in formats:
         choice("format", one, list(MADE))
     with styled(style):
-        made = save(labelled(gallery, inches(size)), folder, formats, style)
+        made = save(labelled(gallery, size), folder, formats, style)
     title = str(gallery.groups.results.question or gallery.groups.results.study["name"])
     said = {one.file: (one.description, with_note(one.caption, one.note)) for one in gallery.made.values()}
     write_index(folder, title, said, formats)
@@ -38,16 +49,20 @@ def with_note(caption: str, note: str) -> str:
     return ". ".join(f"{part[:1].upper()}{part[1:]}" for part in (caption, note) if part) + ("." if note else "")
 
 
-def labelled(gallery: Gallery, size: tuple[float, float] | None = None) -> dict[str, Figure]:
-    """The figures as separate files: those with lines get a legend, which on the page is above them."""
-    found = {}
-    for name, one in gallery.made.items():
+def labelled(gallery: Gallery, size: Size | None = None) -> dict[str, Figure]:
+    """The figures as separate files, with the legends that the page has above them."""
+    given, found = inches(size), {}
+    for name, wide in gallery.made.items():
         if name.endswith("-narrow"):
             continue
-        if size is not None:
-            one.figure.set_size_inches(*size)
-        if one.kind in LINES and not one.figure.legends:
-            add_legend(one.figure, gallery.lines.legend(), grow=size is None)
+        one = gallery.made.get(f"{name}-narrow", wide) if given is not None and given[0] < NARROW else wide
+        legend = gallery.lines.samples() if one.kind in LINES else one.marks
+        if given is not None:
+            rows = fits_height(size) and one.kind not in LINES
+            height = letters(one.figure.get_figheight()) if rows else given[1]
+            one.figure.set_size_inches(given[0], height)
+        if legend and not one.figure.legends:
+            add_legend(one.figure, legend, grow=fits_height(size))
         found[one.file] = one.figure
     return found
 
@@ -61,11 +76,12 @@ def save_figures(
 ) -> list[Path]:
     """Every figure of the report as a file in each of the formats `svg`, `pdf` and `png`, and `index.html`.
 
-    `size` is that of each figure: `column`, `page`, `slide` or (width, height) in inches. `style` is a Matplotlib
-    style: a name, a file or settings; its colours replace ours. All setups are drawn, however many there are.
+    `size` is that of each figure: `column`, `page`, `slide` or (width, height) in inches; figures of a column or a page
+    are as high as their legends and rows need. `style` is a Matplotlib style: a name, a file or settings; its colours
+    replace ours. All setups are drawn, however many there are.
     """
     for one in formats:
         choice("format", one, list(MADE))
     inches(size)
-    settings = style_of(style)
+    settings = letters_for(size) | style_of(style)
     return save_gallery(drawn(results, settings, None), Path(folder), formats, size, settings)

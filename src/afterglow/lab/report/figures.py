@@ -1,10 +1,11 @@
 """The figures of a study: regret curves, growth along an axis, final regret, heat maps, probability of error."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from afterglow.errors import BadValue
 from afterglow.lab.rendering.paper import styled
@@ -12,7 +13,7 @@ from afterglow.lab.rendering.style import blank_figure, slug
 from afterglow.lab.report import one_run
 from afterglow.lab.report.curves import draw_curves, dullness
 from afterglow.lab.report.error_figure import draw_errors
-from afterglow.lab.report.finals import dots, heat
+from afterglow.lab.report.finals import dot_legend, dots, heat
 from afterglow.lab.report.groups import Group, Groups, picked
 from afterglow.lab.report.growth import ALONG, draw_along
 from afterglow.lab.report.lines import lines_of
@@ -21,6 +22,7 @@ from afterglow.lab.study.results import Results
 
 PANELS = 9  # of a kind on a page
 WORDS = {"spread": "spread", "rewards": "rewards", "baseline": "baseline"} | ALONG
+LEAST_CHECKPOINTS = 4  # of a curve over time
 LONGEST = 70  # letters of a file's name
 BAND = f"{LEVEL:.0%} band of the mean at each step by itself"
 INTERVAL = f"mean with its {LEVEL:.0%} interval"
@@ -39,6 +41,7 @@ class Drawn:
     caption: str = ""
     file: str = ""  # without suffix: says what it shows
     note: str = ""  # which intervals are drawn
+    marks: list[Line2D] = field(default_factory=list)  # samples for the legend of a separate file
 
 
 class Gallery:
@@ -88,7 +91,8 @@ class Gallery:
         return list(longest.values())
 
     def over_time(self) -> None:
-        for number, group in enumerate(self.shown("log", self.panels), 1):
+        """Curves of the setups whose cells have enough checkpoints for one."""
+        for number, group in enumerate(self.shown("log", [one for one in self.panels if self.curved(one)]), 1):
             title = self.groups.title(group, "horizon")
             for kind in ("log", "linear", "share"):
                 figure, axes = blank_figure(4.3, 3.2)
@@ -102,6 +106,10 @@ class Gallery:
                     note,
                 )  # fmt: skip
                 self.keep(f"{kind}-{number}", drawn)
+
+    def curved(self, group: Group) -> bool:
+        cells = group.cells.values()
+        return max(self.groups.results.curves_of(cell["cell"])[0].size for cell in cells) >= LEAST_CHECKPOINTS
 
     def members(self, axis: str) -> list[list[Group]]:
         """The groups that differ in one axis alone."""
@@ -140,11 +148,11 @@ class Gallery:
             text = f"final regret of every policy with intervals, {title or 'spread by spread'}"
             name, note = self.file("final-regret", title), f"{INTERVAL}, {ON_LOG}"
             wide = len(rest) == 1
-            drawn = Drawn(dots(self.lines, members, title, not wide), "dots", title, text, "", name, note)
-            self.keep(f"dots-{number}", drawn)
-            if wide:
-                again = Drawn(dots(self.lines, members, title, True), "dots", title, text, "", name, note)
-                self.keep(f"dots-{number}-narrow", again)
+            for narrow in (False, True) if wide else (True,):
+                figure = dots(self.lines, members, title, narrow)
+                marks = dot_legend(figure.axes, members)
+                drawn = Drawn(figure, "dots", title, text, "", name, note, marks)
+                self.keep(f"dots-{number}{'-narrow' if narrow and wide else ''}", drawn)
 
     def tables(self) -> None:
         for axis in [axis for axis in WORDS if axis in self.groups.varying] or ["spread"]:

@@ -5,31 +5,36 @@ from fractions import Fraction
 from typing import Any
 
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from afterglow.lab.rendering.log_axes import below, log_ticks
 from afterglow.lab.rendering.palette import GREY, RULE
 from afterglow.lab.rendering.rounding import percent
-from afterglow.lab.rendering.style import blank_figure, dot, dot_axes, heat_table, wrapped
+from afterglow.lab.rendering.style import blank_figure, dot, dot_axes, heat_table, letters, mark_samples, wrapped
 from afterglow.lab.report.groups import NUMERIC, Group
 from afterglow.lab.report.growth import column
 from afterglow.lab.report.lines import Lines
 from afterglow.lab.report.theorem_bounds import bound
 from afterglow.worlds.spreads import ADVERSARIAL
 
+WIDE_LABEL, NARROW_LABEL = 30, 22  # letters of a line of a label
+
 
 def dots(lines: Lines, members: Sequence[Group], title: str, narrow: bool) -> Figure:
     """Final regret of every policy, one mark per spread."""
     labels = [label for label in reversed(lines.order) if any(label in group.cells for group in members)]
-    rows = [wrapped(label) for label in labels]
+    rows = [wrapped(label, NARROW_LABEL if narrow else WIDE_LABEL) for label in labels]
     height = 0.29 * len(rows) + 0.12 * sum(row.count("\n") for row in rows) + (1.15 if title else 0.9)
     figure, axes = blank_figure(4.4 if narrow else 8.2, height)
-    draw_dots(axes, lines, members, labels)
+    draw_dots(axes, lines, members, labels, NARROW_LABEL if narrow else WIDE_LABEL)
     if title:
-        axes.set_title(title, wrap=True, pad=18)
+        axes.set_title(title, wrap=True, pad=letters(18))
     return figure
 
 
-def draw_dots(axes: Any, lines: Lines, members: Sequence[Group], labels: Sequence[str]) -> None:
+def draw_dots(
+    axes: Any, lines: Lines, members: Sequence[Group], labels: Sequence[str], width: int = WIDE_LABEL
+) -> None:
     """The marks, with intervals on the logarithmic scale; a triangle at the edge is a mean of 0."""
     zeros = []
     for place, label in enumerate(labels):
@@ -47,10 +52,17 @@ def draw_dots(axes: Any, lines: Lines, members: Sequence[Group], labels: Sequenc
         most = bound(groups[0], label)
         if most is not None and most < groups[0].most:
             axes.plot(most, place, marker="|", markersize=11, markeredgewidth=1.8, color=GREY, zorder=2)
-    dot_axes(axes, [wrapped(label) for label in labels], members[0].at_random, members[0].place["horizon"])
+    dot_axes(axes, [wrapped(label, width) for label in labels], members[0].at_random, members[0].place["horizon"])
     for place in zeros:
         below(axes, place, GREY, sideways=True)
     log_ticks(axes.xaxis)
+
+
+def dot_legend(axes: Sequence[Any], members: Sequence[Group]) -> list[Line2D]:
+    """Samples of the marks that these axes have."""
+    spreads = list(dict.fromkeys(group.place["spread"] for group in members))
+    bounded = any(line.get_marker() == "|" and len(line.get_xdata()) for one in axes for line in one.lines)
+    return mark_samples(sorted(spreads, key=lambda spread: spread in ADVERSARIAL), bounded)
 
 
 def heat(lines: Lines, axis: str, narrow: bool) -> Figure:

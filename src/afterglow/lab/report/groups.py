@@ -208,6 +208,19 @@ def place_of(cell: Row) -> Row:
     return {name: cell[name] for name in PLACE if name not in ("label", "told_window")} | {"told": told}
 
 
+def span(first: str, last: str) -> str:
+    """From one place to another, with a common unit once.
+
+    >>> span("1,000 steps", "4,000 steps"), span("window 2", "window 8"), span("2 steps, window 4", "9 steps, window 4")
+    ('from 1,000 to 4,000 steps', 'from window 2 to 8', 'from 2 steps, window 4 to 9 steps, window 4')
+    """
+    if ", " not in first and first.endswith(" steps") and last.endswith(" steps"):
+        return f"from {first.removesuffix(' steps')} to {last}"
+    if ", " not in first and first.startswith("window ") and last.startswith("window "):
+        return f"from {first} to {last.removeprefix('window ').removeprefix('given ')}"
+    return f"from {first} to {last}"
+
+
 def brief_rewards(cells: Sequence[Row]) -> dict[str, str]:
     """Short names of reward laws: their means, where the laws are long and the means distinguish them.
 

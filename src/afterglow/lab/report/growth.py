@@ -83,10 +83,10 @@ def draw_along(axes: Any, lines: Lines, members: Sequence[Group], axis: str, tit
     axes.grid(True, which="major")
     for x, colour in zeros:
         below(axes, x, colour)
-    log_ticks(axes.xaxis, axes.yaxis)
-    if axis != "horizon":
-        axes.set_xticks([at(group, axis) for group in members], [column(group, axis) for group in members])
-        axes.xaxis.minorticks_off()
+    log_ticks(axes.yaxis)
+    named = {at(group, axis): column(group, axis) for group in members}
+    log_ticks(axes.xaxis, places=list(named))
+    axes.xaxis.set_major_formatter(lambda value, _: named.get(value, short(value)))
 
 
 def draw_points(axes: Any, lines: Lines, label: str, points: list[tuple[float, Interval]], axis: str) -> None:

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from matplotlib.lines import Line2D
+
 from afterglow.lab.rendering.palette import OTHERS, Stroke, strokes
-from afterglow.lab.rendering.style import slug
+from afterglow.lab.rendering.style import handle, slug
 from afterglow.lab.report.groups import Groups
 
 DASHES = {"--": (5.0, 1.5), ":": (1.0, 1.6), "-.": (4.0, 1.5, 1.0, 1.5)}
@@ -31,6 +33,10 @@ class Lines:
         """Labels with their lines; those without a line of their own as one."""
         known = [(label, look) for label, look in self.looks.items() if look != OTHERS]
         return known + ([("the others", OTHERS)] if len(known) < len(self.looks) else [])
+
+    def samples(self) -> list[Line2D]:
+        """The legend of a separate figure."""
+        return [handle(look, label) for label, look in self.legend()]
 
 
 def lines_of(groups: Groups, style: Mapping[str, Any] | None = None) -> Lines:

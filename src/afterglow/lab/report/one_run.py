@@ -133,5 +133,5 @@ def draw_edges(axes: Any, picture: RunPicture) -> None:
         axes.plot([run.begin, run.end], [run.seen - run.earned] * 2, color=ORANGE, linewidth=3, solid_capstyle="butt")
     axes.set(
         ylim=(-1.35 * max(most, 0.5), 1.35 * max(most, 0.5)),
-        title="each stretch: totals minus rewards of its own pulls",
+        title="totals minus own rewards, each stretch",
     )

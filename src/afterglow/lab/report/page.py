@@ -4,7 +4,6 @@ The same results give the same bytes: a report has no times, machine names or du
 """
 
 import json
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -13,11 +12,12 @@ from afterglow.checks import choice, whole
 from afterglow.lab.rendering.html import placed, render, swatch
 from afterglow.lab.rendering.pdf import browser, print_figures, print_page
 from afterglow.lab.rendering.style import slug, svg
-from afterglow.lab.report.error_figure import error_ranking, not_told_apart
+from afterglow.lab.report.error_figure import error_ranking, simple_digits
 from afterglow.lab.report.figure_files import labelled, save_gallery
 from afterglow.lab.report.figures import PANELS, Gallery, drawn
-from afterglow.lab.report.groups import Groups, Standing
-from afterglow.lab.report.growth import growth, succession, winners
+from afterglow.lab.report.groups import Groups
+from afterglow.lab.report.growth import growth, winners
+from afterglow.lab.report.headline import headline
 from afterglow.lab.report.theorem_bounds import theorem_bounds_of
 from afterglow.lab.report.winner_grid import winner_grid
 from afterglow.lab.study.results import Results
@@ -68,8 +68,8 @@ def page_of(gallery: Gallery) -> str:
     played = [cell["runs"] for group in groups.all for cell in group.cells.values()]
     spreads = groups.values("spread")
     errors = error_ranking(groups) if results.objective == "best-arm" else []
-    usable = [row for row in errors if not row.reference]
     where = winners(groups)
+    grid = winner_grid(groups, where)
     return render(
         "study.html",
         name=results.study["name"],
@@ -80,20 +80,16 @@ def page_of(gallery: Gallery) -> str:
         kinds=kinds,
         ranking=ranking,
         winner=rivals[0],
-        tied=tied(groups, rivals),
-        safest=safest(rivals),
-        at_random=same(group.at_random for group in groups.shared),
+        headline=headline(groups, rivals, errors, where, grid),
         runs=(min(played), max(played)),
         unfinished=unfinished(results, groups),
         missing=len(groups.labels) * len(groups.all) - sum(len(group.cells) for group in groups.all),
         growth=growth(groups),
         winners=where,
-        succession=succession(where),
-        grid=winner_grid(groups, where),
+        grid=grid,
         objective=results.objective,
         errors=errors,
-        least_errors=(usable or errors)[:1],
-        errors_tied=not_told_apart(usable or errors),
+        simple_digits=simple_digits(errors),
         theorem_bounds=theorem_bounds_of(groups),
         benign=[spread for spread in spreads if spread not in ADVERSARIAL],
         adversarial=[spread for spread in spreads if spread in ADVERSARIAL],
@@ -145,23 +141,6 @@ def unfinished(results: Results, groups: Groups) -> dict[str, Any] | None:
     whole = [row for row in results.played() if results.runs_of(row["cell"])["run"].size == row["runs"]]
     absent = [label for label in results.labels if label not in groups.labels]
     return {"done": done, "total": total, "share": done / total, "whole": len(whole), "absent": absent}
-
-
-def tied(groups: Groups, rivals: Sequence[Standing]) -> list[str]:
-    """Policies not distinguishable from the first: the interval of the difference contains 0, or there is none."""
-    return [one.label for one in rivals[1:] if not groups.behind(one.label, rivals[0].label).low > 0]
-
-
-def safest(rivals: Sequence[Standing]) -> Standing | None:
-    """The policy with the best worst case, if it is not the first and the intervals are disjoint."""
-    least = min(rivals, key=lambda one: one.worst_share.value)
-    return least if least.worst_share.high < rivals[0].worst_share.low else None
-
-
-def same(values: Iterable[Any]) -> Any:
-    """The common value; None if they differ."""
-    found = set(values)
-    return found.pop() if len(found) == 1 else None
 
 
 def asked(groups: Groups) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from afterglow.lab.report.groups import SAID, Groups
+from afterglow.lab.report.groups import SAID, Groups, span
 from afterglow.lab.report.growth import ALONG, Winner
 
 TWO = 2  # axes of a table
@@ -72,5 +72,5 @@ def band(
         whole = {place for place in known if place[number] in there}
         if its == whole and its != known and last - first + 1 == len(there):
             low, high = SAID[axis].format(there[0]), SAID[axis].format(there[-1])
-            return f"at {low}" if low == high else f"from {low} to {high}"
+            return f"at {low}" if low == high else span(low, high)
     return ""

@@ -82,7 +82,8 @@ def started(spec: Spec, state: AnyState) -> None:
     if state.phase is Phase.OVER:
         if state.step == spec.horizon:
             raise HorizonReached(
-                f"all {spec.horizon:,} steps of {spec.name!r} are played; recommend() names the variant"
+                f"all {spec.horizon:,} steps of {spec.name!r} are played; recommend() names the variant, and an "
+                "experiment that is over can't be continued: create a new one"
             )
         raise OutOfTurn(f"experiment {spec.name!r} was stopped at step {state.step:,}; create a new one")
 

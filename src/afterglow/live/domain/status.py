@@ -58,6 +58,7 @@ class Status:
     examine: Callable[[], Test | UnitsTest | None] = field(repr=False, compare=False)
     watch: Callable[[], tuple[GuardStatus, ...]] = field(repr=False, compare=False, default=tuple)
     units: tuple["UnitStatus", ...] = ()  # of an experiment with units
+    stale: bool = False  # a step has ended that could not be closed in time, since others have the experiment's lock
 
     @property
     def verdict(self) -> Verdict:

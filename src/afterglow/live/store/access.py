@@ -86,8 +86,11 @@ class Access(Protocol):
     def audit(self, count: int) -> list[AuditRow]:
         """The last lines of the audit, newest first."""
 
-    def lead(self, purpose: str) -> AbstractContextManager[bool]:
-        """Whether this process is the one to do it, out of all that use the database; it is until the context ends."""
+    def lead(self, purpose: str, lasts: float) -> AbstractContextManager[bool]:
+        """Whether this process is the one to do it, out of all that use the database; it is until the context ends.
+
+        It is no longer after `lasts` seconds: the process may be frozen, and another one takes over.
+        """
 
     def close(self) -> None:
         """Close the database."""

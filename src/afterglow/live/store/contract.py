@@ -17,8 +17,10 @@ needed the digests by which a repeated reward is recognised. It knows nothing of
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from math import inf
 from typing import NamedTuple, Protocol
 
+from afterglow.errors import Unavailable
 from afterglow.live.domain.log import Place, Record
 from afterglow.live.domain.step_rows import StepRow, StepRun
 from afterglow.live.store.access import Access
@@ -28,6 +30,10 @@ from afterglow.live.store.steady_time import ClockReading
 
 class Raced(Exception):
     """Another process has stored the same digest: the transaction has to begin again."""
+
+
+class Busy(Unavailable):
+    """Another process, or another thread, has the lock of an experiment; the others can be used."""
 
 
 KeptReward = tuple[bytes, int, int]  # digest of its key, amount in micro-units, series
@@ -163,8 +169,11 @@ class Store(Access, Protocol):
     def aside(self, name: str) -> AbstractContextManager[Reading]:
         """The same as `reading`, for what takes long: as `apart`."""
 
-    def writing(self, name: str) -> AbstractContextManager[Writing]:
-        """UnknownName if there is none."""
+    def writing(self, name: str, patience: float = inf) -> AbstractContextManager[Writing]:
+        """UnknownName if there is none; `Busy` if another process has its lock for longer than `patience` seconds.
+
+        A file has one lock, for all experiments: whoever waits for it waits for the database.
+        """
 
     def reporting(self, name: str) -> AbstractContextManager[Writing]:
         """UnknownName if there is none."""

@@ -10,16 +10,19 @@ The time is the database's: every transaction reads it after it has the lock.
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from math import inf
 from secrets import token_hex
 from time import sleep
 from weakref import finalize
 
 from psycopg import Cursor
+from psycopg.errors import LockNotAvailable
 
 from afterglow.errors import BadDatabase, OutOfTurn, Unavailable
 from afterglow.live.domain.log import Place
 from afterglow.live.store import schema
 from afterglow.live.store.access import TableAccess
+from afterglow.live.store.contract import Busy
 from afterglow.live.store.migrations import TABLE, creation
 from afterglow.live.store.names import listed, name_taken, named, number_of
 from afterglow.live.store.pool import PATIENCE, Pool
@@ -116,28 +119,43 @@ class PostgresStore(TableAccess):
             yield session
 
     @contextmanager
-    def writing(self, name: str) -> Iterator[TableLog]:
+    def writing(self, name: str, patience: float = inf) -> Iterator[TableLog]:
         with ExitStack() as stack:
-            yield self.locked(stack, name, "", spans=False)
+            yield self.locked(stack, name, "", spans=False, patience=patience)
 
     @contextmanager
     def reporting(self, name: str) -> Iterator[TableLog]:
         with ExitStack() as stack:
             yield self.locked(stack, name, "_shared", spans=True)
 
-    def locked(self, stack: ExitStack, name: str, mode: str, spans: bool) -> TableLog:
-        """An experiment with its lock. Few connections wait in turn for locks; without one of these, it tries again."""
-        end = steady() + PATIENCE
+    def locked(self, stack: ExitStack, name: str, mode: str, spans: bool, patience: float = inf) -> TableLog:
+        """An experiment with its lock. Few connections wait in turn for locks; without one of these, it tries again.
+
+        Whoever has less patience than usual doesn't take one of these.
+        """
+        end = steady() + min(patience, PATIENCE)
         wait = f"FROM pg_advisory_xact_lock{mode}({LOCKS}, ?)"
         attempt = f"FROM pg_try_advisory_xact_lock{mode}({LOCKS}, ?) AS taken WHERE taken"
-        while steady() < end:
+        while True:
             with suppress(Locked):
                 return stack.enter_context(self.log(name, change=True, lock=attempt, spans=spans))
-            with self.pool.for_locks() as may_wait:
-                if may_wait:
+            with self.pool.for_locks() as may_wait, self.naming_lock(name):
+                if may_wait and patience >= PATIENCE:
                     return stack.enter_context(self.log(name, change=True, lock=wait, spans=spans))
+            if steady() >= end:
+                raise self.busy(name)
             sleep(PAUSE)
-        raise Unavailable(f"another process has locked {name!r} in {self.address}; try again")
+
+    def busy(self, name: str) -> Busy:
+        return Busy(f"another process has locked {name!r} in {self.address}; try again")
+
+    @contextmanager
+    def naming_lock(self, name: str) -> Iterator[None]:
+        """Say that an experiment is locked, and not that the database can't be used."""
+        try:
+            yield
+        except Unavailable as error:
+            raise (self.busy(name) if isinstance(error.__cause__, LockNotAvailable) else error) from error.__cause__
 
     def number(self, name: str) -> int:
         if name not in self.numbers:
@@ -174,15 +192,18 @@ class PostgresStore(TableAccess):
         self.numbers = {}
 
     @contextmanager
-    def lead(self, purpose: str) -> Iterator[bool]:
+    def lead(self, purpose: str, lasts: float) -> Iterator[bool]:
         lock = f"{LEADS}, hashtext(current_schema() || '/{purpose}')"  # locks are a database's, we are a schema's
-        with self.pool.lend(f"SELECT pg_try_advisory_lock({lock})") as opened:
+        limit = f"SET idle_session_timeout = {round(1000 * lasts)}"  # the session does nothing but hold the lock
+        with self.pool.lend(f"{limit}; SELECT pg_try_advisory_lock({lock})") as opened:
+            opened.nextset()
             (leads,) = opened.fetchone() or (False,)
             try:
                 yield bool(leads) and not self.read_only
             finally:
-                if leads and not opened.connection.closed:
-                    opened.connection.execute(f"SELECT pg_advisory_unlock({lock})")
+                if not opened.connection.closed:
+                    opened.connection.execute("RESET idle_session_timeout")
+                    opened.connection.execute(f"SELECT pg_advisory_unlock({lock})" if leads else "SELECT 1")
 
     def damage(self) -> list[str]:
         """PostgreSQL checks its pages itself."""

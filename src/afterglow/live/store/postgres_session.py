@@ -64,4 +64,5 @@ class PostgresSession:
 
 @cache
 def translated(statement: str) -> str:
-    return statement.replace("?", "%s")
+    """With psycopg's placeholders, which begin with a percent sign."""
+    return statement.replace("%", "%%").replace("?", "%s")

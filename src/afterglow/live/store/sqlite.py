@@ -5,6 +5,7 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from math import inf
 from pathlib import Path
 from threading import RLock
 from weakref import finalize
@@ -111,7 +112,7 @@ class SqliteAccess(TableAccess):
             return damage(self.base)
 
     @contextmanager
-    def lead(self, purpose: str) -> Iterator[bool]:
+    def lead(self, purpose: str, lasts: float) -> Iterator[bool]:
         yield not self.read_only
 
     def one_file(self) -> None:
@@ -189,7 +190,7 @@ class SqliteStore(SqliteAccess):
             yield TableLog(session, number_of(session, name))
 
     @contextmanager
-    def writing(self, name: str) -> Iterator[TableLog]:
+    def writing(self, name: str, patience: float = inf) -> Iterator[TableLog]:
         with self.session(change=True) as session:
             yield TableLog(session, self.number(session, name))
 

@@ -35,8 +35,8 @@ GUARD: dict[str, Any] = {
 STATUS: dict[str, Any] = {
     "status": "clear", "phase": "running", "step": 412, "horizon": 2000, "variant": "59", "leader": "59",
     "pinned": None, "disabled": [], "shadow": False, "held": False, "washout": 0, "learned": 412, "excluded": 0,
-    "alarm": None, "recommended": "59", "archived": False, "verdict": VERDICT, "test": None, "guards": [GUARD],
-    "units": [], "units_test": None,
+    "alarm": None, "recommended": "59", "archived": False, "stale": False, "verdict": VERDICT, "test": None,
+    "guards": [GUARD], "units": [], "units_test": None,
 }  # fmt: skip
 EXPERIMENT: dict[str, Any] = {
     "name": "shipping", "variants": ["49", "59", "69"], "window": 24, "horizon": 2000, "reward_max": 1200.0,

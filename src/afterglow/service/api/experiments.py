@@ -6,6 +6,7 @@ from fastapi import APIRouter, Query, Response
 
 from afterglow import live
 from afterglow.errors import BadValue, Unavailable, argument
+from afterglow.live.shared_patience import SharedPatience
 from afterglow.service.api import models
 from afterglow.service.api.dependencies import Administers, Reads
 from afterglow.service.api.openapi import answers
@@ -13,7 +14,7 @@ from afterglow.service.auth.scopes import allow
 from afterglow.service.auth.tokens import Token
 from afterglow.service.problems import problem_of
 from afterglow.service.service import Service
-from afterglow.service.views import experiment_view, seconds_of
+from afterglow.service.views import experiment_view, listed_view, seconds_of
 
 router = APIRouter(prefix="/v1", tags=["experiments"])
 
@@ -50,7 +51,8 @@ async def list_experiments(
     after: Annotated[str | None, Query(max_length=100, description="`next` of the page before.")] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> Any:
-    """Experiments that the token may read."""
+    """Experiments that the token may read. This waits for no locks: an experiment that another process has locked is
+    listed as it is stored, with `stale` in its status if a step of it has ended since then."""
     return await call.service.ask(page, call.service.experiments, call.token, after, limit)
 
 
@@ -59,10 +61,10 @@ def page(experiments: live.Experiments, token: Token, after: str | None, limit: 
     if after is not None and after not in names:
         raise BadValue(f"{argument('after')} must be the next of an earlier page, got {after!r}")
     rest = names[names.index(after) + 1 if after is not None else 0 :]
-    items, unusable = list[dict[str, Any]](), list[dict[str, str]]()
+    items, unusable, patience = list[dict[str, Any]](), list[dict[str, str]](), SharedPatience()
     for name in rest[:limit]:
         try:
-            items.append(experiment_view(experiments.get(name)))
+            items.append(listed_view(experiments.get(name), patience.left()))
         except Unavailable:
             raise
         except Exception as error:  # one experiment must not hide the others

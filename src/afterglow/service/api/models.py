@@ -316,6 +316,13 @@ class Status(Answered):
         str | None, Field(description="The variant to keep, by what is known now; null while nothing is learned.")
     ]
     archived: Annotated[bool, Field(description="Whether it is hidden from the overview.")]
+    stale: Annotated[
+        bool,
+        Field(
+            description="In lists: a step has ended that could not be closed yet, since another process has locked the "
+            "experiment."
+        ),
+    ]
     verdict: Verdict
     test: Annotated[
         ExactTest | None, Field(description="Of a randomised schedule that has ended (policy `switchback`); else null.")

@@ -13,11 +13,13 @@ from time import monotonic
 from afterglow.errors import Unavailable
 from afterglow.live import Experiments
 from afterglow.live.domain.log import Place
+from afterglow.live.store.contract import Busy
 
 LOG = logging.getLogger("afterglow.service")
 LOOK = 1.0  # seconds between looks at the heads of the logs
 LEAST = 0.1  # seconds between two passes
 SHARE = 0.2  # of a core
+PATIENCE = 0.05  # seconds to wait for the lock of an experiment that others have; it is judged later then
 BUDGET = 0.05  # seconds for experiments that were there at the start, between two looks at the heads
 
 
@@ -57,20 +59,26 @@ class Announcer:
             self.seen = dict(heads)
             self.first.extend(heads)
         for name, head in heads.items():
-            if self.seen.get(name) != head and not self.closing.is_set():
-                self.judge(name)
+            if self.seen.get(name) != head and not self.closing.is_set() and self.judge(name):
                 self.seen[name] = head
         end = monotonic() + BUDGET
-        while self.first and monotonic() < end and not self.closing.is_set():
-            self.judge(self.first[0], first=True)
+        for _ in range(len(self.first)):
+            if monotonic() >= end or self.closing.is_set():
+                break
+            if not self.judge(self.first[0], first=True):
+                self.first.append(self.first[0])
             self.first.popleft()
 
-    def judge(self, name: str, first: bool = False) -> None:
+    def judge(self, name: str, first: bool = False) -> bool:
+        """Whether that was possible; not, if others have the lock of the experiment."""
         began = monotonic()
         try:
-            self.experiments.get(name).announce(unless_final=first)
+            self.experiments.get(name).announce(first, PATIENCE)
+        except Busy:
+            return False
         except Unavailable:
             raise
         except Exception as error:  # the ticker says that an experiment can't go on
             LOG.debug("an experiment is not judged: %s", error)
         self.closing.wait((monotonic() - began) * (1 / SHARE - 1))
+        return True

@@ -51,8 +51,8 @@ class CurrentLane:
     async def decision(self, experiment: Experiment, unit: str | None = None) -> Decision:
         """The decision, of a unit if there are units, which may be as old as `Experiment.age` says."""
         refuse_other(experiment, unit)
-        look = self.look(experiment)
         patience = self.patience(experiment, unit)
+        look = self.look(experiment, max(patience, READ_ANEW))
         left = look.began + patience - monotonic()
         if left > 0 and not look.future.done():
             await asyncio.wait([look.future], timeout=left)
@@ -78,13 +78,13 @@ class CurrentLane:
             return self.time_limit
         return READ_ANEW if known.valid_until is None and experiment.age() > 0 else MOMENT
 
-    def look(self, experiment: Experiment) -> Look:
-        """The look at the database that is under way, or a new one."""
+    def look(self, experiment: Experiment, patience: float) -> Look:
+        """The look at the database that is under way, or a new one, which waits so long for locks that others have."""
         known = self.looks.get(experiment)
         if known is not None:
             return known
         loop = asyncio.get_running_loop()
-        made = Look(monotonic(), loop.run_in_executor(self.pool, experiment.decisions))
+        made = Look(monotonic(), loop.run_in_executor(self.pool, experiment.decisions, patience))
         self.looks[experiment] = made
         made.future.add_done_callback(lambda future: self.done(experiment, future))
         return made

@@ -126,7 +126,7 @@ class Ticker:
             if experiment is not None:
                 self.unplaced.discard(name)
                 with unless_it_cant_go_on():
-                    self.metrics.step.labels(name).set(experiment.first_decision().step)
+                    self.metrics.step.labels(name).set(experiment.reached())
                     self.metrics.alarm.labels(name).set(experiment.alarmed())
                     self.metrics.guarded.labels(name).set(experiment.stopped_by_guards())
 

@@ -3,8 +3,8 @@
 The place of each webhook is stored in the database, for all webhooks together every half second, so a restart repeats
 what was delivered in the last half second at most. It has the hash of its record: if a log has lost that record,
 because a standby was promoted or a backup restored, the webhook gets an event `rewound` and continues after the last
-record that is older. One of several replicas delivers. A failed delivery is retried after pauses that grow to ten
-minutes; no event is skipped.
+record that is older. One of several replicas delivers; if it is frozen, another takes over within a minute. A failed
+delivery is retried after pauses that grow to ten minutes; no event is skipped.
 """
 
 import asyncio
@@ -32,6 +32,7 @@ LOG = logging.getLogger("afterglow.service.api.webhooks")
 PURPOSE = "webhooks"
 LOOK = 0.5  # seconds between polls of the log and the webhooks
 TERM = 20.0  # seconds after which the lock is taken again, in case it was lost unnoticed
+LASTS = TERM + LIMIT + 15.0  # seconds after which a process that is frozen has lost the lock
 PAGE = 100
 Result = TypeVar("Result")
 
@@ -62,6 +63,7 @@ class Deliveries:
         self.task: asyncio.Task[None] | None = None
         self.ending = False
         self.leading = False  # whether this process may begin deliveries
+        self.until = 0.0  # the end of the term, by the monotonic clock
         self.under_way: dict[str, asyncio.Task[None]] = {}  # by webhook
 
     def start(self) -> None:
@@ -103,10 +105,10 @@ class Deliveries:
         """Deliver while this process holds the lock; deliveries in progress end before it is released."""
         async with self.turn() as leads:
             self.heads, self.behind, self.unsaved = {}, {}, {}  # another process may have delivered since
-            end = time.monotonic() + TERM
+            self.until = time.monotonic() + TERM
             self.leading = leads
             try:
-                while leads and time.monotonic() < end:
+                while self.may_begin():
                     await self.round(http)
                     await asyncio.sleep(LOOK)
             finally:
@@ -114,11 +116,15 @@ class Deliveries:
                 await asyncio.gather(*self.under_way.values(), return_exceptions=True)
                 await self.save()
 
+    def may_begin(self) -> bool:
+        """Whether this process may begin a delivery: it leads, and its term isn't over, as it may be after a freeze."""
+        return self.leading and time.monotonic() < self.until
+
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[bool]:
         """Whether this process holds the delivery lock. It is released at the end, also when cancelled while acquiring
         it; a failed release doesn't hide the cancellation."""
-        lead = self.access.lead(PURPOSE)
+        lead = self.access.lead(PURPOSE, LASTS)
         asked = self.pool.submit(lead.__enter__)
         try:
             yield await asyncio.shield(asyncio.wrap_future(asked))
@@ -167,9 +173,9 @@ class Deliveries:
         return lane is not None and lane.place.seq == head.seq and head.hash.startswith(lane.place.hash)
 
     async def save(self) -> None:
-        """Store places, all in one transaction."""
+        """Store places, all in one transaction, unless another process may have delivered since."""
         unsaved, self.unsaved = self.unsaved, {}
-        if unsaved:
+        if unsaved and time.monotonic() < self.until + LASTS - TERM:
             try:
                 await self.ask(self.access.put_hook_places, unsaved)
             except BaseException:
@@ -184,7 +190,7 @@ class Deliveries:
         """Deliver what is pending for one webhook, experiment by experiment."""
         for name in sorted(self.behind.get(hook.id, ())):
             lane = self.lanes.setdefault((hook.id, name), DeliveryLane(BEGINNING))
-            if self.leading and time.monotonic() >= lane.later:
+            if self.may_begin() and time.monotonic() >= lane.later:
                 await self.catch_up(http, hook, name, lane)
                 if self.reached(hook, name) and hook.id in self.behind:
                     self.behind[hook.id].discard(name)
@@ -195,7 +201,7 @@ class Deliveries:
         if hook not in await self.ask(self.access.hooks):
             return  # it was deleted meanwhile
         for event in found:
-            if not self.leading:
+            if not self.may_begin():
                 return
             if wanted(hook, event) and not await self.sent(http, hook, name, lane, event):
                 return

@@ -1,18 +1,19 @@
 """What pages say of an experiment into which nothing was reported for a while."""
 
-from afterglow.live import Experiment
 from afterglow.live.domain.notices import SILENT
+from afterglow.live.domain.status import Status
+from afterglow.live.experiment import Listed
 from afterglow.service.dashboard.charts.lanes import quiet
 
 
-def silence(experiment: Experiment) -> str:
+def silence(listed: Listed) -> str:
     """What to say if nothing was reported in the last steps; empty if something was, and after the end."""
-    reported, steps = experiment.silence()
-    if experiment.first_decision().role == "over":
+    steps = listed.silent
+    if listed.decision.role == "over":
         return ""
     if steps < SILENT:
-        return silent_units(experiment)
-    if reported:
+        return silent_units(listed.status)
+    if listed.reported:
         return f"Nothing was reported in the last {steps:,} steps. Is the program that reports still running?"
     return (
         f"Nothing was ever reported, in {steps:,} steps. Steps are not learned from until the first report. Does a "
@@ -20,11 +21,11 @@ def silence(experiment: Experiment) -> str:
     )
 
 
-def silent_units(experiment: Experiment) -> str:
+def silent_units(status: Status) -> str:
     """What to say if some units have not reported for a while, and others have."""
-    if not experiment.spec.units:
+    if not status.units:
         return ""
-    names = quiet(experiment.status(), SILENT)
+    names = quiet(status, SILENT)
     shown = f"{', '.join(names[:5])}{' and others' * (len(names) > 5)}"
     have = "has" if len(names) == 1 else "have"
     return f"{shown} {have} not reported in the last {SILENT} steps; the other units go on." if names else ""

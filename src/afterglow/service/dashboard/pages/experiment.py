@@ -21,6 +21,7 @@ from afterglow.service.dashboard.charts.lanes import lanes, served_in, unit_rows
 from afterglow.service.dashboard.charts.timeline import SPAN, runs, timeline, visible_steps
 from afterglow.service.dashboard.charts.totals import known_total, taken_out, totals_chart
 from afterglow.service.dashboard.charts.verdict import verdict_part
+from afterglow.service.dashboard.numbers import counted
 from afterglow.service.dashboard.pages.commands import offered
 from afterglow.service.dashboard.rendering import HEADERS
 from afterglow.service.dashboard.silence import silence
@@ -89,12 +90,13 @@ def page_values(visit: Visit, experiment: Experiment, current: ExperimentView) -
         "exact": exact_rows(status.test, status.recommended),
         "planned": planned(visit, experiment, status),
         "conditions": sentences.conditions(spec, status),
-        "silence": silence(experiment),
+        "silence": silence(experiment.listed()),
         "times": (begins, ends),
         "dates": [] if begins is None or ends is None else date_ticks(begins, ends - begins),
         "earlier": first if first else None,
         "later": first + count + SPAN if until is not None and first + count <= status.step else None,
         "until": until,
+        "reach": counted(visit.dashboard.max_age, "second"),
         "roles": sentences.ROLES,
         "rows": ROWS,
         "lines": sentences.lines(spec, current.log)[:LATEST],
@@ -137,7 +139,7 @@ def planned(visit: Visit, experiment: Experiment, status: Status) -> str:
             why = cache.plan = experiment.explain(status.step)
         except OutOfTurn:  # the step has ended meanwhile
             return ""
-    return sentences.planned(experiment.spec, why)
+    return "" if why.planned in status.disabled else sentences.planned(experiment.spec, why)
 
 
 def step_begins(experiment: Experiment, step: int) -> float | None:

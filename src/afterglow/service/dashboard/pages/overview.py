@@ -7,10 +7,11 @@ from urllib.parse import urlencode
 from starlette.responses import Response
 
 from afterglow.errors import Unavailable
-from afterglow.live import Decision, Experiment
+from afterglow.live import Decision
 from afterglow.live.domain.log import Place
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.status import Status
+from afterglow.live.shared_patience import SharedPatience
 from afterglow.service.dashboard.rendering import HEADERS
 from afterglow.service.dashboard.silence import silence
 from afterglow.service.dashboard.standing import FILTERS, KNOWN, ListedState
@@ -53,10 +54,11 @@ class Choice(NamedTuple):
 
 def overview(visit: Visit) -> Response:
     choice, known = chosen(visit), [one for one in visit.dashboard.experiments.names() if knows(visit, one)]
-    names, archived = ordered(visit, known, choice)
+    patience = SharedPatience()
+    names, archived = ordered(visit, known, choice, patience)
     choice = choice._replace(page=min(choice.page, max(0, len(names) - 1) // PAGE_SIZE))
     first = choice.page * PAGE_SIZE
-    rows = [row(visit, name) for name in names[first : first + PAGE_SIZE]]
+    rows = [row(visit, name, patience) for name in names[first : first + PAGE_SIZE]]
     listed = [(one.name, one.status, one.decision, one.silence, one.error) for one in rows]
     seen = sha256(repr((listed, len(names))).encode()).hexdigest()[:16]
     if visit.partial:
@@ -84,10 +86,10 @@ def chosen(visit: Visit) -> Choice:
     )
 
 
-def ordered(visit: Visit, known: list[str], choice: Choice) -> tuple[list[str], int]:
+def ordered(visit: Visit, known: list[str], choice: Choice, patience: SharedPatience) -> tuple[list[str], int]:
     """All experiments that fit, in the chosen order, and how many are archived; `known` has the oldest first."""
     heads = visit.dashboard.experiments.places()
-    found = {name: standing(visit, name, heads[name]) for name in known if name in heads}
+    found = {name: standing(visit, name, heads[name], patience) for name in known if name in heads}
     wanted = choice.search.lower()
     fits = [name for name, one in found.items() if wanted in name.lower() and one.fits(choice.status)]
     archived = sum(one.archived for one in found.values())
@@ -97,12 +99,12 @@ def ordered(visit: Visit, known: list[str], choice: Choice) -> tuple[list[str], 
     return sorted(fits, key=lambda name: (found[name].urgency() if urgent else 0, name)), archived
 
 
-def standing(visit: Visit, name: str, place: Place) -> ListedState:
+def standing(visit: Visit, name: str, place: Place, patience: SharedPatience) -> ListedState:
     cache = visit.dashboard.cache(name)
     if cache.standing is None or cache.standing.place != place:
         try:
-            experiment = visit.dashboard.experiments.get(name)
-            status, silent = experiment.status(RECENT), bool(silence(experiment))
+            listed = visit.dashboard.experiments.get(name).listed(RECENT, patience.left())
+            status, silent = listed.status, bool(silence(listed))
             alarm, grade = status.alarm is not None, status.verdict.grade
             cache.standing = ListedState(place, status.phase, alarm, grade, silent, status.archived)
         except Unavailable:
@@ -112,11 +114,11 @@ def standing(visit: Visit, name: str, place: Place) -> ListedState:
     return cache.standing
 
 
-def row(visit: Visit, name: str) -> OverviewRow:
+def row(visit: Visit, name: str, patience: SharedPatience) -> OverviewRow:
     """The row of an experiment; one that can't be read is listed with its error."""
     try:
-        experiment: Experiment = visit.dashboard.experiments.get(name)
-        status, decision = experiment.status(RECENT), experiment.first_decision()
-        return OverviewRow(name, experiment.spec, status, decision, silence(experiment))
+        experiment = visit.dashboard.experiments.get(name)
+        listed = experiment.listed(RECENT, patience.left())
+        return OverviewRow(name, experiment.spec, listed.status, listed.decision, silence(listed))
     except Exception as failure:  # any error: the other rows must be shown
         return OverviewRow(name, error=problem_of(failure).detail)
