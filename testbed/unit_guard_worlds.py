@@ -109,6 +109,7 @@ WORLDS = [
     replace(BASE, name="no shared shock, sizes alike", common=0.0, sizes=0.0),
     replace(BASE, name="0.3 events a step", level=0.3),
     replace(BASE, name="0.03 events a step", level=0.03),
+    replace(BASE, name="0.3 events a step, sizes from 1 to 1,000", level=0.3, sizes=2.3),
     replace(BASE, name="four units", units=4),
     replace(BASE, name="shared shock of 40 %, a season of 20 %", common=0.4, season=0.2),
     replace(BASE, name="shared shock is added, not multiplied", additive=True),
