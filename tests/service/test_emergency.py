@@ -49,6 +49,29 @@ def test_every_client_is_off_a_variant_within_a_minute(tmp_path: Path, clock: Cl
     assert first["reason"] == "checkout fails"
 
 
+def test_every_unit_is_off_a_variant_within_a_minute(tmp_path: Path, clock: Clock) -> None:
+    """Also if it was pinned in one of them."""
+    units = ["north", "south", "east", "west"]
+    with in_thread(tmp_path / "experiments.db", clock) as operator:
+        asked = DAILY | {"units": units, "horizon": 60, "guards": {"refunds": {"at_most": "+10%"}}}
+        del asked["reward_max"]
+        operator.post("/v1/experiments", json=asked).raise_for_status()
+        own = Clock()
+        with Client(str(operator.base_url), "any", clock=own, current_timeout=START) as client:
+            handles = [client.experiment("daily", unit=unit) for unit in units]
+            handles[0].pin("A", "a sale", unit="south")
+            clock.now += 86_400
+            before = [one.current() for one in handles]
+            assert before[1] == "A"
+            handles[0].emergency("A", "checkout fails")
+            assert [one.current() for one in handles] == before  # the answers that it has may be used
+            own.now += 60
+            clock.now += 60
+            after = [one.decision() for one in handles]
+            assert "A" not in [one.variant for one in after]
+            assert [one.role == "emergency" for one in after] == [variant == "A" for variant in before]
+
+
 @pytest.mark.parametrize("path", ["/v1/experiments/daily/current", "/ofrep/v1/evaluate/flags/daily"])
 def test_no_answer_may_be_used_for_longer_than_a_minute(tmp_path: Path, clock: Clock, path: str) -> None:
     with in_thread(tmp_path / "experiments.db", clock) as client:
