@@ -4,6 +4,7 @@ The parts are the real ones. In place of threads, `RewardWriter.work` and `Ticke
 event loop there is one that calls at once; in place of the network there is a receiver whose answers may be lost.
 """
 
+import math
 from collections.abc import Callable, Coroutine
 from random import Random
 from typing import Any, TypeVar, cast
@@ -108,6 +109,7 @@ class SimulatedDeliveries(Deliveries):
     def begin_term(self) -> None:
         """This process has the lock; another may have delivered since it had it last."""
         self.heads, self.behind, self.unsaved, self.leading = {}, {}, {}, True
+        self.until = math.inf  # `end_term` ends it, not the time of this machine
 
     def end_term(self) -> None:
         self.leading = False

@@ -111,7 +111,7 @@ agent.update(0.5)
 @pytest.mark.parametrize(
     ("extra", "arguments", "sentence"),
     [
-        (None, [], "the command line needs the 'lab' extra"),
+        (None, [], "the command line needs the 'fit' extra"),
         (None, ["fit", "steps.csv"], "afterglow fit needs the 'fit' extra"),
         (None, ["serve"], "afterglow serve needs the 'live' extra"),
         ("fit", ["simulate", "--horizon", "9", "--window", "1"], "afterglow simulate needs the 'lab' extra"),

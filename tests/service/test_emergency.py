@@ -57,13 +57,17 @@ def test_every_unit_is_off_a_variant_within_a_minute(tmp_path: Path, clock: Cloc
         del asked["reward_max"]
         operator.post("/v1/experiments", json=asked).raise_for_status()
         own = Clock()
-        with Client(str(operator.base_url), "any", clock=own, current_timeout=START) as client:
-            handles = [client.experiment("daily", unit=unit) for unit in units]
-            handles[0].pin("A", "a sale", unit="south")
+        address = str(operator.base_url)
+        with (
+            Client(address, "any", clock=own, current_timeout=START) as client,
+            Client(address, "any", clock=own, current_timeout=START) as other,
+        ):
+            handles, commanding = [client.experiment("daily", unit=unit) for unit in units], other.experiment("daily")
+            commanding.pin("A", "a sale", unit="south")
             clock.now += 86_400
             before = [one.current() for one in handles]
             assert before[1] == "A"
-            handles[0].emergency("A", "checkout fails")
+            commanding.emergency("A", "checkout fails")
             assert [one.current() for one in handles] == before  # the answers that it has may be used
             own.now += 60
             clock.now += 60
