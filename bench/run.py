@@ -21,31 +21,13 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-sys.path.append(str(Path(__file__).parents[1]))  # for testbed: a service as a process, and clients in a storm
-
-import current
-import decision
-import every_step
-import fit_rows
-import frozen
-import kills
-import lanes
-import memory
-import million
-import peers
-import reward_memory
-import rewards
-import simulation
-import start
-import step
-import threads
-import tiers
-import units
-from machine import machine
-from page import page, summary, with_section
-
 from afterglow.errors import AfterglowWarning
-from figures import Item
+from bench.engine import every_step, fit_rows, memory, peers, start, step, threads, tiers
+from bench.report.figures import Item
+from bench.report.machine import machine
+from bench.report.page import page, summary, with_section
+from bench.service import current, decision, frozen, kills, lanes, million, reward_memory, rewards, simulation
+from bench.units import units
 
 HERE = Path(__file__).parent
 OUT = HERE / "out"

@@ -2,7 +2,7 @@
 
 A `CoverageWorld` draws rewards with exact means and standard deviations (Beta laws, or yes/no), spreads them over the
 window, and adds an income that no arm causes: level, trend, season, noise that lingers. `play` runs an `Agent` in it
-and looks at the verdict every ten steps. Shared by the tests and `bench/interval_coverage.py`.
+and looks at the verdict every ten steps. Shared by the tests and `bench/answers/interval_coverage.py`.
 """
 
 import math

@@ -2,7 +2,7 @@
 
 A policy plays on rewards of its own while a secondary total is counted beside them, drawn from a `CoverageWorld`. The
 totals of a variant are those that the control would have, times one plus its effect: pulls and the income that no
-variant causes alike, so the effect is the same at any time. Shared by the tests and `bench/guards.py`.
+variant causes alike, so the effect is the same at any time. Shared by the tests and `bench/answers/guards.py`.
 """
 
 import math

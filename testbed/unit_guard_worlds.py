@@ -2,7 +2,7 @@
 
 `play` runs `Units` with rewards and counts a metric beside them. A unit's metric is its level times what all units
 share in the step, times the mean effect of its last arms over the window, times noise of its own. Shared by the tests
-and `bench/unit_guards.py`.
+and `bench/units/unit_guards.py`.
 """
 
 from collections.abc import Sequence

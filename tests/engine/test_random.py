@@ -1,8 +1,5 @@
-import importlib.util
 import math
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +8,7 @@ from scipy import stats
 
 from afterglow import rng
 from afterglow.engine.random import child, key_of, mix, uniform
+from bench.engine.generator_bytes import LAYOUTS
 from support.worlds.draws import CHANCE, compiled, fit
 
 Words = NDArray[np.uint64]
@@ -18,18 +16,6 @@ EDGES = [0, 1, 2, 2**31, 2**32 - 1, 2**53, 2**63 - 1, 2**63, 2**64 - 1]
 LENGTH = 1 << 20
 
 
-def layouts() -> dict[str, Any]:
-    path = Path(__file__).parents[2] / "bench" / "generator_bytes.py"
-    spec = importlib.util.spec_from_file_location("generator_bytes", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    found: dict[str, Any] = module.LAYOUTS
-    return found
-
-
-LAYOUTS = layouts()
 POURED: dict[str, Words] = {}
 
 

@@ -1,4 +1,4 @@
-"""Intervals hold and grades are right in the hardest of the worlds that `bench/interval_coverage.py` measures.
+"""Intervals hold and grades are right in the hardest of the worlds that `bench/answers/interval_coverage.py` measures.
 
 Fixed seeds: these are regression tests of 30 runs and few looks. docs/coverage.md has the measurement.
 """

@@ -129,7 +129,7 @@ def test_batches_are_as_long_as_turns_are() -> None:
 @pytest.mark.parametrize("policy", ["thrift-ucb", "switchback"])
 @pytest.mark.parametrize("place", [0, 4, 7], ids=["independent", "rare", "lingering"])
 def test_a_variant_at_its_limit_is_hardly_ever_stopped(policy: str, place: int) -> None:
-    """At a rate of 5 % more than 6 of 12 have a chance below one in a million; bench/guards.py measures the rate."""
+    """At a rate of 5 % more than 6 of 12 have a chance below one in a million; bench/answers/guards.py measures it."""
     world = GuardWorld(TOTALS[place])
     stopped = sum(any(play(world, policy, [0.0, 0.1, 0.1], seed).steps) for seed in range(12))
     assert stopped <= 6

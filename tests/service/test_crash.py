@@ -11,7 +11,7 @@ from testbed.quick_disk import quick_folder
 from testbed.service import Serving, command
 from testbed.storm import Storm, killed_again_and_again
 
-KILLS = 6  # on each store; bench/kills.py has hundreds
+KILLS = 6  # on each store; bench/service/kills.py has hundreds
 DATABASE_KILLS = 3
 
 

@@ -9,7 +9,7 @@ $$z^2 = (1 + e/N) (2 \log(1/\alpha) + \log(1 + N/e)), \qquad p = 2 \Phi(-z).$$
 
 This is an asymptotic confidence sequence (Waudby-Smith, Arbour, Sinha, Kennedy & Ramdas 2024) whose normal quantile is
 replaced by that of the mixture at the same $p$, so estimated noise counts at few batches. It has no theorem: policies
-choose what they sample, and noise is estimated. `bench/interval_coverage.py` measures it; the table is in
+choose what they sample, and noise is estimated. `bench/answers/interval_coverage.py` measures it; the table is in
 docs/coverage.md.
 
 *Two kinds of looks share the confidence.* What may be missed is split: a part `RUNNING` for all looks before the fixed

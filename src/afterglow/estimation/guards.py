@@ -16,7 +16,8 @@ may linger weighed by their likelihood, time-uniform. Differences to the verdict
   effect. The interval has two sides and only one can stop an arm; with one-sided bounds and without `LEAST`, 3 to 9 %
   of runs were stopped at the limit where noise lingered (rho .9 to .99, 100 runs), with both 2 to 4 %.
 
-Like the verdict's intervals this has no theorem: `bench/guards.py` measures it, docs/guides/guards.md has the table.
+Like the verdict's intervals this has no theorem: `bench/answers/guards.py` measures it, docs/guides/guards.md has the
+table.
 """
 
 import math

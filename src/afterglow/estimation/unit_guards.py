@@ -15,7 +15,7 @@ that of a normal mixture whose deviation is the logarithm of the limit, with the
 degrees of freedom as there are runs of comparable weight, less what is fitted. So it may be watched at all times. One
 event more than was seen is allowed for: the control may have the largest total of a step in addition (for a lower
 limit, the arm). With the residuals divided by one less the leverage, delays were 25 to 60 % longer. The interval is
-measured by `bench/unit_guards.py`, not proved; docs/guides/guards.md has the table.
+measured by `bench/units/unit_guards.py`, not proved; docs/guides/guards.md has the table.
 """
 
 import math

@@ -2,7 +2,7 @@
 
 Regret is in % of uniform play. A prototype of 60 to 100 runs gave the figures below; where it told no standard error,
 that of 80 runs is used: where own noise lingers a run's regret has a deviation of 34 points, so its 27.5 stood for 27.5
-± 3.8. `bench/units.py` measures the same worlds, and the exact test, with 1,000 runs.
+± 3.8. `bench/units/units.py` measures the same worlds, and the exact test, with 1,000 runs.
 """
 
 import math

@@ -12,7 +12,7 @@ ordinary statistics most of the time, which assume that effects arrive alike.
 With the season of a history it is `random-turns`, the default then. It learns level and season while it runs. The
 others trust that demand goes on as it was, and a history doesn't show the holiday that comes, so they must promise much
 more: `MORE` in the share found plus the share captured of what the best arm brings beyond the others
-(`bench/plan_choice.py`).
+(`bench/demand/plan_choice.py`).
 """
 
 import math

@@ -1,0 +1,1 @@
+"""Measurements: what each file measures is in README.md."""
