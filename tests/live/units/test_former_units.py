@@ -12,7 +12,7 @@ import afterglow
 from afterglow.live import Experiment
 from assets.make_former_units import ASKED, close, served
 
-STORED = Path(__file__).parents[1] / "assets" / "former"
+STORED = Path(__file__).parents[2] / "assets" / "former"
 
 
 @pytest.fixture
