@@ -20,7 +20,7 @@ from afterglow.live.store.file_mode import make_private
 from afterglow.live.store.file_watch import FileWatch, abandon, refuse_leftover
 from afterglow.live.store.migrations import TABLE, creation
 from afterglow.live.store.names import listed, name_taken, named, number_of
-from afterglow.live.store.sqlite_session import PATIENCE, SqliteSession, connect, sorry, transaction
+from afterglow.live.store.sqlite_session import PATIENCE, SqliteSession, connect, sorry, transaction, unreachable
 from afterglow.live.store.steady_time import ClockReading, read_clock
 from afterglow.live.store.tables import TableLog
 from afterglow.live.store.writer_lock import Writer, refuse_other_names
@@ -272,6 +272,8 @@ def prepare(base: sqlite3.Connection, path: Path, read_only: bool) -> None:
         tables = tables_of(base)
         version = version_of(base) if TABLE in tables else ""
     except (sqlite3.DatabaseError, UnicodeDecodeError, DamagedPages) as error:  # the second: of SQLite's own message
+        if isinstance(error, sqlite3.Error) and unreachable(error):
+            raise
         why = error.__cause__ if isinstance(error, DamagedPages) else error
         raise BadDatabase(f"{path} can't be used as a database: {why}") from error
     if not version:
