@@ -124,6 +124,29 @@ def test_metrics_need_a_token_off_loopback_and_show_what_it_is_for(
     assert "afterglow_requests_total" in part
 
 
+@pytest.mark.parametrize("auth", [True, False])
+@pytest.mark.parametrize(
+    "headers", [{"Host": "evil.example"}, {"Host": "ag.example:8321"}, {"X-Forwarded-For": "8.8.8.8"}]
+)
+def test_metrics_on_loopback_are_for_this_machine_alone(
+    client: httpx.Client, local: httpx.Client, headers: dict[str, str], auth: bool
+) -> None:
+    """Not for a page whose name leads here (DNS rebinding), nor for everybody whom a proxy lets through."""
+    if auth:
+        assert slug(local.get("/metrics", headers=headers)) == "unauthorized"
+    elif "Host" in headers:
+        assert slug(client.get("/metrics", headers=headers)) == "forbidden"
+    for host in ("127.0.0.1:9", "localhost", "[::1]:8321"):
+        assert (local if auth else client).get("/metrics", headers={"Host": host}).status_code == 200
+
+
+@pytest.fixture(scope="module")
+def local() -> Iterator[httpx.Client]:
+    """A service with tokens, on loopback."""
+    with quick_folder() as folder, in_thread(Path(folder) / "e.db", auth=True) as made:
+        yield made
+
+
 @pytest.mark.parametrize("name", ["A\u202eB", "\u2066A", "A\u200b", "A\n", "A\x00", "A\u2028", "\ufeffA", "A\u200d"])
 def test_names_that_hide_or_reorder_are_refused(client: httpx.Client, name: str) -> None:
     answer = client.post("/v1/experiments", json={**ASKED, "name": "other", "variants": [name, "B"]})
@@ -164,3 +187,9 @@ def test_a_negative_amount_is_refused_in_words(client: httpx.Client) -> None:
     answer = client.post("/v1/experiments/begun/rewards", json={"key": "a", "amount": -1})
     assert slug(answer) == "bad-value"
     assert answer.json()["detail"].startswith("amount must not be negative, got -1")
+
+
+def test_a_body_that_is_no_json_is_refused_in_words(client: httpx.Client) -> None:
+    answer = client.post("/v1/experiments/begun/rewards", content=b'{"key": NaN}', headers=JSON)
+    assert slug(answer) == "malformed"
+    assert answer.json()["detail"].startswith("JSON is malformed")

@@ -12,6 +12,8 @@ WAYS_OUT = {  # by kind, where the command line has another than Python
     "in-use": "stop it first; `afterglow verify`, `backup` and `export` can be used",
     "no-database": "name the file of the experiments",
     "read-only": "this command only reads",
+    "not-copied": "go back to a backup, or copy it all the same with --damaged",
+    "not-exported": "go back to a backup, or export it all the same with --damaged",
 }
 
 

@@ -93,15 +93,17 @@ NOTES = {
     "table that can't come from the design is refused, with the first turn at fault.",
     "verify": "Exits 1 if anything differs. The database can be in use. The JSON list has for each experiment "
     "`records`, `steps`, `snapshots`, `faults` and `ok`.",
-    "backup": "The copy is consistent, and a database like any other. An existing file is not overwritten; a "
-    "PostgreSQL database must be empty. Either side can be PostgreSQL: to store a copy in a file, to restore it, or "
-    "to move.",
+    "backup": "The copy is consistent, and a database like any other. It is verified as by `afterglow verify`: if "
+    "anything differs, the command exits 1 and leaves no copy, unless `--damaged` asks for one. An existing file is "
+    "not overwritten; a PostgreSQL database must be empty. Either side can be PostgreSQL: to store a copy in a file, "
+    "to restore it, or to move.",
     "export": "Steps have `step`, `variant`, `planned`, `role`, `total`, `void`, `reason` and `expected`; events "
     "have `seq`, `at`, `kind`, `body` and `hash`; the [verdict](live.md#verdict) is one row, in CSV with a "
     "column for each number. A step that is open, was missed, or is void without a report has no `total`: empty in "
     "CSV, `null` in JSON. A total above 0 that was reported and then voided is kept, with `void`. More than a million "
     "rows of missed steps are refused: a week away at steps of a millisecond would be 600 million. `afterglow fit` and "
-    "`plan --history` treat all of these as unknown. See the [reference of live experiments](live.md).",
+    "`plan --history` treat all of these as unknown. An experiment that doesn't agree with its log is refused, with "
+    "what differs, unless `--damaged` asks for it. See the [reference of live experiments](live.md).",
     "migrate": "The copy of a file is in the same folder, with the old version in its name. PostgreSQL is changed in "
     "one transaction; make a copy with its own tools first. The database must not be in use. Needs the extra `live`.",
     "serve": "Prints the address and, the first time, a token with all scopes. Logs go to stderr, one JSON object per "

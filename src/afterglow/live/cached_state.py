@@ -18,6 +18,7 @@ from afterglow.errors import BadDatabase, Unavailable
 from afterglow.live.bystander import Bystander
 from afterglow.live.change_signal import ChangeSignal
 from afterglow.live.clock_watch import ClockWatch
+from afterglow.live.damaged_rows import naming_damaged_rows
 from afterglow.live.domain import clock, commands
 from afterglow.live.domain.clock import Times
 from afterglow.live.domain.commands import Event, Reported
@@ -264,7 +265,7 @@ class CachedState:
     @contextmanager
     def aside(self) -> Iterator[Reading]:
         """The log, as far as the current state has it; other experiments don't wait."""
-        with self.current(), self.store.aside(self.name) as log:
+        with self.current(), self.store.aside(self.name) as log, naming_damaged_rows(self.name):
             yield log
 
     def enter(self, stack: ExitStack, begin: Callable[[str], AbstractContextManager[Begun]]) -> Begun:

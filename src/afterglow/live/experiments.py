@@ -24,7 +24,7 @@ from afterglow.live.schedule import TickSchedule
 from afterglow.live.store.backup import back_up
 from afterglow.live.store.contract import Store
 from afterglow.live.store.steady_time import ClockReading
-from afterglow.live.verify import Verification, verify
+from afterglow.live.verify import Verification, faults_of_all, verify
 from afterglow.release import __version__
 
 POLL = 1.0  # seconds between checks for records of other processes
@@ -245,9 +245,13 @@ class Experiments:
         """Damaged pages of a SQLite file, by table; none if there are none."""
         return self._store.damage()
 
-    def backup(self, address: str | Path) -> None:
-        """Copy the database, while it is in use, to a new file or an empty PostgreSQL database."""
-        back_up(self._store, address)
+    def backup(self, address: str | Path, damaged: bool = False) -> None:
+        """Copy the database, while it is in use, to a new file or an empty PostgreSQL database.
+
+        The copy is verified; if it doesn't agree with its log nothing is left of it, unless what is `damaged` is to be
+        copied too.
+        """
+        back_up(self._store, address, None if damaged else faults_of_all)
 
     def close(self) -> None:
         self._store.close()

@@ -6,7 +6,8 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from afterglow.errors import AfterglowError, BadDatabase, BadFormat, OutOfTurn
+from afterglow.errors import BadDatabase, BadFormat, OutOfTurn
+from afterglow.live.damaged_rows import naming_damaged_rows
 from afterglow.live.domain.amounts import units
 from afterglow.live.domain.commands import Event
 from afterglow.live.domain.expected import GivenTotals, expected_total
@@ -114,12 +115,8 @@ class Follower:
 
     def follow(self, log: Reading, most: int = ALL) -> None:
         """Read on; `FarBehind` if there are more than `most` records to replay."""
-        try:
+        with naming_damaged_rows(self.name):
             self.read_on(log, most)
-        except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            if isinstance(error, AfterglowError):
-                raise
-            raise BadDatabase(f"the log of {self.name!r} can't be read: {error!r}; go back to a backup") from error
 
     def read_on(self, log: Reading, most: int = ALL) -> None:
         """Apply records that others, or an earlier process, have added; `Diverged` if the log is not the one followed.

@@ -19,6 +19,9 @@ from afterglow.live.domain.transitions import Body, spec_after
 from afterglow.live.follower import check
 from afterglow.live.late_void import voiding
 from afterglow.live.store.contract import Reading, Snapshot
+from afterglow.live.store.names import named, number_of
+from afterglow.live.store.session import Session
+from afterglow.live.store.tables import TableLog
 
 ENOUGH = 20  # faults, then it stops
 
@@ -205,3 +208,10 @@ def verify(name: str, log: Reading) -> Verification:
     except (AfterglowError, LookupError, TypeError, ValueError) as error:
         faults = (*audit.faults, f"record {audit.records - 1:,}: can't be replayed: {error}")
         return Verification(name, audit.records, audit.steps, audit.snapshots, faults)
+
+
+def faults_of_all(session: Session) -> Iterator[str]:
+    """What is wrong with the experiments of a database, each with its name."""
+    for name in named(session):
+        for fault in verify(name, TableLog(session, number_of(session, name))).faults:
+            yield f"{name}: {fault}"

@@ -28,7 +28,7 @@ MEANINGS = MappingProxyType({
     "rate_limit": "Calls per second and token, with bursts of twice that; 0 sets no limit.",
     "max_age": "Seconds, 60 at most, for which clients may use an answer: an emergency command reaches them in it.",
     "stop_seconds": "Seconds to finish accepted work when stopping.",
-    "metrics": "Access to /metrics: everybody (open), tokens with the scope read (token); auto: open on loopback only.",
+    "metrics": "Access to /metrics: everybody (open), tokens with the scope read (token); auto: open on this machine.",
     "trusted_proxies": "Proxies whose X-Forwarded-For is believed: addresses or networks, with commas between them.",
     "webhooks": "Allowed webhook addresses: public, any, or off.",
     "log_level": "Minimum level of log messages; debug includes every request for a variant and every reward.",

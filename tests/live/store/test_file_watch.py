@@ -1,11 +1,13 @@
 """The file under a running process is deleted, moved, replaced, cut or damaged: nothing is acknowledged then."""
 
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -207,6 +209,53 @@ def test_a_damaged_page_is_named_and_never_copied(
             assert "table " in said.err or "can't be used as a database" in said.err, said.err
         copy.unlink(missing_ok=True)
     assert found > 0.8 * len(sound) / PAGE  # the others are free pages
+
+
+def test_changed_values_on_sound_pages_are_named_and_never_copied(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A bit that flips in a text or a number leaves SQLite's pages in order."""
+    path, copy = folder / "experiments.db", folder / "copy.db"
+    with afterglow.live.open(path) as experiments:
+        experiment = experiments.create("shop", **ASKED, guards={"complaints": {"at_most": "+10%"}})
+        for _ in range(10):
+            experiment.close_step(1.0, metrics={"complaints": 2.0})
+        experiment.pin("59", "a reason")
+    for change, said in (
+        ("UPDATE steps SET total = total + 1 WHERE step = 4", "step 4: the table has"),
+        ("UPDATE steps SET series = '{\"totals\":[1' WHERE step = 4", "step 4: the table has"),
+        ("UPDATE steps SET served = 77 WHERE step = 4", "step 4: the table has"),
+        ("UPDATE events SET body = replace(body, 'a reason', 'b reason')", "record 12: its hash|record 12 of 'shop'"),
+    ):
+        with sqlite3.connect(path) as base:
+            base.execute(change)
+        base.close()
+        for command in (["verify", str(path)], ["backup", str(path), str(copy)], ["export", str(path), "shop"]):
+            assert run(command) == 1, (change, command)
+            told = capsys.readouterr()
+            assert re.search(said, told.out + told.err), (change, command, told)
+        assert not list(folder.glob("copy.db*"))
+        with afterglow.live.open(path) as experiments, suppress(BadDatabase):
+            experiments["shop"].steps()
+            experiments["shop"].explain(4)
+    assert run(["backup", str(path), str(copy), "--damaged"]) == 0
+    assert run(["verify", str(copy)]) == 1
+
+
+def test_rows_that_cant_be_read_are_refused_as_damage(folder: Path) -> None:
+    path = folder / "experiments.db"
+    with afterglow.live.open(path) as experiments:
+        made = experiments.create("shop", ["49", "59"], window=1, units=["north", "south"], horizon=20)
+        for _ in range(3):
+            made.close_step({"north": 1.0, "south": 2.0})
+    with sqlite3.connect(path) as base:
+        base.execute("UPDATE steps SET series = replace(series, 'planned', 'plan|ed')")
+    base.close()
+    with in_thread(path) as client:
+        assert slug(client.get("/v1/experiments/shop/steps")) == "unusable"
+        assert client.get("/experiments/shop/steps.csv").status_code == 409
+        assert client.get("/experiments/shop").status_code == 409
+        assert client.get("/v1/experiments/shop/events").status_code == 200
 
 
 def test_a_damaged_page_refuses_the_experiment_that_it_belongs_to_and_no_other(played: Path) -> None:

@@ -213,6 +213,15 @@ def test_a_file_that_is_something_else_is_left_alone(path: Path, content: bytes)
     assert path.read_bytes() == content
 
 
+def test_a_folder_is_refused_as_one_and_nothing_is_made_beside_it(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for read_only in (False, True):
+        with pytest.raises(BadDatabase, match="folder is a folder; name a file in it"):
+            afterglow.live.open(folder, read_only=read_only)
+    assert [one.name for one in tmp_path.iterdir()] == ["folder"]
+
+
 def test_a_database_of_somebody_else_is_refused(path: Path) -> None:
     rewrite(path, "CREATE TABLE orders (id INTEGER)")
     with pytest.raises(BadDatabase, match="holds something else than Afterglow's experiments"):

@@ -1,6 +1,8 @@
 """The lock of a database file is deleted, taken by another process, or can't be written."""
 
+import os
 import resource
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -75,3 +77,25 @@ def test_a_lock_that_no_room_is_left_for_is_taken_once_there_is_some(tmp_path: P
     with pytest.raises(InUse):
         Writer(writer.database)
     writer.release()
+
+
+@pytest.mark.parametrize("link", [os.symlink, os.link])
+def test_a_lock_that_is_another_file_is_refused_and_that_file_left_alone(
+    tmp_path: Path, link: Callable[[Path, Path], None]
+) -> None:
+    """Whoever may write to the folder could have any file of the service's user overwritten."""
+    path, other = tmp_path / "experiments.db", tmp_path / "other"
+    other.write_text("of somebody")
+    link(other, beside(path))
+    with pytest.raises(Unavailable, match=r"experiments\.db-writer is a link to another file"):
+        afterglow.live.open(path)
+    assert other.read_text() == "of somebody"
+    assert not path.exists()
+    beside(path).unlink()
+    with afterglow.live.open(path) as experiments:
+        shop = experiments.create("shop", **ASKED)
+        beside(path).unlink()
+        link(other, beside(path))
+        with pytest.raises(Unavailable, match="is a link to another file"):
+            shop.reward(1.0)
+    assert other.read_text() == "of somebody"

@@ -12,6 +12,7 @@ from typer import Option
 from afterglow import live
 from afterglow.checks import choice
 from afterglow.cli import options
+from afterglow.errors import BadDatabase
 from afterglow.estimation.verdict import Gained, Versus
 from afterglow.live.spreadsheet import safe_cell
 from afterglow.live.step_table import refuse_long_absence, with_known_total
@@ -28,12 +29,15 @@ def command(
     without_missed: Annotated[
         bool, Option("--without-missed", help="Leave missed steps out; the log has each stretch as one record.")
     ] = False,
+    damaged: Annotated[bool, Option("--damaged", help="Print it also if it doesn't agree with its log.")] = False,
 ) -> None:
     """Print the steps, the log or the verdict of an experiment, as CSV or JSON lines."""
     choice("what", what, ("steps", "events", "verdict"))
     choice("format", form, ("csv", "jsonl"))
     with live.open(database, read_only=True) as experiments:
         found = experiments.get(experiment)
+        if not damaged:
+            refuse_faults(found)
         rows = rows_of(found, what, form == "csv", without_missed)
         if what == "steps" and form == "csv":
             rows = (with_columns(row, found.spec.metrics[1:]) for row in rows)
@@ -42,6 +46,16 @@ def command(
                 print(json.dumps(row, ensure_ascii=False))
         else:
             write_csv(rows)
+
+
+def refuse_faults(experiment: live.Experiment) -> None:
+    """Refuse steps and records that don't follow from the log: who reads the rows can't see that."""
+    if faults := experiment.verify().faults:
+        raise BadDatabase(
+            f"{experiment.spec.name} doesn't agree with its log: {'; '.join(faults[:3])}",
+            kind="not-exported",
+            way_out="go back to a backup",
+        )
 
 
 def rows_of(experiment: live.Experiment, what: str, flat: bool, without_missed: bool) -> Iterator[dict[str, Any]]:

@@ -2,7 +2,8 @@
 several replicas.
 
 SQLite copies itself page by page. Between SQLite and PostgreSQL the tables are copied row by row, all of one moment:
-both have the same ones, with the same columns.
+both have the same ones, with the same columns. What was copied is checked before it stays: a backup is needed when the
+original can't be used, and must not have the same fault.
 """
 
 from itertools import chain
@@ -12,6 +13,7 @@ from afterglow.errors import BadValue, Conflict
 from afterglow.live.store import access
 from afterglow.live.store.address import is_postgres, without_password
 from afterglow.live.store.contract import Store
+from afterglow.live.store.copy_check import Check, refuse_faults
 from afterglow.live.store.session import Session
 from afterglow.live.store.sqlite import SqliteAccess, SqliteStore, remove_files
 
@@ -21,12 +23,12 @@ TABLES = (
 )  # fmt: skip
 
 
-def back_up(source: Store, address: str | Path) -> None:
-    """Copy everything to a new file or an empty database."""
+def back_up(source: Store, address: str | Path, check: Check | None = None) -> None:
+    """Copy everything to a new file or an empty database; nothing, if the copy doesn't pass the check."""
     if not is_postgres(address) and Path(address).exists():
         raise BadValue(f"{address} exists; name a new file for the backup", field="address")
     if isinstance(source, SqliteStore) and not is_postgres(address):
-        source.backup(address)
+        source.backup(address, check)
         return
     target = access(address)
     try:
@@ -40,6 +42,8 @@ def back_up(source: Store, address: str | Path) -> None:
             for table in TABLES:
                 copy(old, new, table)
             new.renumber()
+            if check is not None:
+                refuse_faults(new, check, source.address)
         if isinstance(target, SqliteAccess):
             target.one_file()
     except BaseException:

@@ -14,12 +14,13 @@ from afterglow.errors import BadDatabase, BadValue, OutOfTurn
 from afterglow.live.domain.log import Place
 from afterglow.live.store import schema
 from afterglow.live.store.access import TableAccess
+from afterglow.live.store.copy_check import Check, refuse_damage, refuse_faults
 from afterglow.live.store.damaged_pages import DamagedPages, damage
 from afterglow.live.store.file_mode import make_private
 from afterglow.live.store.file_watch import FileWatch, abandon, refuse_leftover
 from afterglow.live.store.migrations import TABLE, creation
 from afterglow.live.store.names import listed, name_taken, named, number_of
-from afterglow.live.store.sqlite_session import PATIENCE, SqliteSession, connect, sorry, transaction
+from afterglow.live.store.sqlite_session import PATIENCE, SqliteSession, connect, sorry, transaction, unreachable
 from afterglow.live.store.steady_time import ClockReading, read_clock
 from afterglow.live.store.tables import TableLog
 from afterglow.live.store.writer_lock import Writer, refuse_other_names
@@ -211,7 +212,8 @@ class SqliteStore(SqliteAccess):
             self.base.execute(f"PRAGMA busy_timeout = {round(1000 * PATIENCE)}").fetchall()
             return not busy
 
-    def backup(self, path: str | Path) -> None:
+    def backup(self, path: str | Path, check: Check | None = None) -> None:
+        """Copy the file page by page; leave no copy if it doesn't pass the check."""
         copy = Path(path)
         if copy.exists():
             raise BadValue(f"{copy} exists; name a new file for the backup", field="address")
@@ -221,9 +223,9 @@ class SqliteStore(SqliteAccess):
             with self.another() as base, sorry(copy):
                 base.backup(target)
                 target.execute("PRAGMA journal_mode = DELETE").fetchall()
-                faults = damage(target)
-            if faults:
-                raise DamagedPages(f"{self.path} is damaged, so it was not copied: {'; '.join(faults[:3])}")
+                if check is not None:
+                    refuse_damage(target, self.path)
+                    refuse_faults(SqliteSession(target), check, self.address)
         except BaseException:
             target.close()
             remove_files(copy)
@@ -270,6 +272,8 @@ def prepare(base: sqlite3.Connection, path: Path, read_only: bool) -> None:
         tables = tables_of(base)
         version = version_of(base) if TABLE in tables else ""
     except (sqlite3.DatabaseError, UnicodeDecodeError, DamagedPages) as error:  # the second: of SQLite's own message
+        if isinstance(error, sqlite3.Error) and unreachable(error):
+            raise
         why = error.__cause__ if isinstance(error, DamagedPages) else error
         raise BadDatabase(f"{path} can't be used as a database: {why}") from error
     if not version:

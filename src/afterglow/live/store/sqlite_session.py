@@ -20,8 +20,8 @@ UNREACHABLE = {
     sqlite3.SQLITE_LOCKED: "another process has locked it",
     sqlite3.SQLITE_FULL: "the disk is full",
     sqlite3.SQLITE_IOERR: "the disk reports an error",
-    sqlite3.SQLITE_CANTOPEN: "it can't be opened",
-    sqlite3.SQLITE_READONLY: "it can't be written",
+    sqlite3.SQLITE_CANTOPEN: "it can't be opened by this user",
+    sqlite3.SQLITE_READONLY: "it can't be written by this user, or its folder can't, in which readers have files too",
     sqlite3.SQLITE_PERM: "it can't be written",
     sqlite3.SQLITE_NOMEM: "there is no memory left",
 }
@@ -83,8 +83,10 @@ def pairs(rewards: Sequence[tuple[bytes, int, int]]) -> Iterator[bytes | int]:
 
 
 def refuse_special(path: Path) -> None:
-    """Refuse a device or a named pipe, which SQLite would wait for."""
-    if path.exists() and not path.is_file() and not path.is_dir():
+    """Refuse a folder, and a device or a named pipe, which SQLite would wait for."""
+    if path.is_dir():
+        raise BadDatabase(f"{path} is a folder; name a file in it")
+    if path.exists() and not path.is_file():
         raise BadDatabase(f"{path} can't be used as a database: it is a device or a named pipe")
 
 
@@ -112,6 +114,11 @@ def connect(path: Path, read_only: bool) -> sqlite3.Connection:
     return base
 
 
+def unreachable(error: sqlite3.Error) -> str | None:
+    """Why the database can't be reached; None if it can."""
+    return UNREACHABLE.get((getattr(error, "sqlite_errorcode", None) or 0) & 0xFF)
+
+
 @contextmanager
 def sorry(path: Path) -> Iterator[None]:
     """Raise Unavailable if the database can't be reached, DamagedPages if it can't be read."""
@@ -120,7 +127,7 @@ def sorry(path: Path) -> Iterator[None]:
     except (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.NotSupportedError):
         raise
     except sqlite3.DatabaseError as error:
-        why = UNREACHABLE.get((getattr(error, "sqlite_errorcode", None) or 0) & 0xFF)
+        why = unreachable(error)
         if why is None:
             raise DamagedPages(f"{path} has damaged pages ({error}); go back to a backup") from error
         raise Unavailable(f"{path} can't be used now: {why}; nothing was done, the next call tries again") from error

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import IO
 
 from afterglow.errors import BadValue, InUse, Unavailable
-from afterglow.live.store.file_mode import make_private
+from afterglow.live.store.file_mode import MODE
+from afterglow.live.store.sqlite_session import refuse_special
 
 try:
     import fcntl
@@ -94,8 +95,13 @@ def beside(path: Path) -> Path:
 
 def locked(lock: Path, path: Path) -> IO[str]:
     """The lock of a database, taken; InUse if another process has it."""
-    make_private(lock)
-    file: IO[str] = lock.open("a+", encoding="utf-8")
+    if lock.is_symlink():
+        raise linked(lock)
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
+    file: IO[str] = os.fdopen(os.open(lock, flags, MODE), "a+", encoding="utf-8")
+    if os.fstat(file.fileno()).st_nlink > 1:
+        file.close()
+        raise linked(lock)
     try:
         take(file)
     except OSError as error:
@@ -105,8 +111,14 @@ def locked(lock: Path, path: Path) -> IO[str]:
     return file
 
 
+def linked(lock: Path) -> Unavailable:
+    """The error for a lock that is another file: whoever may write to the folder can make one."""
+    return Unavailable(f"{lock} is a link to another file, which a lock would overwrite; remove it, then try again")
+
+
 def refuse_other_names(path: Path) -> None:
     """Refuse a file with several names; if a process writes it by another name in the folder, name the process."""
+    refuse_special(path)
     if not path.exists() or path.stat().st_nlink < 2:
         return
     found = path.resolve()

@@ -135,10 +135,20 @@ class Buckets:
 
 def refuse_strangers(host: bytes) -> None:
     """Without tokens, accept only loopback names in `Host`, as a protection against DNS rebinding."""
-    name = host.decode("latin-1")
-    name = name.rpartition(":")[0] if name.rpartition(":")[2].isdecimal() and not name.endswith("]") else name
-    if not loopback(name):
+    if not is_local(host):
+        name = name_of(host)
         raise Problem("forbidden", f"without tokens the host must be 127.0.0.1, [::1] or localhost, got {name!r}")
+
+
+def is_local(host: bytes) -> bool:
+    """Whether `Host` is a loopback address, as it is for callers on this machine."""
+    return loopback(name_of(host))
+
+
+def name_of(host: bytes) -> str:
+    """`Host` without the port."""
+    name = host.decode("latin-1")
+    return name.rpartition(":")[0] if name.rpartition(":")[2].isdecimal() and not name.endswith("]") else name
 
 
 def refuse_other_sites(sent: Mapping[bytes, bytes]) -> None:

@@ -1,7 +1,7 @@
 """Outermost ASGI middleware: request ids, authentication, body limits, access log and metrics for every call."""
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 from secrets import token_hex
 from time import perf_counter
@@ -9,7 +9,7 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from afterglow.service.auth.scopes import Authenticator
+from afterglow.service.auth.scopes import Authenticator, is_local
 from afterglow.service.metrics import Metrics
 from afterglow.service.problems import Problem
 from afterglow.service.settings import ServiceSettings
@@ -105,7 +105,7 @@ class Middleware:
     async def pass_on(self, scope: Scope, receive: Receive, send: ResponseSender) -> None:
         path = scope["path"]
         guarded = path.startswith(GUARDED)
-        if (guarded and not self.astray(scope)) or (path == "/metrics" and self.settings.metrics_need_token):
+        if (guarded and not self.astray(scope)) or (path == "/metrics" and self.hides_metrics(scope["sent"])):
             scope["token"] = await self.authenticator.enter(scope)
         if scope["method"] not in WRITES:
             await self.inner(scope, receive, send)
@@ -116,6 +116,12 @@ class Middleware:
             await self.inner(scope, body, send)
         finally:
             body.leave()
+
+    def hides_metrics(self, sent: Mapping[bytes, bytes]) -> bool:
+        """Whether metrics need a token: on loopback too, if a proxy or a page of another name asks."""
+        if self.settings.metrics == "auto" and (b"x-forwarded-for" in sent or not is_local(sent.get(b"host", b""))):
+            return True
+        return self.settings.metrics_need_token
 
     def astray(self, scope: Scope) -> bool:
         """Whether a browser has opened an address at which there is nothing, for which no token is needed."""

@@ -35,13 +35,16 @@ def written(experiment: Experiment) -> Iterator[str]:
     """Lines of the file, in parts; each metric that a guard watches has a column."""
     metrics = experiment.spec.metrics[1:]
     plain = PLAIN if experiment.spec.units else PLAIN[:-1]
-    yield text([[*plain, *(safe_cell(f"metric_{name}") for name in metrics)]])
+    head = text([[*plain, *(safe_cell(f"metric_{name}") for name in metrics)]])
     steps = timed_steps(experiment)
     while rows := list(islice(steps, ROWS)):
-        yield text(
+        yield head + text(
             [*(cell(name, getattr(row, name)) for name in plain), *((row.metrics or {}).get(name) for name in metrics)]
             for row in rows
         )
+        head = ""
+    if head:
+        yield head
 
 
 def cell(name: str, value: Any) -> object:
