@@ -147,6 +147,71 @@ def swapped(world: CoverageWorld, random: np.random.Generator) -> Floats:
     return factor
 
 
+def broken(world: CoverageWorld, random: np.random.Generator, income: Floats) -> Floats:
+    """Six outages of 5 to 29 steps, in which totals are 0."""
+    for _ in range(6):
+        begin = random.integers(0, world.steps)
+        income[begin : begin + random.integers(5, 30)] = -10
+    return income
+
+
+def promoted(world: CoverageWorld, random: np.random.Generator, income: Floats) -> Floats:
+    """All totals rise by 60 % of the usual one for 168 steps."""
+    begin = random.integers(0, world.steps - 168)
+    income[begin : begin + 168] += 0.6 * (world.level + world.laws[0].mean)
+    return income
+
+
+def switching(world: CoverageWorld, random: np.random.Generator, income: Floats) -> Floats:
+    """A level that is .12 above or below, and changes once in 100 steps on average."""
+    signs = np.where(random.random(world.steps) < 0.01, -1.0, 1.0)
+    return income + 0.12 * np.cumprod(signs)
+
+
+def spiked(world: CoverageWorld, random: np.random.Generator, income: Floats) -> Floats:
+    """One total in a hundred is larger by three times the usual one."""
+    return income + 3 * (world.level + world.laws[0].mean) * (random.random(world.steps) < 0.01)
+
+
+def walking(world: CoverageWorld, random: np.random.Generator, income: Floats) -> Floats:
+    """A random walk: the level never comes back."""
+    return income + np.cumsum(0.01 * random.normal(size=world.steps))
+
+
+def by_hour(world: CoverageWorld, random: np.random.Generator) -> Floats:
+    """One arm earns 30 % more by day and less by night, another one the other way round; on average all are equal."""
+    wave = 0.3 * np.sin(2 * math.pi * np.arange(world.steps) / 24)
+    return np.array([1 + wave, 1 - wave, np.ones(world.steps)])
+
+
+def fading(world: CoverageWorld, random: np.random.Generator) -> Floats:
+    """What is new about one arm wears off: 30 % more at first, less by a factor of e every 150 steps."""
+    factor = np.ones((len(world.laws), world.steps))
+    factor[0] += 0.3 * np.exp(-np.arange(world.steps) / 150)
+    return factor
+
+
+def events() -> list[CoverageWorld]:
+    """What happens to shops: outages, promotions, shifts, outliers, arms with hours of their own."""
+    base = CoverageWorld("", EQUAL, steps=2_000, level=0.3)
+    told = replace(base, period=24, swing=0.1, told="season")
+    return [
+        replace(base, name="six outages, totals of 0", change=broken),
+        replace(told, name="six outages, daily season told", change=broken),
+        replace(base, name="a promotion of 168 steps, + 60 %", change=promoted),
+        replace(told, name="a promotion of 168 steps, daily season told", change=promoted),
+        replace(base, name="a level that switches every 100 steps", change=switching),
+        replace(base, name="one total in a hundred is fourfold", change=spiked),
+        replace(base, name="a level that walks at random", change=walking),
+        replace(base, name="arms have hours of their own", factor=by_hour),
+        replace(told, name="arms have hours of their own, season told", factor=by_hour),
+        replace(base, name="what is new about one arm wears off", factor=fading),
+        replace(base, name="a season of 500 steps, not told", level=0.5, period=500, swing=0.3),
+        CoverageWorld("2 equal arms, most rewards 0 (mean .1, sd .25)", normal(0.25, 0.1, 0.1)),
+        CoverageWorld("window told as 6, effects over 12", CLOSE, 12, 2_000, level=0.3, believed=6),
+    ]
+
+
 def outside() -> list[CoverageWorld]:
     base = CoverageWorld("", EQUAL, steps=2_000, level=0.3)
     told = CoverageWorld("window told as 6, effects over 24", CLOSE, 24, 2_000, "last", believed=6)
@@ -175,4 +240,4 @@ FIVE_PERCENT = CoverageWorld("5 % against noise of 25 % a step", normal(0.1, 0.4
 POWER = [DOUBLING, FIVE_PERCENT]
 STEADY = plain()  # independent noise, no demand
 WORLDS = [*STEADY, *lingering(), *demand()]
-OUTSIDE = outside()
+OUTSIDE = [*outside(), *events()]

@@ -123,13 +123,28 @@ def tables(cells: dict[str, dict[str, Any]]) -> dict[str, str]:
     }
 
 
+def merged(old: str, new: str) -> str:
+    """A table with the rows of another one that it doesn't have, in their order: results may be some of the cells."""
+    rows, fresh = old.strip().splitlines()[2:], new.splitlines()[2:]
+    known = {cell_of(line): line for line in fresh}
+    kept = [known.pop(cell_of(line), line) for line in rows]
+    return "\n".join([*new.splitlines()[:2], *kept, *known.values()])
+
+
+def cell_of(line: str) -> tuple[str, ...]:
+    """World, window, steps and policy of a row; of the table of power, world and policy."""
+    columns = line.strip("| ").split(" | ")
+    return tuple(columns[:4] if len(columns) > 7 else columns[:2])
+
+
 def write(cells: dict[str, dict[str, Any]]) -> None:
     """Put the tables between their marks in the document."""
     text = DOCUMENT.read_text()
     for name, body in tables(cells).items():
         begin, end = f"<!-- table: {name} -->\n", f"\n<!-- end: {name} -->"
         before, rest = text.split(begin)
-        text = before + begin + "\n" + body + "\n" + end + rest.split(end)[1]
+        old, after = rest.split(end)
+        text = before + begin + "\n" + merged(old, body) + "\n" + end + after
     DOCUMENT.write_text(text)
 
 

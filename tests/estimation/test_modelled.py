@@ -2,6 +2,7 @@
 
 import math
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -27,6 +28,10 @@ def test_one_look_is_students_t_and_any_time_is_wider() -> None:
     assert found.mean(1) == 6.0
     assert found.more_steps(1, 2, 1.0) == 0
     assert found.more_steps(1, 2, 2.0) == 2 * 40 * 3 + 2 * 5  # 40 rows are known, 40 x 3 more make half the width
+    slow = modelled(replace(KNOWN, played=(900, 600, 300)), range(3), WASHED)
+    assert (slow.more_steps(1, 2, 2.0) or 0) > 2 * 3 * 300  # those that were played, whatever they were worth
+    even = modelled(replace(KNOWN, played=(900, 600, 600)), range(3), WASHED)
+    assert even.more_steps(1, 2, 2.0) == 2 * 3 * 600 + 2 * 5
 
 
 def test_without_an_estimate_and_for_arms_outside_the_model_there_is_no_interval() -> None:

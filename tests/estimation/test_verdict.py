@@ -104,6 +104,31 @@ def test_bounds_that_are_apart_prove_only_where_noise_does_not_linger() -> None:
     assert steady.assumes[0] == "an arm's expected reward, given all that happened before, is its mean"
 
 
+def test_bounds_that_are_apart_prove_only_what_washed_totals_agree_with() -> None:
+    """A promotion that one arm meets moves bounds apart before noise is seen to linger."""
+    known = played({"49": 100, "59": 900}, 2_000, "trim-ucb", 20, 2_000).estimates()
+    batches, chance = Batches(2, 6), Random(3)
+    for _ in range(40):
+        for arm in (0, 1):
+            batches.add_all(arm, [chance.gauss(0.4, 0.1) for _ in range(12)])
+            batches.end()
+    compared = compare(batches, 2_000)
+    assert compared.lingers is None
+    assert known["59"].low > known["49"].high
+    assert judge(known, compared, "59", "49").grade == "exploring"
+
+
+def test_what_would_help_is_a_number_and_never_said_under_an_alarm_or_without_totals() -> None:
+    close, wide = played({"49": 400, "59": 400}, 900, sd=1.0), played({"49": 400, "59": 400}, 500)
+    assert "They are so close that more steps hardly help: keep either." in close.verdict("49").sentence
+    assert " would tell, if the difference is as large as it looks." in wide.verdict("49").sentence
+    assert "more steps" not in verdict_of(wide, alarm="reward_max is too small").sentence
+    assert "more steps would allow a comparison." in played({"49": 400, "59": 400}, 8).verdict("49").sentence
+    unpaid = played({"49": 0, "59": 0}, 200, sd=0.0).verdict("49", "EUR")
+    assert unpaid.sentence.startswith("Nothing was paid: every total is 0. Check that rewards are reported")
+    assert "ahead" not in unpaid.sentence
+
+
 def test_an_arm_that_is_behind_is_never_said_to_be_ahead() -> None:
     """A policy that was restarted may recommend an arm that is behind by all that was seen."""
     batches, chance = Batches(2, 6), Random(3)

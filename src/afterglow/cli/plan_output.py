@@ -12,6 +12,7 @@ from afterglow.lab.plan.start import started
 from afterglow.lab.plan.text import outlier_text
 from afterglow.lab.rendering.durations import lasting, steps_lasting
 from afterglow.lab.rendering.rounding import amount, short_percent, to_error, whole_percent
+from afterglow.policies.default import IN_SEASON
 
 COLOURS = {"yes": "green", "probably": "green", "gamble": "yellow", "hopeless": "red"}
 
@@ -78,10 +79,9 @@ def used(plan: Plan) -> str:
     settings += " (as a share of reward_max)" if "noise" in plan.settings and plan.reward_max != 1 else ""
     if plan.profile is not None:
         return f"[bold]{plan.policy}[/bold]{settings}, told the profile of the cycle of {plan.cycle:,} steps"
-    whole = (
-        f", with holds of whole cycles of {steps_lasting(plan.season, plan.step_seconds)}" if plan.season > 1 else ""
-    )
-    return f"[bold]{plan.policy}[/bold]{settings}{whole}"
+    how = ", told a cycle of" if plan.policy == IN_SEASON else ", with holds of whole cycles of"
+    season = f"{how} {steps_lasting(plan.season, plan.step_seconds)}" if plan.season > 1 else ""
+    return f"[bold]{plan.policy}[/bold]{settings}{season}"
 
 
 def planned(plan: Plan) -> str:

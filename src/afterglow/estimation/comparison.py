@@ -34,6 +34,7 @@ ROOT = math.sqrt(0.5)
 HALVINGS = 40
 LINGERS = 0.9  # weight of slow noise from which on it is taken as a fact
 INFLATED = 2.0  # how much of a difference's variance may come from slow noise before there is no interval
+ROUNDING = 1e-6
 NEVER = 200  # more than this many times the evidence is not worth waiting for
 MOST = 50  # arms that are compared with each other: the work grows with their square
 EARLY = 40  # a time-uniform interval is sharpest around 1/40 of an arm's share of the horizon, times about 10
@@ -186,15 +187,7 @@ class Comparison:
         if ratio * ratio > NEVER:
             return None
         known = [(self.noises[one].value, self.steps[one]) for one in (arm, other)]
-        wanted = sum(value / steps for value, steps in known) / (ratio * ratio)
-        near, far = 0.0, NEVER * float(sum(self.steps))
-        for _ in range(HALVINGS):
-            middle = 0.5 * (near + far)
-            if sum(value / (steps + middle) for value, steps in known) > wanted:
-                near = middle
-            else:
-                far = middle
-        return math.ceil(2 * far) + 2 * (self.window - 1)
+        return evened(known, ratio) + 2 * (self.window - 1)
 
     def freedom(self, weights: Sequence[float], parts: Sequence[tuple[float, float, float]]) -> list[float]:
         """Degrees of freedom under each kind of noise: the slow part is weighed, not estimated."""
@@ -206,6 +199,22 @@ class Comparison:
         ]
         plain, square = sum(term for term, _ in terms), sum(term * term / degrees for term, degrees in terms)
         return [max(plain, variance) ** 2 / square for _, _, variance in parts]
+
+
+def evened(known: Sequence[tuple[float, int]], ratio: float) -> int:
+    """How many more steps, the same number on either arm, divide the error of their difference by a ratio.
+
+    An arm of which a step has the variance v has n steps already.
+    """
+    wanted = sum(value / steps for value, steps in known) / (ratio * ratio)
+    near, far = 0.0, NEVER * float(sum(steps for _, steps in known))
+    for _ in range(HALVINGS):
+        middle = 0.5 * (near + far)
+        if sum(value / (steps + middle) for value, steps in known) > wanted:
+            near = middle
+        else:
+            far = middle
+    return math.ceil(2 * far - ROUNDING)
 
 
 def beyond(parts: Sequence[tuple[float, float, float]], freedom: Sequence[float], value: float, sign: float) -> float:

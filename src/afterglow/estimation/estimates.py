@@ -95,11 +95,11 @@ class Estimates:
         """A sentence if bounds contradict each other or totals exceed what pulls can pay; else None."""
         if self.surplus > 0:
             return (
-                f"totals exceed what reward_max allows by {self.surplus:.4g}: it is too small; it must be the maximum "
-                "that one pull can pay in all"
+                f"totals exceed what reward_max allows by {digits(self.surplus)}: it is too small; it must be the "
+                "maximum that one pull can pay in all"
             )
         contradictory = [
-            f"the average of {one.arm!r} is at least {one.low:.4g} and at most {one.high:.4g}"
+            f"the average of {one.arm!r} is at least {digits(one.low)} and at most {digits(one.high)}"
             for one in self.arms
             if one.contradiction
         ]
@@ -130,6 +130,15 @@ class Estimates:
         ]
         title = f"{len(self.arms)} arms, mean per pull with proved bounds, {self.confidence:.0%} together"
         return card(title, intervals(rows, title), self.alarm or "")
+
+
+def digits(amount: float) -> str:
+    """Four digits, all of them before the decimal point.
+
+    >>> digits(52244.1), digits(0.123456)
+    ('52,244', '0.1235')
+    """
+    return f"{amount:,.0f}" if abs(amount) >= 1000 else f"{amount:.4g}"
 
 
 def read(

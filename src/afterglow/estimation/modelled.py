@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from afterglow.estimation.comparison import EARLY, NEVER, ROOT, Comparison, Missing
+from afterglow.estimation.comparison import EARLY, NEVER, ROOT, Comparison, Missing, evened
 from afterglow.estimation.lingering import Member, Mixture
 from afterglow.policies.contrasts import Contrasts
 
@@ -25,6 +25,7 @@ class Modelled(Comparison):
     noise: float = 0.0
     lasting: int | None = None
     row: float = 1.0  # steps of one
+    played: tuple[int, ...] = ()  # steps of each arm
 
     RUNNING: ClassVar[float] = 1.0  # one-look intervals of a model decide no grade unless it says so
     FINAL: ClassVar[float] = 0.0
@@ -45,8 +46,10 @@ class Modelled(Comparison):
             return 0
         if ratio * ratio > NEVER:
             return None
-        rows = self.rows(self.contrast(arm, other))
-        return math.ceil(2 * rows * (ratio * ratio - 1) * self.row) + 2 * (self.window - 1)
+        both = [self.played[one] for one in (arm, other) if self.played and self.played[one]]
+        if len(both) < 2:
+            both = [math.ceil(self.rows(self.contrast(arm, other)) * self.row)] * 2
+        return evened([(1.0, steps) for steps in both], ratio) + 2 * (self.window - 1)
 
     def rows(self, weights: Sequence[float]) -> float:
         """N: rows of either arm that would tell as much."""
@@ -77,8 +80,9 @@ def modelled(found: Contrasts | None, arms: Sequence[int], washed: Comparison) -
     if found is None:
         return Modelled(steps, None, places, None, washed.span, washed.window, FEW, lasting=washed.lingers)
     mixture = Mixture((Member(1.0, found.means, found.covariances, 0.0),), 0.0)
+    played = tuple(found.played[place] if place >= 0 and found.played else 0 for place in places)
     early = max(FEW, found.rows / (EARLY * len(arms)))
     return (ModelledToEnd if found.final else Modelled)(
         steps, None, places, mixture, washed.span, washed.window, early, found.freedom, found.noise, washed.lingers,
-        found.span,
+        found.span, played,
     )  # fmt: skip

@@ -10,26 +10,33 @@ if TYPE_CHECKING:
     from afterglow.estimation.verdict import Verdict, Versus
 
 
-CLOSE = 25.0  # percent
+CLOSE = 5.0  # percent
+NOTHING_PAID = "Nothing was paid: every total is 0. Check that rewards are reported."
 UNDECIDED, NOT_SHOWN = ", which decides nothing yet", ", which is not shown at the confidence asked for"
 
 
 def sentence(
-    verdict: "Verdict", others: Sequence[Name], doubt: "Versus | None" = None, reward_max: float = math.inf
+    verdict: "Verdict",
+    others: Sequence[Name],
+    doubt: "Versus | None" = None,
+    reward_max: float = math.inf,
+    unpaid: bool = False,
 ) -> str:
     """What is recommended instead of the others, how sure that is, and what would help.
 
-    `doubt` is a difference that is not told yet where that to the runner-up is.
+    `doubt` is a difference that is not told yet where that to the runner-up is; `unpaid` says that every total was 0.
     """
     parts = [] if not verdict.stopped else ["The experiment was stopped before its end."]
     row = doubt or verdict.to_runner_up
     if verdict.grade == "tested":
         parts.append(tested_claim(verdict, others))
+    elif unpaid and row is not None:
+        parts.append(NOTHING_PAID)
     elif doubt is not None:
         parts.append(partial(verdict, doubt, reward_max))
     else:
         parts.append(opening(verdict, reward_max))
-    if verdict.grade not in ("clear", "tested", "proven"):
+    if verdict.grade not in ("clear", "tested", "proven") and verdict.alarm is None and not unpaid:
         parts.append(remedy(verdict, row, others, reward_max))
     if verdict.alarm is not None:
         parts.append(f"Nothing is called clear while an alarm stands: {verdict.alarm}.")
@@ -55,7 +62,7 @@ def says_nothing(row: "Versus", reward_max: float) -> bool:
 
 
 def is_narrow(row: "Versus") -> bool:
-    """Whether the two are known to be close: within a quarter of the other's mean."""
+    """Whether the two are known to be close: within a twentieth of the other's mean."""
     return row.percent is not None and max(abs(row.percent[1]), abs(row.percent[2])) <= CLOSE
 
 
@@ -65,12 +72,14 @@ def opening(verdict: "Verdict", reward_max: float) -> str:
     if best is None:
         return "Nothing is known yet."
     if row is None:
-        return f"{best} is the only variant."
+        return f"{best} is the only variant that is enabled."
     if row.mean is None:
-        return f"{best} is recommended; it can't be compared with {row.other} yet: {row.missing}."
+        kept = "is recommended" if verdict.over else "would be kept now"
+        return f"{best} {kept}; it can't be compared with {row.other} yet: {row.missing}."
     numbers = amounts(row, verdict.unit)
     if says_nothing(row, reward_max):
-        numbers = f"{numbers.partition(',')[0]}, with too few steps for an interval"
+        why = "with too few steps for an interval" if verdict.alarm is None else "without an interval"
+        numbers = f"{numbers.partition(', between')[0]}, {why}"
     chance = "" if verdict.chance is None else f" (chance {percent(verdict.chance)})"
     return {
         "proven": f"{best} is proven to be the best, however effects arrive within the window; over {row.other} it "
@@ -86,7 +95,9 @@ def ahead(verdict: "Verdict", row: "Versus", chance: str, numbers: str) -> str:
     """That no variant stands out. The recommended one may be behind: a policy that was restarted knows less."""
     best = verdict.recommended
     how = f"{best} is ahead of {row.other}{chance}"
-    if row.mean is not None and row.mean < 0:
+    if row.mean == 0:
+        how = f"{best} would be kept{chance}, and {row.other} is level with it"
+    elif row.mean is not None and row.mean < 0:
         how = f"{best} would be kept{chance}, but {row.other} is ahead of it; {best} less {row.other}"
     return f"No variant stands out yet; {how}: {numbers}."
 
@@ -115,15 +126,19 @@ def remedy(verdict: "Verdict", row: "Versus | None", others: Sequence[Name], rew
     if row is None:
         return ""
     if row.mean is None:
-        return "" if row.more_steps is None else f"About {rounded(row.more_steps)} more steps on it would tell."
+        return "" if row.more_steps is None else f"About {rounded(row.more_steps)} more steps would allow a comparison."
     parts = []
-    if says_nothing(row, reward_max) or (row.more_steps is None and not is_narrow(row)):
+    alone = " with these two variants alone" if len(others) > 1 else ""
+    if says_nothing(row, reward_max):
         parts.append(f"More steps on {row.other} would tell.")
-    elif row.more_steps is None:
+    elif row.more_steps is not None and row.more_steps > 0:
+        parts.append(
+            f"About {rounded(row.more_steps)} more steps{alone} would tell, if the difference is as large as it looks."
+        )
+    elif row.more_steps is None and is_narrow(row):
         parts.append("They are so close that more steps hardly help: keep either.")
-    elif row.more_steps > 0:
-        fewer = " with these two variants alone" if len(others) > 1 else ""
-        parts.append(f"About {rounded(row.more_steps)} more steps{fewer} would tell, were it as large as it looks.")
+    elif row.more_steps is None:
+        parts.append("They look alike so far: four times as many steps would halve that interval.")
     if verdict.lingers is not None:
         parts.append(
             f"Noise lingers over about {verdict.lingers:,} steps: a profile of usual demand, units or a switchback "

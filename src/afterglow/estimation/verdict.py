@@ -189,13 +189,14 @@ def judge(
     )  # fmt: skip
     others = [names[arm] for arm in case.allowed if arm != best]
     doubt = None if best is None or grade in DECIDED else doubtful(case, best, runner_up)
-    return replace(found, sentence=sentence(found, others, doubt, known.reward_max))
+    unpaid = comparison.mixture is not None and not any(one.mean for one in known.arms)
+    return replace(found, sentence=sentence(found, others, doubt, known.reward_max, unpaid))
 
 
 def highest(case: Case, best: int | None, chance: float | None, alarm: str | None, tested: float | None) -> str:
     """The highest grade that holds."""
     trusted = best is not None and alarm is None
-    if trusted and best is not None and case.comparison.lingers is None and is_proven(case.known, best, case.allowed):
+    if trusted and best is not None and is_proven(case.known, case.comparison, best, case.allowed):
         return "proven"
     if tested is not None and best is not None:
         return "tested"
@@ -226,11 +227,21 @@ def is_clear(
     )
 
 
-def is_proven(known: Estimates, best: int, allowed: Sequence[int]) -> bool:
-    """Whether the lower bound of the best lies above the upper bounds of all others."""
+def is_proven(known: Estimates, comparison: Comparison, best: int, allowed: Sequence[int]) -> bool:
+    """Whether the lower bound of the best lies above the upper bounds of all others, and nothing speaks against it."""
     one = known.arms[best]
     others = [known.arms[arm] for arm in allowed if arm != best]
-    return bool(others) and one.pulls > 0 and not one.contradiction and all(one.low > other.high for other in others)
+    apart = bool(others) and one.pulls > 0 and not one.contradiction and all(one.low > other.high for other in others)
+    return apart and is_borne_out(comparison, best, allowed, known.confidence)
+
+
+def is_borne_out(comparison: Comparison, best: int, allowed: Sequence[int], confidence: float) -> bool:
+    """Whether washed totals agree with proved bounds: no noise lingers, and intervals of one look lie above 0.
+
+    Bounds that are apart need more than that where what they assume is so. A promotion or an outage that one arm meets
+    moves them apart at once, and it may be a while before noise is seen to linger.
+    """
+    return comparison.lingers is None and is_clear(comparison, best, allowed, confidence, fixed_end=True)
 
 
 def closest(case: Case, best: int) -> int | None:

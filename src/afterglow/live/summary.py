@@ -61,6 +61,8 @@ def money(spec: Spec, verdict: Verdict) -> str:
     if row is None or row.mean is None or row.low is None or row.high is None:
         return ""
     if unbounded(spec, row):
+        if verdict.alarm is not None:
+            return ""
         what = f"of {row.arm} compared with the control {row.other}, and of what the experiment has brought"
         return f"There are {TOO_FEW} {what}."
     mean, low, high = amounts((row.mean, row.low, row.high))
@@ -102,6 +104,8 @@ def advice(verdict: Verdict, now: Reached) -> str:
         return f"Keep {best}." if now.phase is Phase.OVER else "" if now.phase in WAITING else advised
     if now.phase is Phase.OVER:
         return f"Keep {best}." if verdict.grade in ENDS else f"Keep {best} unless another one is cheaper or safer."
+    if now.phase is Phase.PAUSED and verdict.grade not in ENDS:
+        return "It is paused and learns nothing: resume it, or stop it."
     if verdict.grade in ENDS:
         return f"You can stop now and keep {best}."
     return "Let it run: this decides nothing yet."

@@ -14,3 +14,4 @@ class Contrasts:
     rows: float  # that the horizon has, 0 if it is unknown
     span: float = 1.0  # steps of a row
     final: bool = False  # whether intervals of one look at the fixed end hold well enough to decide a grade
+    played: tuple[int, ...] = ()  # steps of each arm

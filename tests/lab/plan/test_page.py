@@ -26,6 +26,9 @@ def test_the_page_begins_with_the_answer_and_needs_nothing_else(found: Plan) -> 
     text = page(found)
     assert f"<h1>{found.answer[0].upper()}{found.answer[1:]}.</h1>" in text
     assert "with holds of whole cycles of 6 steps" in text
+    assert ", told a cycle of 6 steps." in page(
+        replace(found, policy="random-turns", settings={})
+    )  # its turns are short
     assert not re.search(r'(src|href)="(https?:)?//', text)
     assert text.count("<svg class=") == 2
     assert text == page(found)

@@ -2,6 +2,7 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from threading import Event
@@ -146,6 +147,10 @@ def test_a_summary_shows_no_interval_that_is_all_that_totals_allow() -> None:
     assert "There are too few steps for an interval of 59 compared with the control 49" in said
     assert "between" not in said
     assert "has brought +" not in said
+    alarmed = summary(spec, replace(found, alarm="reward_max is too small"), progress(spec, state, 0))
+    assert "too few steps for an interval of" not in alarmed  # it isn't for want of steps
+    happen(spec, state, commands.pause(spec, state, "stocktaking"))
+    assert "It is paused and learns nothing" in summary(spec, verdict(spec, state), progress(spec, state, 0))
 
 
 def test_before_the_start_a_summary_claims_nothing() -> None:

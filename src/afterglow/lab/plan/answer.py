@@ -17,7 +17,7 @@ class Tried:
 
     policy: str
     settings: dict[str, Any]
-    season: int  # length of the cycles that its holds cover whole, 1 = none
+    season: int  # length of the cycle that it is told, 1 = none; holds cover it whole, but for random-turns
     profile: bool  # whether it is told the profile of the cycle
     found: float  # probability that the best arm is recommended
     found_interval: tuple[float, float]
@@ -47,7 +47,7 @@ class Plan:
     ending: str | None  # how the experiment will most likely end, in a sentence; None if too few runs were played
     policy: str
     settings: dict[str, Any]
-    season: int  # length of the cycles that holds cover whole, 1 = none
+    season: int  # length of the cycle that the policy is told, 1 = none; holds cover it whole, but for random-turns
     profile: list[float] | None  # that the policy is told, from the step after the history on
     forecast: Forecast | None  # expected totals of the history, and how much they explain
     agent: str  # Python that makes the agent to use

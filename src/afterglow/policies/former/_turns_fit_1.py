@@ -104,4 +104,5 @@ def contrasts(settings: Settings, state: State) -> Contrasts | None:
         tuple(level + effect for effect in state.effects), tuple(WIDER * WIDER * value for value in state.errors),
         state.freedom, WIDER * WIDER * state.noise, rows,
         slot,
+        played=tuple(state.pulls),
     )  # fmt: skip

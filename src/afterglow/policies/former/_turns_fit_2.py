@@ -126,4 +126,5 @@ def contrasts(settings: Settings, state: State) -> Contrasts | None:
         state.freedom, WIDER * WIDER * state.noise * state.repeats / state.weight[state.kind],
         settings.horizon / slot / settings.turn,
         slot,
+        played=tuple(state.pulls),
     )  # fmt: skip

@@ -171,4 +171,5 @@ def contrasts(settings: Settings, state: State) -> Contrasts | None:
         settings.horizon / slot / settings.turn,
         slot,
         final=True,
+        played=tuple(state.pulls),
     )  # fmt: skip

@@ -181,7 +181,9 @@ class Versus(Answered):
     percent: Annotated[Percent | None, Field(description="Null where the other's mean is not above 0.")]
     valid: Annotated[str, Field(description="`at any time`, or `one look at the fixed end`.")]
     missing: Annotated[str | None, Field(description="Why there are no numbers.")]
-    more_steps: Annotated[int | None, Field(description="About how many more steps would give numbers.")]
+    more_steps: Annotated[
+        int | None, Field(description="About how many more steps would tell them apart, or give numbers.")
+    ]
 
 
 class Gained(Answered):

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from afterglow.live.summary import in_live_terms
+from afterglow.policies.default import IN_SEASON
 from afterglow.service.dashboard.numbers import counted, figure, percent, rounded_duration
 
 
@@ -76,7 +77,8 @@ def settings(plan: Mapping[str, Any]) -> str:
     if plan["profile"]:
         given.append("expected totals of the cycle taken out")
     elif plan["season"] > 1:
-        given.append(f"whole cycles of {plan['season']:,} steps")
+        how = "told a cycle" if plan["policy"] == IN_SEASON else "whole cycles"
+        given.append(f"{how} of {plan['season']:,} steps")
     return f", {', '.join(given)}" if given else ""
 
 
