@@ -176,7 +176,13 @@ def test_clients_have_a_handle_for_each_unit(client: httpx.Client) -> None:
         assert closed["total"] == 6.5
         assert [one.decision().step for one in handles] == [1] * len(UNITS)
         assert handles[2].explain(0)["unit"] == "east"
-        assert handles[0].pin("A", "why", unit="west")["phase"] == "running"
+        pinned = handles[0].pin("A", "a fair there", unit="west")
+        assert [one["unit"] for one in pinned["units"] if one["pinned"]] == ["west"]
+        service.experiment("regions", unit="west").unpin("it is over")
+        here = handles[0].pin("B", "a handle on one unit pins there")
+        assert [one["unit"] for one in here["units"] if one["pinned"]] == [handles[0].unit]
+        assert all(one["pinned"] == "A" for one in service.experiment("regions").pin("A", "everywhere")["units"])
+        service.experiment("regions").unpin("everywhere")
         assert service.create("more", ["A", "B"], 2, 50, units=("x", "y"), levels={"x": 1.0, "y": 2.0})["units"] == [
             "x", "y",
         ]  # fmt: skip

@@ -34,7 +34,8 @@ class AsyncClient(ServiceMethods[Awaitable[Json]]):
     def experiment(self, name: str, default: str | None = None, unit: str | None = None) -> "AsyncExperiment":
         """A handle on an experiment; `default` is served until the service has answered once.
 
-        In an experiment with units it is a handle on one `unit`: its variant, its rewards.
+        In an experiment with units it is a handle on one `unit`: its variant, its rewards, its
+        pins and voids; other commands are for all units.
         """
         return self._handles.setdefault((name, default, unit), AsyncExperiment(self, name, default, unit))
 

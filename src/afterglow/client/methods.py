@@ -105,7 +105,7 @@ class ExperimentMethods(CommandMethods[Given]):
 
     def __init__(self, client: ServiceMethods[Given], name: str, default: str | None, unit: str | None) -> None:
         self.name = name
-        self.unit = unit  # whose variant and rewards these are, in an experiment with units
+        self.unit = unit  # whose variant, rewards, pins and voids these are, in an experiment with units
         self._service = client
         self._variant = client._config.variant(default)
 
@@ -133,6 +133,8 @@ class ExperimentMethods(CommandMethods[Given]):
             self.reward(amount)
 
     def _command(self, address: str, **arguments: object) -> Given:
+        if arguments.get("unit", "") is None:
+            arguments["unit"] = self.unit  # a handle on one unit pins and voids there, not everywhere
         return self._changing(command(self.name, address, arguments))
 
     @abstractmethod

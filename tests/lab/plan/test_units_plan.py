@@ -1,6 +1,7 @@
 """Plans of several units."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +9,13 @@ import numpy as np
 import pytest
 
 from afterglow.cli import run
+from afterglow.engine.rounds.replay import statistics_of
 from afterglow.errors import AfterglowError
 from afterglow.lab.plan.units_plan import noise_of, plan_units
+from afterglow.lab.plan.units_power import different_plans, other_orders, rejections, too_few_plans
 from afterglow.lab.reading.panel import Panel
+from afterglow.policies.registry import round_policy
+from afterglow.worlds.units_world import UnitsWorld
 
 
 def history(seed: int = 1, common: float = 0.2, own: float = 0.1, steps: int = 2_000, units: int = 5) -> Panel:
@@ -53,6 +58,25 @@ def test_a_plan_compares_units_with_what_one_total_can_do() -> None:
     assert "levels={'u0': " in found.code
     assert found.live.startswith("live.open(\"experiments.db\").create(\"my-experiment\", variants=['A', 'B'")
     assert "levels={'u0': " in found.live
+
+
+@pytest.mark.parametrize(("units", "arms"), [(2, 2), (4, 2), (5, 2), (3, 3), (4, 3), (3, 4), (4, 4)])
+def test_different_plans_are_counted_as_replays_tell_them_apart(units: int, arms: int) -> None:
+    policy = round_policy("panel-elimination")
+    settings = policy.configure(arms=arms, units=units, window=4, horizon=80, levels=[1.0] * units, commit=60)
+    totals = np.random.default_rng(1).normal(4, 0.4, (20, units))
+    dealt = [replace(settings, order=order, labels=labels) for order, labels in other_orders(units, arms, 0, 1)]
+    found = np.sort(statistics_of(policy, dealt, 4, np.full(totals.shape, 4), totals))
+    assert 1 + (np.diff(found) > policy.rounding * found[1:]).sum() == different_plans(units, arms)
+
+
+def test_a_plan_says_that_few_units_can_not_be_tested_and_counts_no_test_by_chance() -> None:
+    assert too_few_plans(4, 3).startswith("the exact test of 4 units and 3 arms can't have p below 0.083")
+    assert too_few_plans(4, 3).endswith("from 5 units on it can be below 5 %")
+    assert too_few_plans(6, 2).endswith("there are 10 different plans; from 7 units on it can be below 5 %")
+    assert too_few_plans(5, 3) == too_few_plans(7, 2) == ""
+    world = UnitsWorld.of(["discrete:0.4@1", *["discrete:0.2@1"] * 2], 4, 4, own="noise:0.01")
+    assert rejections(world, 4, 120, 40, 1, options={"commit": 80}) == 0
 
 
 @pytest.mark.parametrize(

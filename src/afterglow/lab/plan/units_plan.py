@@ -18,7 +18,7 @@ from afterglow.engine.outcome import Outcome
 from afterglow.engine.simulate import simulate
 from afterglow.errors import BadValue, argument
 from afterglow.lab.plan.text import LIVE, NAME, names
-from afterglow.lab.plan.units_power import rejections
+from afterglow.lab.plan.units_power import rejections, too_few_plans
 from afterglow.lab.plan.verdict import verdict_of
 from afterglow.lab.reading.panel import Panel, read_panel
 from afterglow.lab.reading.text import Source
@@ -173,6 +173,7 @@ def plan_units(
             between("shared_correlation", shared_correlation or 0.0, 0, 0.99),
             between("noise", noise, 0, 5), 0.0, {}, 0,
         )  # fmt: skip
+    notes += [note for note in [too_few_plans(units, arms)] if note]
     place = Trials(arms, units, window, horizon, spread, found, whole("runs", runs, 20), seed, threads)
     report = progress or (lambda done, what: None)
     report(0.0, "panel-elimination")
