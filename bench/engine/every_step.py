@@ -93,7 +93,7 @@ def measure_long(folder: Path) -> Item:
         "The composite policies hold an arm for 6d - 3 steps on average, at random, and learn from every hold, so none "
         "can be left out. Several holds of one arm can't be drawn at once either: each adds its own loss to the arm, "
         "and so changes the chances of all arms in the next draw. Only a loss of 0 would leave them, and that needs 2d "
-        f"pulls that pay 1 within d steps. The goal would leave {digits(allowed)} ns a hold, in which five exponentials "
+        f"pulls that pay 1 within d steps. The goal leaves {digits(allowed)} ns a hold, in which five exponentials "
         "can't be taken: of 200 ns a hold of composite-exp3, a profile counts 54 in `exp` and `log1p` of the C library."
     )
     head = ["policy", "ms a run", "holds", "ns a hold"]
