@@ -63,7 +63,7 @@ def test_an_end_without_a_grade_is_inconclusive_or_stopped_and_says_what_would_t
     extended = verdict_of(agent, over=True, extended=True)  # its end was moved while it ran: no look was fixed
     assert extended.to_runner_up is not None
     assert extended.to_runner_up.valid == "at any time"
-    assert stopped.sentence.startswith("The experiment was stopped before its end.")
+    assert stopped.sentence.endswith(" The experiment was stopped before its end.")
     assert "more steps" in over.sentence
 
 

@@ -76,7 +76,7 @@ class Comparison:
             if not self.steps[one]:
                 return Missing(f"arm {one} hasn't run for a full window yet", self.window)
         if self.noises is None or self.mixture is None:
-            return Missing("too few batches to estimate the noise", (ENOUGH + 1) * self.window)
+            return Missing("too few steps were played to estimate the noise", (ENOUGH + 1) * self.window)
         lasting = self.lingers
         if lasting is not None and self.inflation(arm, other) > INFLATED:
             return Missing(f"noise lingers over about {lasting:,} steps; use a profile, units or a switchback")

@@ -36,9 +36,9 @@ class Modelled(Comparison):
 
     def missing(self, arm: int, other: int) -> Missing | None:
         if self.mixture is None:
-            return Missing("too few slots of the season have been seen to compare arms")
+            return Missing("too little of the season has been seen so far")
         if self.parts(self.contrast(arm, other))[0][2] <= 0.0:
-            return Missing("these arms were not played apart often enough")
+            return Missing("the two were not played apart often enough")
         return None
 
     def more_steps(self, arm: int, other: int, ratio: float) -> int | None:

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 CLOSE = 5.0  # percent
 NOTHING_PAID = "Nothing was paid: every total is 0. Check that rewards are reported."
-UNDECIDED, NOT_SHOWN = ", which decides nothing yet", ", which is not shown at the confidence asked for"
+UNDECIDED, NOT_SHOWN = ", which decides nothing yet", ", which is not certain"
+STOPPED = "The experiment was stopped before its end."
 
 
 def sentence(
@@ -26,7 +27,7 @@ def sentence(
 
     `doubt` is a difference that is not told yet where that to the runner-up is; `unpaid` says that every total was 0.
     """
-    parts = [] if not verdict.stopped else ["The experiment was stopped before its end."]
+    parts = []
     row = doubt or verdict.to_runner_up
     if verdict.grade == "tested":
         parts.append(tested_claim(verdict, others))
@@ -38,6 +39,8 @@ def sentence(
         parts.append(opening(verdict, reward_max))
     if verdict.grade not in ("clear", "tested", "proven") and verdict.alarm is None and not unpaid:
         parts.append(remedy(verdict, row, others, reward_max))
+    if verdict.stopped:
+        parts.append(STOPPED)
     if verdict.alarm is not None:
         parts.append(f"Nothing is called clear while an alarm stands: {verdict.alarm}.")
     return " ".join(part for part in parts if part)
@@ -61,6 +64,13 @@ def says_nothing(row: "Versus", reward_max: float) -> bool:
     return row.low is not None and row.high is not None and row.low <= -reward_max and row.high >= reward_max
 
 
+def is_alike(row: "Versus", reward_max: float = math.inf) -> bool:
+    """Whether the two look so alike that more steps would hardly tell them apart."""
+    if row.low is None or row.high is None or not row.low <= 0 <= row.high or row.more_steps is not None:
+        return False
+    return is_narrow(row) and not says_nothing(row, reward_max)
+
+
 def is_narrow(row: "Versus") -> bool:
     """Whether the two are known to be close: within a twentieth of the other's mean."""
     return row.percent is not None and max(abs(row.percent[1]), abs(row.percent[2])) <= CLOSE
@@ -74,8 +84,11 @@ def opening(verdict: "Verdict", reward_max: float) -> str:
     if row is None:
         return f"{best} is the only variant that is enabled."
     if row.mean is None:
-        kept = "is recommended" if verdict.over else "would be kept now"
-        return f"{best} {kept}; it can't be compared with {row.other} yet: {row.missing}."
+        return (
+            f"Not known yet which is best: {row.missing}."
+            if not verdict.over
+            else (f"{best} is recommended; it can't be compared with {row.other}: {row.missing}.")
+        )
     numbers = amounts(row, verdict.unit)
     if says_nothing(row, reward_max):
         why = "with too few steps for an interval" if verdict.alarm is None else "without an interval"
@@ -148,10 +161,16 @@ def remedy(verdict: "Verdict", row: "Versus | None", others: Sequence[Name], rew
 
 
 def signed(value: float) -> str:
-    """Two or three digits with a sign."""
+    """Two or three digits with a sign.
+
+    >>> signed(0.0123), signed(-5.21), signed(99.7), signed(68163.2)
+    ('+0.012', '−5.2', '+100', '+68,200')
+    """
     if value == 0 or not math.isfinite(value):
         return f"{value:+.1f}"
     digits = max(0, 1 - math.floor(math.log10(abs(value)))) if abs(value) < 100 else 0
+    if abs(value) >= 1000:
+        value = round(value, 2 - math.floor(math.log10(abs(value))))
     text = f"{value:+,.{min(digits, 6)}f}"
     return text.replace("-", "−")
 

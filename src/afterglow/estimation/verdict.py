@@ -28,7 +28,7 @@ DECIDED = ("clear", "tested", "proven")  # grades that end an experiment
 ONE_MORE = 0.5  # part of the confidence that an interval at the fixed end may miss where it decides no grade
 
 ALIKE = "effects arrive alike all the time"
-STRETCHES = "noise is gone within the record's blocks, or slow as a drift is, and is common to all arms"
+STRETCHES = "noise either dies out quickly or is a slow drift that all arms share"
 ANY_TIME, ONE_LOOK = "at any time", "one look at the fixed end"
 ASSUMES = {
     "leading": (ALIKE, STRETCHES),

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from re import sub
 from typing import NamedTuple
 
-from afterglow.estimation.sentences import says_nothing
+from afterglow.estimation.sentences import is_alike, says_nothing
 from afterglow.estimation.verdict import ASSUMES, Gained, Verdict, Versus
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import WAITING, AnyState, Phase
@@ -22,21 +22,22 @@ class Reached(NamedTuple):
     step: int
     began: int  # milliseconds since 1970
     latest: int  # end of the last step
+    pinned: str | None = None  # the variant that is served whatever is planned
+    shadow: bool = False
 
 
 def progress(spec: Spec, state: AnyState, latest: int) -> Reached:
     """`latest` is the time of the last record, which counts where there is no schedule."""
     ended = state.starts + state.step * spec.step_ms if spec.step_ms else max(latest, state.starts)
-    return Reached(state.phase, state.step, state.starts, ended)
+    pin = getattr(state, "pinned", -1)
+    pinned = spec.variants[pin] if pin >= 0 and state.phase is not Phase.OVER else None
+    return Reached(state.phase, state.step, state.starts, ended, pinned, state.shadow)
 
 
 def summary(spec: Spec, verdict: Verdict, now: Reached) -> str:
     """All of it, in one paragraph."""
     parts = [when(spec, now), verdict.sentence, money(spec, verdict), gained(spec, verdict), advice(verdict, now)]
-    if verdict.recommended is not None and (
-        verdict.grade not in ("exploring", "stopped") or verdict.to_runner_up is not None
-    ):
-        parts.append(assumptions(verdict))
+    parts.append(assumptions(verdict))
     return " ".join(part for part in parts if part)
 
 
@@ -108,11 +109,31 @@ def advice(verdict: Verdict, now: Reached) -> str:
         return "It is paused and learns nothing: resume it, or stop it."
     if verdict.grade in ENDS:
         return f"You can stop now and keep {best}."
-    return "Let it run: this decides nothing yet."
+    return held_up(now) or undecided(verdict)
+
+
+def held_up(now: Reached) -> str:
+    """What to do first where variants aren't compared as it is."""
+    if now.shadow:
+        return "Go live to compare variants: in shadow mode nothing is learned about them."
+    if now.pinned is not None:
+        return f"Only {now.pinned} is served while it is pinned: unpin it to go on comparing."
+    return ""
+
+
+def undecided(verdict: Verdict) -> str:
+    """What to do with an experiment that runs and is not decided."""
+    row = verdict.to_runner_up
+    if row is None or not is_alike(row):
+        return "Let it run: this decides nothing yet."
+    return f"Let it run, or stop and keep {row.arm} or {row.other} if a difference within these limits doesn't matter."
 
 
 def assumptions(verdict: Verdict) -> str:
-    """What the verdict assumes, in one line."""
+    """What the verdict assumes, in one line; nothing where it says nothing."""
+    row = verdict.to_runner_up
+    if verdict.recommended is None or row is None or (row.mean is None and verdict.grade not in ENDS):
+        return ""
     said = [in_live_terms(one) for one in verdict.assumes]
     if verdict.assumes == ASSUMES["tested"] and verdict.to_runner_up is not None:
         amounts_too = ", and that ".join(in_live_terms(one) for one in ASSUMES["clear"])
@@ -138,12 +159,12 @@ def of(spec: Spec) -> str:
 def amounts(values: tuple[float, ...]) -> list[str]:
     """Amounts with signs, to three digits of the largest.
 
-    >>> amounts((43.123, -2.5, 74.01)), amounts((12345.6, 3000.0, 21000.0)), amounts((0.0123, 0.0, 0.02))
-    (['+43.1', '−2.5', '+74.0'], ['+12,346', '+3,000', '+21,000'], ['+0.0123', '0.0000', '+0.0200'])
+    >>> amounts((43.123, -2.5, 74.01)), amounts((12345.6, 2971.0, 21040.0)), amounts((0.0123, 0.0, 0.02))
+    (['+43.1', '−2.5', '+74.0'], ['+12,300', '+3,000', '+21,000'], ['+0.0123', '0.0000', '+0.0200'])
     """
     largest = max(abs(value) for value in values)
-    digits = max(0, 2 - math.floor(math.log10(largest))) if largest > 0 else 0
-    return [signed(value, digits) for value in values]
+    digits = 2 - math.floor(math.log10(largest)) if largest > 0 else 0
+    return [signed(round(value, digits), max(0, digits)) for value in values]
 
 
 def signed(value: float, digits: int) -> str:

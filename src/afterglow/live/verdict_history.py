@@ -8,7 +8,7 @@ million steps takes about a second: its points are the steps of snapshots.
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from afterglow.estimation.verdict import Verdict
+from afterglow.estimation.verdict import Gained, Verdict
 from afterglow.live.domain.log import Record
 from afterglow.live.domain.rules import rules_of
 from afterglow.live.domain.state import WAITING
@@ -29,6 +29,7 @@ class VerdictPoint(NamedTuple):
     grade: str
     recommended: str | None
     chances: dict[str, float]  # empty while the noise was unknown
+    gained: Gained | None = None  # against having kept the control
 
 
 def history(store: Store, name: str, now: int, count: int = POINTS) -> list[VerdictPoint]:
@@ -54,7 +55,8 @@ def history(store: Store, name: str, now: int, count: int = POINTS) -> list[Verd
 def point(past: Follower) -> VerdictPoint:
     found: Verdict = rules_of(past.spec).case_of(past.spec, past.state).verdict()
     best = None if found.recommended is None else str(found.recommended)
-    return VerdictPoint(past.state.step, found.grade, best, {str(arm): one for arm, one in found.chances.items()})
+    chances = {str(arm): one for arm, one in found.chances.items()}
+    return VerdictPoint(past.state.step, found.grade, best, chances, found.gained)
 
 
 def jump(past: Follower, log: Reading, step: int) -> None:

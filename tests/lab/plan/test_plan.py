@@ -252,13 +252,13 @@ def test_the_end_is_told_as_agents_will_see_it(easy: Plan) -> None:
     [
         (
             {"leading": 2, "inconclusive": 18},
-            "it will most likely end inconclusive: the best arm is recommended in 98 % of runs, but this is clear, "
-            "tested or proven in none of 20",
+            "it will most likely end without certainty: the best arm is recommended in 98 % of runs, but this is "
+            "clear, tested or proven in none of 20",
         ),
         (
             {"leading": 9, "clear": 3, "inconclusive": 8},
-            "it will most likely end leading: the best arm is recommended in 98 % of runs, but this is clear, tested "
-            "or proven in 3 of 20",
+            "it will most likely end without certainty: the best arm is recommended in 98 % of runs, but this is "
+            "clear, tested or proven in 3 of 20",
         ),
         (
             {"inconclusive": 8, "clear": 7, "proven": 5},

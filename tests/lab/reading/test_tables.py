@@ -92,6 +92,11 @@ UGLY = {
     "an accountant's minus": ("total\n12.5-\n\u22123.5\n", [-12.5, -3.5]),
     "powers of ten": ("total\n1.2E+05\n3e-1\n", [120000, 0.3]),
     "titles, blanks and a sum": ("Sales report\n\nday,sales\n2026-01-01,4\n2026-01-02,5\n\nTotal,9\n", [4, 5]),
+    "titles that a spreadsheet pads": (
+        "Sales report;;\n;;\nin EUR;;\nday;hour;sales\n01.02.26;0;4,5\n01.02.26;1;5\n",
+        [4.5, 5],
+    ),
+    "a header over one column": ("total;;\n4;;\n5;;\n", [4, 5]),
     "a line for Excel": ("sep=;\nday;total\n2026-01-01;4\n2026-01-02;5\n", [4, 5]),
     "trailing separators": ("day;total;\n2026-01-01;4;\n2026-01-02;5;\n", [4, 5]),
     "other columns": ("shop,day,orders\nA,2026-01-01,4\nA,2026-01-02,5\n", [4, 5]),

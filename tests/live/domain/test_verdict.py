@@ -14,7 +14,7 @@ import afterglow
 from afterglow import Agent
 from afterglow.errors import BadValue
 from afterglow.estimation.comparison import MOST
-from afterglow.estimation.verdict import Verdict
+from afterglow.estimation.verdict import Verdict, Versus
 from afterglow.live.domain import commands
 from afterglow.live.domain.commands import Event as Logged
 from afterglow.live.domain.commands import Reported
@@ -106,6 +106,62 @@ def test_an_alarm_suppresses_what_was_proven() -> None:
     assert found.alarm is not None
     assert found.grade not in ("clear", "proven")
     assert "Find the cause of the alarm before you decide." in summary(spec, found, progress(spec, state, 0))
+
+
+@pytest.mark.parametrize("policy", ["lean-ucb", "random-turns"])
+def test_a_shadow_compares_no_variants_because_all_totals_are_of_the_control(policy: str) -> None:
+    spec, state = made(policy=policy, season=8, shadow=True, unit="EUR")
+    play(spec, state, 300)
+    found = verdict(spec, state)
+    assert (found.grade, found.chances) == ("exploring", {})
+    assert all(row.mean is None for row in lifts(case_of(spec, state)))
+    assert found.sentence == (
+        "Shadow mode: 49 is served whatever is planned, so variants can't be compared before it goes live."
+    )
+    said = summary(spec, found, progress(spec, state, 0))
+    assert said.endswith("Go live to compare variants: in shadow mode nothing is learned about them.")
+    assert "EUR" not in said
+
+
+def test_advice_names_what_keeps_an_experiment_from_learning() -> None:
+    spec, state = made(unit="EUR")
+    play(spec, state, 60)
+    for events, advised in (
+        (
+            commands.pin(spec, state, "69", "a fair"),
+            "Only 69 is served while it is pinned: unpin it to go on comparing.",
+        ),
+        (commands.pause(spec, state, "a break"), "It is paused and learns nothing: resume it, or stop it."),
+    ):
+        happen(spec, state, events)
+        found = verdict(spec, state)
+        assert found.grade in ("exploring", "leading")
+        assert advised in summary(spec, found, progress(spec, state, 0))
+
+
+def test_an_alarm_says_which_setting_is_wrong_in_the_unit_of_totals() -> None:
+    spec, state = made(reward_max=21.0, unit="EUR", policy="trim-ucb")
+    play(spec, state, 200)
+    alarm = verdict(spec, state).alarm
+    assert alarm is not None
+    assert alarm.startswith(
+        "totals exceed what reward_max, the maximum value of one step's decision (21 EUR), allows by "
+    )
+    assert " EUR: it is too small; " in alarm
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "more", "alike"),
+    [(-2.0, 2.4, None, True), (-2.0, 2.4, 300, False), (0.1, 2.4, None, False), (-20.0, 22.0, None, False)],
+)
+def test_only_variants_that_look_alike_may_be_left_alone(low: float, high: float, more: int, alike: bool) -> None:
+    spec, state = made()
+    play(spec, state, 60)
+    row = Versus("59", "49", 0.2, low, high, (1.0, 2 * low, 2 * high), "at any time", None, more)
+    found = replace(verdict(spec, state), grade="exploring", recommended="59", to_runner_up=row)
+    said = summary(spec, found, progress(spec, state, 0))
+    assert ("stop and keep 59 or 49 if a difference within these limits doesn't matter." in said) == alike
+    assert ("Let it run: this decides nothing yet." in said) != alike
 
 
 def test_a_disabled_variant_is_neither_recommended_nor_compared() -> None:

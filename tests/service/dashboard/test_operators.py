@@ -123,7 +123,8 @@ def test_a_void_says_what_it_costs_before_it_is_done(client: httpx.Client, visit
         total = {"49": 10.0, "59": 12.0, "69": 11.0}[live] + (30.0 if step == 4 else 0.0)
         client.post(f"/v1/experiments/shipping/steps/{step}", json={"total": total}).raise_for_status()
     form = "/experiments/shipping/actions/void"
-    assert "3 of 40 used steps would be lost, the void ones alone." in visitor.read(f"{form}?step=37&last=39").text
+    said = visitor.read(f"{form}?step=37&last=39").text
+    assert "3 of 40 used steps would be lost: no others than those that you void." in said
     assert "Step 77 can't be voided" in visitor.read(f"{form}?step=77").text
     text = act(visitor, "void", step="4", reason="counted twice")
     (said,) = re.findall(r"About (\d+) of 40 used steps would be lost, because the plan", text)

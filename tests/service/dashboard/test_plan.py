@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import signal
 from collections.abc import Iterator
 from datetime import datetime
@@ -78,6 +79,8 @@ def test_an_uploaded_history_becomes_a_plan_and_the_plan_an_experiment(serving: 
     assert "336 totals of an hour from column 'gmv'" in text
     assert "the best of 2 variants is found in" in text
     assert "It will most likely end " in text
+    assert re.search(r"Lost on the way [\d,.]+ EUR, ", text)
+    assert "lost, EUR" in text
     (link,) = [one for one in visitor.page.links if one.startswith("/new?plan=")]
     before = time()
     visitor.read(link)

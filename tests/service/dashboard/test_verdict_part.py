@@ -8,15 +8,19 @@ import pytest
 
 import afterglow
 from afterglow.live import Experiment
+from afterglow.live.domain.guards.stops import GuardStatus
 from afterglow.live.domain.spec import specify
 from afterglow.live.domain.state import Phase
 from afterglow.live.follower import Step
 from afterglow.live.summary import Reached, money
 from afterglow.live.verdict_history import history
 from afterglow.service.dashboard.charts.dates import DAY, HOUR, date_ticks
+from afterglow.service.dashboard.charts.gained import gained_chart
 from afterglow.service.dashboard.charts.totals import taken_out
 from afterglow.service.dashboard.charts.verdict import chance_chart, lift_chart
+from afterglow.service.dashboard.plan_answer import settings
 from afterglow.service.dashboard.rendering import ENVIRONMENT
+from afterglow.service.dashboard.sentences import disabled, in_short
 
 MEANS = {"49": 20.0, "59": 30.0, "69": 20.0}
 
@@ -43,6 +47,38 @@ def test_a_long_past_is_read_within_a_budget(played: Experiment, monkeypatch: py
     monkeypatch.setattr("afterglow.live.verdict_history.BUDGET", 50)
     points = history(played._cache.store, "shipping", 240, 12)
     assert [point.step for point in points] == [20, 40, 48]  # two records come before the first step
+
+
+def test_the_gain_over_time_ends_with_what_the_verdict_says(played: Experiment) -> None:
+    found, past, reached = played.verdict(), played.verdicts(12), Reached(Phase.RUNNING, 240, 0, 0)
+    chart = gained_chart(played.spec, past, reached, found)
+    assert chart is not None
+    assert chart.now in played.summary().replace(" compared with 49 alone", "")
+    known = 1 + sum(one.gained is not None and one.gained.mean is not None for one in past)
+    assert (len(chart.line.split()), len(chart.band.split())) == (known, 2 * known)
+    assert chart.line.split()[-1].startswith("1000,")
+    assert 0 < chart.zero <= 100
+    nothing = [one._replace(gained=None) for one in past]
+    assert gained_chart(played.spec, nothing, reached, found) is None
+    macros: Any = ENVIRONMENT.get_template("verdict.html").module
+    assert f"Now: {chart.now}." in macros.gained(chart)
+    assert "Not known yet" in macros.gained(None)
+
+
+def test_the_list_says_which_variant_is_ahead_unless_an_alarm_stands(played: Experiment) -> None:
+    found = played.verdict()
+    assert found.to_control is not None
+    assert found.to_control.percent is not None
+    assert in_short(found) == f"59: +{found.to_control.percent[0]:.1f} % against 49"
+    assert in_short(replace(found, grade="exploring")) == in_short(replace(found, alarm="totals are wrong")) == ""
+
+
+def test_a_guard_that_disabled_a_variant_is_named() -> None:
+    stop = GuardStatus("load", "calls", "59", "at most 3", "stopped", 4.0, 3.0, 1.0, 0.5, 1.5, None, 17)
+    assert disabled(["59", "69"], [stop]) == [
+        "59 was disabled by the guard “load”.",
+        "69 is disabled and won’t be served.",
+    ]
 
 
 def test_every_variant_has_a_row_and_a_line_with_numbers_in_the_unit(played: Experiment) -> None:
@@ -84,9 +120,9 @@ def test_a_difference_that_is_missing_is_a_row_with_its_reason(played: Experimen
     assert lifts is not None
     unknown = lifts.rows[1]._replace(mean=None, range="no run of 69 has lasted a window")
     macros: Any = ENVIRONMENT.get_template("verdict.html").module
-    shown = macros.lifts(lifts._replace(rows=[lifts.rows[0], unknown]))
+    shown = macros.lifts(lifts._replace(rows=[lifts.rows[0], unknown]), "49")
     assert '<td class="missing" colspan="4">No run of 69 has lasted a window.</td>' in shown
-    assert "No difference is known yet." in macros.lifts(None)
+    assert "No difference to 49 is known yet." in macros.lifts(None, "49")
     assert "Not known yet" in macros.chances(None)
 
 
@@ -117,3 +153,9 @@ def test_the_share_of_the_variance_that_was_expected_is_told_from_50_steps_on() 
     useless = [step(number, 20.0 + number % 2, 10.0 + number % 5) for number in range(50)]
     assert taken_out(spec, useless).startswith("Taken out: nothing; what was expected adds 800 % to the variance.")
     assert taken_out(specify("none", list(MEANS), 4), steps) == ""
+
+
+def test_a_plan_says_of_random_turns_that_it_is_told_the_cycle() -> None:
+    plan: dict[str, Any] = {"settings": {}, "profile": None, "season": 168}
+    assert settings(plan | {"policy": "random-turns"}) == ", told a cycle of 168 steps"
+    assert settings(plan | {"policy": "lean-ucb"}) == ", whole cycles of 168 steps"

@@ -11,7 +11,7 @@ from afterglow.live import Experiment, Experiments
 from afterglow.live.domain.status import Status
 from afterglow.live.domain.transitions import NOTICES
 
-WORDED = {"alarm", "missing", "sentence"}  # sentences: whether there is one is compared, not its words
+WORDED = {"alarm", "assumes", "missing", "sentence"}  # sentences: whether there is one is compared, not its words
 RENAMED = ("/status/status", "/status/leader", "/status/lead")  # the verdict has what they said, with other grades
 REPLACED = ("mean", "low", "high", "missing")  # of differences: their intervals are now those of verdicts
 PROVEN = ("decided", "finished")  # what `proven` was called

@@ -147,12 +147,12 @@ def how_it_ends(graded: Grades, found: float) -> str | None:
     if graded.runs < FEWEST:
         return None
     certain = 2 * graded.sure >= graded.runs
-    likely = max((grade for grade in graded.ends if (grade in SURE) == certain), key=graded.ends.__getitem__)
     if certain:
+        likely = max((grade for grade in graded.ends if grade in SURE), key=graded.ends.__getitem__)
         return f"it will most likely end {likely}: clear, tested or proven in {graded.sure} of {graded.runs} runs"
     return (
-        f"it will most likely end {likely}: the best arm is recommended in {whole_percent(found)} of runs, but this is "
-        f"clear, tested or proven in {graded.sure or 'none'} of {graded.runs}"
+        f"it will most likely end without certainty: the best arm is recommended in {whole_percent(found)} of runs, "
+        f"but this is clear, tested or proven in {graded.sure or 'none'} of {graded.runs}"
     )
 
 

@@ -32,6 +32,7 @@ ARGUMENTS = {
     "expected": "expected",
 }  # that name a role's column
 TIMES = ("time", "step")  # roles that a date and its time of day may have together
+MOST_TITLES = 10  # rows above a header
 FOOTERS = {"total", "totals", "sum", "summe", "gesamt", "grand total", "average", "mean"}
 
 
@@ -70,6 +71,7 @@ class Table:
 def table(source: Source, roles: Sequence[str], named: Mapping[str, str | None], totals_alone: bool = False) -> Table:
     """The table with a place for each role that is named, or that a column is called like."""
     found = grid(source)
+    drop_titles(found)
     if totals_alone:
         join_decimals(found)
     header = header_of(found)
@@ -89,6 +91,16 @@ def table(source: Source, roles: Sequence[str], named: Mapping[str, str | None],
     names = header or [str(place + 1) for place in range(len(found.rows[0]))]
     places = by_name(header, [role for role in roles if role not in said], {*said.values(), *spent})
     return Table(found, names, places | said, frozenset(said), frozenset(spent))
+
+
+def drop_titles(found: CellGrid) -> None:
+    """Leave out rows above the header that say something in their first cell alone, as spreadsheets pad titles."""
+    filled = [sum(map(bool, row)) for row in found.rows[: MOST_TITLES + 1]]
+    count = next((place for place, cells in enumerate(filled) if cells > 1), 0)
+    if all(row[0] and is_header(row) for row in found.rows[:count]) and is_header(found.rows[count]):
+        for number, row in zip(found.numbers[:count], found.rows[:count], strict=True):
+            found.notes.append(f"row {number:,} is above the table: {row[0]!r}")
+        del found.rows[:count], found.numbers[:count]
 
 
 def join_decimals(found: CellGrid) -> None:

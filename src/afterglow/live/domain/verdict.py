@@ -35,6 +35,7 @@ class LiveCase:
     schedule: ScheduleCase | None = None  # for an exact test
     model: tuple[Contrasts | None, tuple[int, ...]] | None = None  # what the policy's own says, of which variants
     guarded: str = ""  # which variants guards have disabled
+    shadow: bool = False  # the control is served, whatever is planned
 
     def verdict(self) -> Verdict:
         """The verdict on it."""
@@ -88,6 +89,13 @@ def alarm(spec: Spec, state: ExperimentState, known: Estimates) -> str | None:
             f"{state.capped:,} step{'' if state.capped == 1 else 's'} had a total above window x reward_max = "
             f"{spec.window * spec.reward_max:,g}, counted as that: reward_max or the window is too small"
         )
+    if known.surplus > 0:
+        unit = f" {spec.unit}" if spec.unit else ""
+        most, beyond = f"{spec.reward_max:,g}{unit}", f"{float(f'{known.surplus:.3g}'):,g}{unit}"
+        return (
+            f"totals exceed what reward_max, the maximum value of one step's decision ({most}), allows by {beyond}: it "
+            "is too small; it must be the most that one step's decision can bring, over all the steps in which it does"
+        )
     return known.alarm
 
 
@@ -113,7 +121,7 @@ def to_keep(spec: Spec, state: ExperimentState) -> str | None:
 def own_model(state: ExperimentState) -> tuple[Contrasts | None, tuple[int, ...]] | None:
     """What the policy's own model says of the variants it chooses among, if it has one."""
     holding = state.plan.holding
-    if holding is None or holding.policy.contrasts is None:
+    if holding is None or holding.policy.contrasts is None or state.shadow:  # in a shadow its rows are of the control
         return None
     return holding.policy.contrasts(holding.settings, holding.state), tuple(state.plan.arms)
 
@@ -126,7 +134,7 @@ def case_of(spec: Spec, state: ExperimentState) -> LiveCase:
         spec, known, state.bounds.counted().copied(), to_keep(spec, state),
         tuple(spec.variants[arm] for arm in state.disabled), alarm(spec, state, known), over,
         over and state.step != spec.horizon, schedule_case(spec, state), own_model(state),
-        guarded_words(spec, state),
+        guarded_words(spec, state), state.shadow and not over,
     )  # fmt: skip
 
 
@@ -164,7 +172,14 @@ def judged(case: LiveCase, comparison: Comparison, best: str | None, control: st
         extended=case.spec.lengthened > 0, alarm=case.alarm, tested=case.tested(best),
         disabled=case.disabled, unit=case.spec.unit,
     )  # fmt: skip
-    return replace(found, sentence=f"{found.sentence} {case.guarded}") if case.guarded else found
+    said = in_shadow(control, found) if case.shadow else found.sentence
+    return replace(found, sentence=f"{said} {case.guarded}".strip())
+
+
+def in_shadow(control: str, found: Verdict) -> str:
+    """What is said while everybody gets the control, so that there is nothing to compare."""
+    said = f"Shadow mode: {control} is served whatever is planned, so variants can't be compared before it goes live."
+    return said if found.alarm is None else f"{said} An alarm stands: {found.alarm}."
 
 
 def lifts(case: LiveCase) -> tuple[Versus, ...]:

@@ -27,20 +27,29 @@ class PlanAnswer(NamedTuple):
     possible: bool  # whether an experiment with these settings makes sense
 
 
-def plan_answer(plan: Mapping[str, Any], names: Sequence[str]) -> PlanAnswer:
+def plan_answer(plan: Mapping[str, Any], names: Sequence[str], unit: str = "") -> PlanAnswer:
     """What the page shows of a plan."""
     advice, notes = ([capital(in_live_terms(one)) for one in plan[name]] for name in ("advice", "notes"))
     tried = [candidate(plan, one) for one in plan["candidates"]]
     sentence, possible = capital(in_live_terms(plan["answer"])), plan["verdict"] != "hopeless"
     ending = capital(in_live_terms(plan["ending"] or ""))
-    return PlanAnswer(plan["verdict"], sentence, ending, facts(plan, names), advice, notes, tried, possible)
+    return PlanAnswer(
+        plan["verdict"],
+        sentence,
+        ending,
+        facts(plan, names, f" {unit}" if unit else ""),
+        advice,
+        notes,
+        tried,
+        possible,
+    )
 
 
 def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def facts(plan: Mapping[str, Any], names: Sequence[str]) -> list[tuple[str, str]]:
+def facts(plan: Mapping[str, Any], names: Sequence[str], unit: str) -> list[tuple[str, str]]:
     """Names and texts of the figures."""
     seconds, gaps, horizons = plan["step_seconds"], plan["smallest_gap"], plan["shortest_horizon"]
     wide = ", ".join(f"{short(gap)} in {level} of runs" for level, gap in gaps.items() if gap is not None)
@@ -48,13 +57,13 @@ def facts(plan: Mapping[str, Any], names: Sequence[str]) -> list[tuple[str, str]
         f"{steps(number, seconds)} for {level}" for level, number in horizons.items() if number is not None
     )
     low, high = plan["found_interval"]
-    lost = f"{figure(plan['lost'])}, {short(plan['lost_share'])} of what the best variant brings"
+    lost = f"{figure(plan['lost'])}{unit}, {short(plan['lost_share'])} of what the best variant brings"
     made = [
         ("Planned", f"{counted(len(names), 'variant')}, a window of {steps(plan['window'], seconds)}, "
          f"{steps(plan['horizon'], seconds)} in all, one variant better by {short(plan['gap'])}"),
         ("Read", "" if plan["read"] is None else capital(plan["read"])),
-        ("Level and noise", f"{figure(plan['mean'])} a step, deviation of one decision’s value "
-         f"{figure(plan['noise'])}, maximum value {figure(plan['reward_max'])}" + cycle(plan)),
+        ("Level and noise", f"{figure(plan['mean'])}{unit} a step, deviation of one decision’s value "
+         f"{figure(plan['noise'])}{unit}, maximum value {figure(plan['reward_max'])}{unit}" + cycle(plan)),
         ("Best variant found", f"in {percent(plan['found'])} of simulated runs ({percent(low)} to {percent(high)})"),
         ("Policy", plan["policy"] + settings(plan)),
         ("Why", capital(in_live_terms(plan["why"]))),

@@ -3,11 +3,14 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from afterglow.estimation.verdict import DECIDED, Verdict
 from afterglow.live.domain.actor import actor_in
+from afterglow.live.domain.guards.stops import GuardStatus
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.status import Explanation, Status
 from afterglow.live.domain.transitions import NOTICES
 from afterglow.live.follower import LogEntry
+from afterglow.live.summary import amounts
 from afterglow.service.dashboard.numbers import counted, duration, figure, rounded_duration
 
 ROLES = {
@@ -37,8 +40,7 @@ def conditions(spec: Spec, status: Status) -> list[str]:
     if status.shadow:
         sentences.append(f"Shadow mode: the plan is only logged, {spec.variants[spec.control]} is served.")
     if status.disabled:
-        verb = "is" if len(status.disabled) == 1 else "are"
-        sentences.append(f"{', '.join(status.disabled)} {verb} disabled and won’t be served.")
+        sentences += disabled(status.disabled, status.guards)
     sentences += blind_guards(spec, status)
     if status.held:
         sentences.append(
@@ -50,6 +52,15 @@ def conditions(spec: Spec, status: Status) -> list[str]:
             "plan may still arrive."
         )
     return sentences
+
+
+def disabled(variants: Sequence[str], rows: Iterable[GuardStatus]) -> list[str]:
+    """Which variants aren't served, and which guards have stopped them."""
+    guards = {row.variant: row.guard for row in rows if row.stopped_at is not None}
+    stopped = [f"{one} was disabled by the guard “{guards[one]}”." for one in variants if one in guards]
+    names = [one for one in variants if one not in guards]
+    verb = "is" if len(names) == 1 else "are"
+    return stopped + ([f"{', '.join(names)} {verb} disabled and won’t be served."] if names else [])
 
 
 def blind_guards(spec: Spec, status: Status) -> list[str]:
@@ -71,9 +82,20 @@ def planned(spec: Spec, why: Explanation) -> str:
         return ""
     since, steps = why.hold
     last = min(since + steps, spec.horizon or since + steps) - 1
+    if steps == 1:
+        return "The plan chooses anew for every step."
     end = f", until step {last:,} or later" if last > why.step else ""
     kept = f"{why.planned} for {counted(steps, 'step')} from step {since:,} on{end}"
     return f"The plan keeps {kept}; excluded steps don’t count."
+
+
+def in_short(verdict: Verdict) -> str:
+    """The recommended variant and its difference, in a few words; empty while nothing is known that would be shown."""
+    row = verdict.to_control if verdict.to_control and verdict.to_control.percent else verdict.to_runner_up
+    told = verdict.grade in ("leading", *DECIDED) and verdict.alarm is None
+    if not told or row is None or row.percent is None:
+        return ""
+    return f"{row.arm}: {amounts(row.percent)[0]} % against {row.other}"
 
 
 class LogLine(NamedTuple):
@@ -231,7 +253,7 @@ def settings(spec: Spec) -> list[tuple[str, str]]:
         ("Expected totals", expected_totals(spec)),
         *([("Guards", "; ".join(f"{one.name} {one.words()}" for one in spec.guards))] if spec.guards else []),
         ("Policy", f"{spec.policy}, version {spec.policy_version}" + (f", with {options}" if options else "")),
-        ("Confidence", f"{spec.confidence:.4g}"),
+        ("Confidence", f"{100 * spec.confidence:.4g} %"),
         ("Seed", str(spec.seed)),
         ("Steps without a report", silence(spec)),
         ("Reward keys", f"kept for {kept_for(spec)} after their step"),

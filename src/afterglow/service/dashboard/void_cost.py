@@ -25,5 +25,5 @@ def void_cost(experiment: Experiment, given: Mapping[str, Any]) -> SaidCost:
     word = "used unit-step" if experiment.spec.units else "used step"
     share = f"{lost:,} of {counted(learned, word)} would be lost"
     if lost <= steps * units:
-        return SaidCost(f"{share}, the void {'one' if lost == 1 else 'ones'} alone.", False)
+        return SaidCost(f"{share}: no others than those that you void.", False)
     return SaidCost(f"About {share}, because the plan would have been another without the void ones.", True)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from afterglow.estimation.panel import PanelEstimates, UnitsTest
-from afterglow.estimation.sentences import ahead, amounts, percent
+from afterglow.estimation.sentences import STOPPED, ahead, amounts, percent
 from afterglow.estimation.verdict import Verdict
 
 NO_TIME = "Nothing was learned since the policy last started afresh: too few steps were left."
@@ -13,10 +13,11 @@ LISTED = 4  # variants that a sentence names
 
 def sentence(verdict: Verdict, test: UnitsTest | None, units: int, plays: bool = True) -> str:
     """What is recommended for all units, how sure that is, and what would help; `plays` is False without a policy."""
-    parts = ["The experiment was stopped before its end."] if verdict.stopped else []
-    parts.append(claim(verdict) if plays else NO_TIME)
+    parts = [claim(verdict) if plays else NO_TIME]
     if test is not None:
         parts.append(tested(test, verdict, units))
+    if verdict.stopped:
+        parts.append(STOPPED)
     if verdict.alarm is not None:
         parts.append(f"An alarm stands: {verdict.alarm}.")
     return " ".join(part for part in parts if part)
@@ -31,8 +32,9 @@ def claim(verdict: Verdict) -> str:
     if row is None:
         return f"{best} is the only variant that is enabled."
     if row.mean is None:
-        claim = f"{best} is recommended; it" if verdict.over else f"No variant stands out yet; {best}"
-        return f"{claim} can't be compared with {row.other}: {row.missing}."
+        if not verdict.over:
+            return f"Not known yet which is best: {row.missing}."
+        return f"{best} is recommended; it can't be compared with {row.other}: {row.missing}."
     numbers = amounts(row, verdict.unit)
     chance = "" if verdict.chance is None else f" (chance {percent(verdict.chance)})"
     return {

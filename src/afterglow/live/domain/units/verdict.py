@@ -86,7 +86,7 @@ class UnitsCase:
 
     def known(self) -> bool:
         """Whether all variants of the plan can be compared."""
-        return self.policy is not None and all(self.state.arm_cells)
+        return self.policy is not None and not self.shadow and all(self.state.arm_cells)
 
     def test(self) -> UnitsTest | None:
         """The exact test, once the horizon is reached; None before, and of a shadow."""
@@ -102,6 +102,8 @@ class UnitsCase:
             missing = "not all variants have run for a full window while two units had totals"
             if other not in self.arms or one not in self.arms:
                 missing = "the policy started afresh without one of them"
+            if self.shadow:
+                missing = "in shadow mode all units get the control"
             return Versus(*names, None, None, None, None, ONE_LOOK, missing)
         share = (1 - self.spec.confidence) / max(1, len(self.arms) - 1)
         found, level = self.difference(one, other, 1 - share), self.level()

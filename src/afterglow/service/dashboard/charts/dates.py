@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime
 
+from afterglow.service.dashboard.charts.axis import axis
+
 HOUR, DAY = 3600.0, 86400.0
 SIZES = (
     1.0, 5.0, 15.0, 60.0, 300.0, 900.0, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY, 14 * DAY, 28 * DAY,
@@ -25,6 +27,13 @@ def date_ticks(begins: float, seconds: float) -> list[tuple[float, str]]:
     count = int((begins + seconds - first) // size) + 1
     places = [first + number * size for number in range(max(0, count))]
     return [(round(100 * (at - begins) / seconds, 3), label(at, size)) for at in places]
+
+
+def step_ticks(begins: float, step: int, seconds: float) -> tuple[list[tuple[float, str]], bool]:
+    """Ticks of a chart from step 0 to this one, whose steps last so long: dates if they have any, else steps."""
+    dates = date_ticks(begins, step * seconds)
+    steps = [(round(100 * tick / step, 3), f"{tick:,.0f}") for tick in axis(0, step, 6).ticks if tick == int(tick)]
+    return dates or steps, bool(dates)
 
 
 def label(at: float, size: float) -> str:

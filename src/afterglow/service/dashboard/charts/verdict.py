@@ -11,7 +11,8 @@ from afterglow.live.domain.status import Status
 from afterglow.live.summary import TOO_FEW, Reached, advice, amounts, assumptions, gained, money, unbounded
 from afterglow.live.verdict_history import VerdictPoint
 from afterglow.service.dashboard.charts.axis import Axis, axis
-from afterglow.service.dashboard.charts.dates import date_ticks
+from afterglow.service.dashboard.charts.dates import step_ticks
+from afterglow.service.dashboard.charts.gained import GainedChart, gained_chart
 from afterglow.service.dashboard.numbers import figure, percent, sign
 from afterglow.service.dashboard.visit import Visit
 
@@ -66,6 +67,7 @@ class VerdictPart(NamedTuple):
     assumes: str
     lifts: LiftChart | None
     chances: ChanceChart | None
+    gained: GainedChart | None = None
 
 
 def verdict_part(visit: Visit, experiment: Experiment, status: Status, reached: Reached) -> VerdictPart:
@@ -74,11 +76,18 @@ def verdict_part(visit: Visit, experiment: Experiment, status: Status, reached: 
     if status.phase in ("draft", "scheduled"):
         waiting = "Not started: the control is served and nothing is learned."
         return VerdictPart(found.grade, waiting, "", [], "", None, None)
+    history = past(visit, experiment)
     facts = [one for one in (money(spec, found), gained(spec, found)) if one]
     return VerdictPart(
-        found.grade, found.sentence, advice(found, reached), facts, assumptions(found),
-        lift_chart(spec, experiment.lifts()), chance_chart(spec, past(visit, experiment), reached, found),
+        found.grade, headline(found), advice(found, reached), facts, assumptions(found),
+        lift_chart(spec, experiment.lifts()), chance_chart(spec, history, reached, found),
+        gained_chart(spec, history, reached, found),
     )  # fmt: skip
+
+
+def headline(found: Verdict) -> str:
+    """The sentence; an alarm has a box of its own on the page."""
+    return found.sentence if found.alarm is None else found.sentence.replace(f": {found.alarm}.", ".")
 
 
 def past(visit: Visit, experiment: Experiment) -> list[VerdictPoint]:
@@ -146,9 +155,8 @@ def chance_chart(spec: Spec, past: Sequence[VerdictPoint], reached: Reached, fou
         if len(points) > 1:
             latest = likely(now[variant]) if variant in now else "disabled" if now else "not known now"
             lines.append(ChanceLine(variant, number, " ".join(points), latest))
-    ticks = [(round(100 * tick / step, 3), f"{tick:,.0f}") for tick in axis(0, step, 6).ticks if tick == int(tick)]
-    dates = date_ticks(reached.began / 1000, step * spec.step_ms / 1000)
-    return ChanceChart(lines, dates or ticks, bool(dates), known[0][0], step)
+    ticks, dated = step_ticks(reached.began / 1000, step, spec.step_ms / 1000)
+    return ChanceChart(lines, ticks, dated, known[0][0], step)
 
 
 def likely(chance: float) -> str:

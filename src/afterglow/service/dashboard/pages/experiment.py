@@ -77,6 +77,7 @@ def page_values(visit: Visit, experiment: Experiment, current: ExperimentView) -
     steps = experiment.steps(first, count)
     own = units_values(spec, status, steps) if spec.units else one_total_values(experiment, status, decision, steps)
     begins, ends = step_begins(experiment, first), step_begins(experiment, first + count)
+    goes_on = spec.horizon is not None and status.phase in ("running", "paused")
     verdict = verdict_part(visit, experiment, status, experiment.progress())
     if not experiment.silence()[0]:  # nothing was ever reported, so "let it run" would be wrong
         verdict = verdict._replace(advice="", assumes="")
@@ -92,6 +93,7 @@ def page_values(visit: Visit, experiment: Experiment, current: ExperimentView) -
         "conditions": sentences.conditions(spec, status),
         "silence": silence(experiment.listed()),
         "times": (begins, ends),
+        "ends": step_begins(experiment, spec.horizon or 0) if goes_on else None,
         "dates": [] if begins is None or ends is None else date_ticks(begins, ends - begins),
         "earlier": first if first else None,
         "later": first + count + SPAN if until is not None and first + count <= status.step else None,

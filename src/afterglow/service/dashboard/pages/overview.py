@@ -13,6 +13,7 @@ from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.status import Status
 from afterglow.live.shared_patience import SharedPatience
 from afterglow.service.dashboard.rendering import HEADERS
+from afterglow.service.dashboard.sentences import in_short
 from afterglow.service.dashboard.silence import silence
 from afterglow.service.dashboard.standing import FILTERS, KNOWN, ListedState
 from afterglow.service.dashboard.visit import Visit
@@ -33,6 +34,7 @@ class OverviewRow(NamedTuple):
     decision: Decision | None = None
     silence: str = ""  # that nothing was reported for a while
     error: str = ""
+    answer: str = ""  # which variant is ahead, and by how much
 
 
 class Choice(NamedTuple):
@@ -119,6 +121,7 @@ def row(visit: Visit, name: str, patience: SharedPatience) -> OverviewRow:
     try:
         experiment = visit.dashboard.experiments.get(name)
         listed = experiment.listed(RECENT, patience.left())
-        return OverviewRow(name, experiment.spec, listed.status, listed.decision, silence(listed))
+        answer = in_short(listed.status.verdict)
+        return OverviewRow(name, experiment.spec, listed.status, listed.decision, silence(listed), answer=answer)
     except Exception as failure:  # any error: the other rows must be shown
         return OverviewRow(name, error=problem_of(failure).detail)

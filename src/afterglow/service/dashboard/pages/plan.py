@@ -126,7 +126,7 @@ def result_page(visit: Visit) -> Response:
     seen = f"{job.state} {job.done:.2f}"
     if visit.partial and visit.request.query_params.get("seen") == seen:
         return Response(status_code=204, headers=HEADERS)
-    answer = None if job.plan is None else plan_answer(job.plan, names(job))
+    answer = None if job.plan is None else plan_answer(job.plan, names(job), job.asked["unit"].strip())
     template = "plan_progress.html" if visit.partial else "plan_result.html"
     return visit.page(template, job=job, seen=seen, answer=answer, refused=said(job))
 
