@@ -21,7 +21,7 @@ from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import ExperimentState
 from afterglow.service import app
 from afterglow.service.api import commands
-from afterglow.service.api.models import NewExperiment
+from afterglow.service.api.declared_models import NewExperiment
 from support.browser.visitor import Visitor
 from support.service.live_fixtures import Clock
 from support.service.page_fixtures import FRIDAY, create
