@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path, Query
 from afterglow.errors import BadValue, argument
 from afterglow.live import Experiment
 from afterglow.live.experiment import Totals
-from afterglow.live.follower import Step
+from afterglow.live.past_steps import Step
 from afterglow.service.api import event_models, models
 from afterglow.service.api.base_models import MOST
 from afterglow.service.api.dependencies import Reads, Reports

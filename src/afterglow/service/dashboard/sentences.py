@@ -7,7 +7,7 @@ from afterglow.live.domain.actor import actor_in
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.status import Explanation, Status
 from afterglow.live.domain.transitions import NOTICES
-from afterglow.live.follower import LogEntry
+from afterglow.live.log_entries import LogEntry
 from afterglow.service.dashboard.numbers import counted, duration, figure, rounded_duration
 
 ROLES = {
