@@ -16,6 +16,7 @@ from afterglow.live.domain import transitions
 from afterglow.live.domain.arguments import Argument, Kind
 from afterglow.live.domain.command_table import COMMANDS, STARTED, Command, effect_of
 from afterglow.live.domain.commands import Event
+from afterglow.live.domain.log import Body
 from afterglow.live.domain.settings_table import SETTINGS
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import ExperimentState
@@ -33,7 +34,7 @@ def note(spec: Spec, state: ExperimentState, text: str) -> list[Event]:
     return [Event("note", {"text": text})]
 
 
-def unchanged(spec: Spec, state: ExperimentState, body: transitions.Body) -> None:
+def unchanged(spec: Spec, state: ExperimentState, body: Body) -> None:
     """What the event does to the state."""
 
 
