@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 import httpx
 
 from afterglow.live import Experiment, Experiments, Receipt
-from afterglow.live.follower import REWOUND, LogEntry
+from afterglow.live.log_entries import REWOUND, LogEntry
 from afterglow.live.store.access import Access, HookRow
 from afterglow.service.auth.tokens import TokenCache
 from afterglow.service.background.event_ids import Places

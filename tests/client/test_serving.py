@@ -14,7 +14,7 @@ import pytest
 from afterglow.client import Client, Refused
 from afterglow.client.command_methods import SETTINGS
 from afterglow.errors import BadValue, Conflict, HorizonReached, OutOfTurn, Undelivered, UnknownName
-from afterglow.service.api.models import NewExperiment
+from afterglow.service.api.declared_models import NewExperiment
 from support.service.live_fixtures import Clock
 from testbed.service import START, in_thread
 

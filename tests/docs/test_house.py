@@ -81,7 +81,7 @@ def test_the_tree_in_the_documents_is_that_of_the_folders() -> None:
     assert sorted(called(one) for one in packages - shown) == []
 
 
-FACES = ("client/", "service/api/models", "service/api/event_models")
+FACES = ("client/", "service/api/models", "service/api/event_models", "service/api/verdict_models")
 
 
 def classes() -> dict[str, list[str]]:

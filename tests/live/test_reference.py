@@ -11,7 +11,8 @@ from afterglow.live import Decision, Experiment, Experiments, Receipt
 from afterglow.live.domain.settings_table import SETTINGS
 from afterglow.live.domain.state import Role
 from afterglow.live.domain.status import Explanation, Status
-from afterglow.live.follower import LogEntry, Step
+from afterglow.live.log_entries import LogEntry
+from afterglow.live.past_steps import Step
 from afterglow.live.verify import Verification
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/live.md").read_text(encoding="utf-8")

@@ -16,12 +16,13 @@ from afterglow.live.domain import transitions
 from afterglow.live.domain.arguments import Argument, Kind
 from afterglow.live.domain.command_table import COMMANDS, STARTED, Command, effect_of
 from afterglow.live.domain.commands import Event
+from afterglow.live.domain.log import Body
 from afterglow.live.domain.settings_table import SETTINGS
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import ExperimentState
 from afterglow.service import app
 from afterglow.service.api import commands
-from afterglow.service.api.models import NewExperiment
+from afterglow.service.api.declared_models import NewExperiment
 from support.browser.visitor import Visitor
 from support.service.live_fixtures import Clock
 from support.service.page_fixtures import FRIDAY, create
@@ -33,7 +34,7 @@ def note(spec: Spec, state: ExperimentState, text: str) -> list[Event]:
     return [Event("note", {"text": text})]
 
 
-def unchanged(spec: Spec, state: ExperimentState, body: transitions.Body) -> None:
+def unchanged(spec: Spec, state: ExperimentState, body: Body) -> None:
     """What the event does to the state."""
 
 

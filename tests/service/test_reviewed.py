@@ -12,7 +12,7 @@ from threading import Event
 import pytest
 
 from afterglow.errors import BadValue
-from afterglow.live.follower import LogEntry
+from afterglow.live.log_entries import LogEntry
 from afterglow.live.store.access import HookRow
 from afterglow.service.background import plan_jobs, webhook_call
 from afterglow.service.background.addresses import checked_url

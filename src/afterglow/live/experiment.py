@@ -30,8 +30,10 @@ from afterglow.live.domain.rules import Rules, rules_of
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import WAITING
 from afterglow.live.domain.status import Explanation, Status
-from afterglow.live.follower import Follower, LogEntry, Step, log_entries
+from afterglow.live.follower import Follower
 from afterglow.live.late_void import LateVoid, VoidCost
+from afterglow.live.log_entries import LogEntry, log_entries
+from afterglow.live.past_steps import Step, decided, explain, steps
 from afterglow.live.reward_keys import readable, settle
 from afterglow.live.store.contract import Raced, Store, Writing
 from afterglow.live.summary import Reached, progress, summary
@@ -428,18 +430,18 @@ class Experiment(CommandMethods):
             known_unit("unit", unit, self.spec.units)
         step = whole("step", step, 0)
         with self._cache.aside() as log:
-            row = self._cache.copy.decided(log, step)
+            row = decided(self._cache.copy, log, step)
         past = Follower(self.name)
         with self._cache.store.aside(self.name) as log:  # the experiment goes on meanwhile
             past.replay_until(log, step)
         with self._cache.aside() as log:
-            return self._cache.copy.explain(log, past, row, unit)
+            return explain(self._cache.copy, log, past, row, unit)
 
     def steps(self, first: int = 0, count: int | None = None) -> list[Step]:
         """Variant, role and total of each step, from `first` on; with units, one row for each unit of each step."""
         first, count = whole("first", first, 0), None if count is None else whole("count", count, 0)
         with self._cache.aside() as log:
-            return self._cache.copy.steps(log, first, count)
+            return steps(self._cache.copy, log, first, count)
 
     def missed(self) -> list[range]:
         """The stretches of steps that nobody asked for or reported to, which `steps` has as a row for each step."""

@@ -19,7 +19,8 @@ from afterglow.live.domain.actor import Actor
 from afterglow.live.domain.log import BEGINNING, NOTHING, Place, Record, chained
 from afterglow.live.domain.spec import created, spec_of
 from afterglow.live.experiment import Experiment
-from afterglow.live.follower import Follower, LogEntry, log_entries
+from afterglow.live.follower import Follower
+from afterglow.live.log_entries import LogEntry, log_entries
 from afterglow.live.schedule import TickSchedule
 from afterglow.live.store.backup import back_up
 from afterglow.live.store.contract import Store

@@ -1,40 +1,31 @@
-"""A copy of an experiment's state that follows its log; steps, explanations and log entries for readers."""
+"""A copy of an experiment's state that follows its log."""
 
-import json
-from collections.abc import Callable, Iterator
-from dataclasses import replace
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any
 
-from afterglow.errors import BadDatabase, BadFormat, OutOfTurn
+from afterglow.errors import BadDatabase, BadFormat
 from afterglow.live.damaged_rows import naming_damaged_rows
-from afterglow.live.domain.amounts import units
 from afterglow.live.domain.commands import Event
-from afterglow.live.domain.expected import GivenTotals, expected_total
+from afterglow.live.domain.expected import GivenTotals
 from afterglow.live.domain.log import NOTHING, Place, Record, body_of, chained, read_body
 from afterglow.live.domain.rules import Rules, rules_of
 from afterglow.live.domain.spec import Spec, read_spec
 from afterglow.live.domain.state import WAITING, Role
-from afterglow.live.domain.status import Explanation
 from afterglow.live.domain.step_rows import (
     Change,
     MissedRows,
     OpenRow,
     SeriesRow,
     SpoiledRow,
-    StepRow,
     VoidRows,
     VoidUnits,
-    totals_in,
-    void_for,
 )
 from afterglow.live.domain.transitions import lengthened, spec_after
-from afterglow.live.domain.units.metric_totals import totals_in as unit_totals_in
 from afterglow.live.domain.units.rows import voided_row
 from afterglow.live.domain.versions import computed_now
 from afterglow.live.reward_keys import rotate
 from afterglow.live.store.contract import Reading, Snapshot, Writing
-from afterglow.live.voided_steps import SET_ASIDE, VoidedSteps
+from afterglow.live.voided_steps import VoidedSteps
 
 EVERY = 1000  # records between snapshots, more where they are large
 MANY = 100  # records that are read and replayed while others may have to wait
@@ -44,38 +35,6 @@ BYTES = 50  # of snapshots for each record
 ACCEPT = "accept_clock"  # the event from which on records may have earlier times than before
 
 NO_RECORD = Record(-1, 0, "", "", b"")
-
-
-class Step(NamedTuple):
-    step: int
-    variant: str
-    planned: str
-    role: str
-    total: float | None  # None while it is open
-    void: bool
-    reason: str | None = None  # of the command that made it void
-    expected: float | None = None  # total that was expected before it began
-    metrics: dict[str, float] | None = None  # totals that guards watch; None while it is open, and without guards
-    unit: str | None = None  # of an experiment with units
-
-
-class LogEntry(NamedTuple):
-    seq: int
-    at: float  # seconds since 1970
-    kind: str
-    body: dict[str, Any]
-    hash: str
-
-    def place(self) -> Place:
-        return Place(self.seq, round(1000 * self.at), bytes.fromhex(self.hash))
-
-
-REWOUND = "rewound"  # kind of the entry that tells a reader that the log has lost records which it has seen
-
-
-def rewound(seen: int, goes_on: int, mark: bytes, now: float) -> LogEntry:
-    """For a reader that has seen the records up to `seen`, and goes on behind record `goes_on`; not in any log."""
-    return LogEntry(goes_on, now, REWOUND, {"seen": seen, "continues_after": goes_on}, mark.hex())
 
 
 class Diverged(Exception):
@@ -227,16 +186,6 @@ class Follower:
             log.put_snapshot(Snapshot(self.seq, self.state.step, text, check(self.hash, text)))
             self.kept_seq, self.kept_size = self.seq, len(text)
 
-    def decided(self, log: Reading, step: int) -> StepRow:
-        """The row of a step whose variant was decided."""
-        now = self.state
-        if now.phase in WAITING or not 0 <= step <= now.step or (now.phase == "over" and step == now.step):
-            raise OutOfTurn(f"step {step:,} of {self.name!r} has no decision yet; it is at step {now.step:,}")
-        row = next(log.steps(step, 1), None)
-        if row is None or row.role == Role.MISSED:
-            raise OutOfTurn(f"step {step:,} of {self.name!r} was missed: nothing was requested or reported")
-        return row
-
     def replay_until(self, log: Reading, step: int) -> None:
         """The state in which the variant of a step was decided; this copy must be new."""
         self.begin(log, step - 1)
@@ -244,78 +193,6 @@ class Follower:
             self.take(record)
             if self.state.step == step and self.state.phase not in WAITING:
                 break
-
-    def explain(self, log: Reading, past: "Follower", row: StepRow, unit: str | None = None) -> Explanation:
-        """Why a step has its variant, given the state in which that was decided."""
-        step = row.step
-        explained = past.rules.explanation(past.spec, past.state, unit)
-        voided = self.voided.read(log, self.seq)
-        number = 0 if unit is None else self.spec.units.index(unit)
-        if row.void or (unit is not None and void_for(row, [number])):
-            known = "it may have reports of the silent steps before it" if row.total else "nothing was reported"
-            return replace(explained, why=f"{explained.why}; void: {voided.reason(step, number) or known}")
-        if voided.role(row) == Role.ASIDE:
-            return replace(explained, role=str(Role.ASIDE), why=f"{explained.why} then; {SET_ASIDE}")
-        return explained
-
-    def by_unit(self, log: Reading, row: StepRow) -> Iterator[Step]:
-        """A step of each unit."""
-        names, kept, voided = self.spec.variants, json.loads(row.series or "{}"), self.voided.read(log, self.seq)
-        columns = (kept["served"], kept["planned"], kept["roles"], kept["totals"], kept["voids"])
-        for number, (served, planned, role, total, void) in enumerate(zip(*columns, strict=True)):
-            why = voided.reason(row.step, number) if void else None
-            amount = None if total is None else units(total)
-            beside = None if total is None else self.metrics_of_unit(row, number)
-            unit = self.spec.units[number]
-            yield Step(
-                row.step, names[served], names[planned], role, amount, bool(void), why, metrics=beside, unit=unit
-            )
-
-    def metrics_of_unit(self, row: StepRow, unit: int) -> dict[str, float] | None:
-        """The totals of a unit beside its reward, by name."""
-        if len(self.spec.metrics) == 1:
-            return None
-        others = unit_totals_in(self.spec, row)
-        return {name: units(totals[unit]) for name, totals in zip(self.spec.metrics[1:], others, strict=True)}
-
-    def expected_from(self, log: Reading, first: int, count: int | None) -> Callable[[int], float | None]:
-        """The expected total of each step from `first` on."""
-        spec, phase = self.spec, self.state.profile_phase
-        if not spec.adjusts:
-            return lambda step: None
-        if spec.typical is not None and self.told_until < self.seq:
-            for record in log.records(self.told_until, kind="expect"):
-                self.told.add(read_body(record.body))
-            self.told_until = self.seq
-        told = self.told.of(first, self.state.step if count is None else first + count)
-
-        def found(step: int) -> float | None:
-            total = expected_total(spec, phase, step, told.get(step))
-            return None if total is None else units(total)
-
-        return found
-
-    def metrics(self, row: StepRow) -> dict[str, float] | None:
-        """The totals of a row beside the reward, by name."""
-        if len(self.spec.metrics) == 1 or row.total is None:
-            return None
-        others = totals_in(row)[1:] or [0] * (len(self.spec.metrics) - 1)
-        return {name: units(total) for name, total in zip(self.spec.metrics[1:], others, strict=True)}
-
-    def steps(self, log: Reading, first: int, count: int | None) -> list[Step]:
-        """Variant, role and total of each step."""
-        if self.spec.units:
-            return [step for row in log.steps(first, count) for step in self.by_unit(log, row)]
-        names, expected = self.spec.variants, self.expected_from(log, first, count)
-        voided = self.voided.read(log, self.seq)
-        return [
-            Step(
-                row.step, names[row.served], names[row.planned], voided.role(row),
-                None if row.total is None else units(row.total), bool(row.void),
-                voided.reason(row.step) if row.void else None, expected(row.step), self.metrics(row),
-            )
-            for row in log.steps(first, count)
-        ]  # fmt: skip
 
 
 def write(log: Writing, made: list[Change]) -> None:
@@ -350,10 +227,3 @@ def void_units(log: Writing, change: VoidUnits) -> None:
 def check(mark: bytes, state: str) -> bytes:
     """A digest of a snapshot and its place in the log."""
     return sha256(mark + state.encode()).digest()
-
-
-def log_entries(log: Reading, after: int, count: int | None) -> list[LogEntry]:
-    return [
-        LogEntry(one.seq, one.at / 1000, one.kind, read_body(one.body), one.hash.hex())
-        for one in log.records(after, count)
-    ]

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from afterglow.errors import BadValue
 from afterglow.live.experiment import Experiment
-from afterglow.live.follower import Step
+from afterglow.live.past_steps import Step
 
 PAGE = 5000  # rows at a time
 MISSED = 1_000_000  # rows of missed steps in a table

@@ -9,13 +9,13 @@ from typing import Any
 from afterglow.errors import AfterglowError
 from afterglow.live.domain import versions
 from afterglow.live.domain.amounts import FULL
-from afterglow.live.domain.log import NOTHING, Record, chained, read_body
+from afterglow.live.domain.log import NOTHING, Body, Record, chained, read_body
 from afterglow.live.domain.replay import REVISING
 from afterglow.live.domain.rules import rules_of
 from afterglow.live.domain.spec import Spec, read_spec
 from afterglow.live.domain.state import version_of
 from afterglow.live.domain.step_rows import CloseRow, MissedRows, StepRow, StepRun
-from afterglow.live.domain.transitions import Body, spec_after
+from afterglow.live.domain.transitions import spec_after
 from afterglow.live.follower import check
 from afterglow.live.late_void import voiding
 from afterglow.live.store.contract import Reading, Snapshot

@@ -15,9 +15,9 @@ from starlette.types import Scope
 from afterglow.errors import AfterglowError
 from afterglow.service import dashboard
 from afterglow.service.api import audit, commands, docs, estimates, experiments, health, ofrep, steps, stream, webhooks
+from afterglow.service.api.base_models import RULES
 from afterglow.service.api.fast_openapi import FAST_CALLS
 from afterglow.service.api.fast_routes import FastRoutes
-from afterglow.service.api.models import RULES
 from afterglow.service.api.openapi import document, scopes_of, written
 from afterglow.service.problems import Problem, problem_of
 from afterglow.service.service import Service

@@ -10,7 +10,7 @@ from typing import Any
 from afterglow.errors import Unavailable
 from afterglow.live import Experiments
 from afterglow.live.domain.spec import Spec
-from afterglow.live.follower import LogEntry
+from afterglow.live.log_entries import LogEntry
 from afterglow.service.event_views import event_view
 from afterglow.service.views import verdict_view
 

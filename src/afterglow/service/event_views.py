@@ -9,7 +9,7 @@ from typing import Any
 
 from afterglow.live.domain.amounts import units
 from afterglow.live.domain.spec import Spec
-from afterglow.live.follower import LogEntry
+from afterglow.live.log_entries import LogEntry
 from afterglow.service.views import finite, moment, settings_view
 
 TIMES = ("starts", "clock", "expected")

@@ -16,7 +16,7 @@ from afterglow.estimation.verdict import Verdict, Versus
 from afterglow.live.domain.limits import LATEST
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.status import Explanation, Status
-from afterglow.live.follower import Step
+from afterglow.live.past_steps import Step
 
 
 def moment(seconds: float) -> str:

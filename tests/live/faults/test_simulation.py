@@ -11,7 +11,8 @@ from afterglow.estimation.guards import Excess, GuardCase
 from afterglow.live import follower, reward_keys
 from afterglow.live.domain.log import Record
 from afterglow.live.domain.spec import Spec
-from afterglow.live.follower import Follower, LogEntry
+from afterglow.live.follower import Follower
+from afterglow.live.log_entries import LogEntry
 from afterglow.live.reward_keys import NEVER_SENT, Batch, Named
 from afterglow.live.store.access import HookRow
 from afterglow.live.store.contract import KeptReward, Reading, Span, Writing

@@ -14,7 +14,7 @@ from afterglow import live
 from afterglow.errors import Unavailable
 from afterglow.live.domain.log import Place
 from afterglow.live.experiments import Located
-from afterglow.live.follower import LogEntry
+from afterglow.live.log_entries import LogEntry
 from afterglow.live.store.access import Access, HookRow
 from afterglow.service.background import webhook_delivery as module
 from afterglow.service.background.webhook_delivery import Deliveries

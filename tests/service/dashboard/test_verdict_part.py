@@ -11,7 +11,7 @@ from afterglow.live import Experiment
 from afterglow.live.domain.guards.stops import GuardStatus
 from afterglow.live.domain.spec import specify
 from afterglow.live.domain.state import Phase
-from afterglow.live.follower import Step
+from afterglow.live.past_steps import Step
 from afterglow.live.summary import Reached, money
 from afterglow.live.verdict_history import history
 from afterglow.service.dashboard.charts.dates import DAY, HOUR, date_ticks

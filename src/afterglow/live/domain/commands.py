@@ -15,7 +15,7 @@ from afterglow.live.domain.expected import phase_at, told
 from afterglow.live.domain.guards.metric_totals import metric_totals
 from afterglow.live.domain.spec import Spec, policy_of
 from afterglow.live.domain.state import WAITING, AnyState, ExperimentState, Phase, Role
-from afterglow.live.domain.transitions import safe
+from afterglow.live.domain.step_transitions import safe
 
 
 class Event(NamedTuple):

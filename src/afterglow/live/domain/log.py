@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple
 
+Body = Mapping[str, Any]  # of a record, as it is read
 NOTHING = bytes(32)  # the hash before the first record
 
 

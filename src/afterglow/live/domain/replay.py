@@ -26,11 +26,12 @@ from afterglow.live.domain.commands import Voided
 from afterglow.live.domain.expected import surplus
 from afterglow.live.domain.guards.metric_totals import step_totals
 from afterglow.live.domain.guards.stops import founded
-from afterglow.live.domain.log import Record, body_of, read_body
+from afterglow.live.domain.log import Body, Record, body_of, read_body
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import AWAY, Phase, Role, bounds_version, initial, stored_bounds
 from afterglow.live.domain.step_rows import StepRow
-from afterglow.live.domain.transitions import Body, apply, safe, spec_after
+from afterglow.live.domain.step_transitions import safe
+from afterglow.live.domain.transitions import apply, spec_after
 
 REVISING = ("void", "revise")  # events that void steps
 

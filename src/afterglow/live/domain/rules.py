@@ -14,11 +14,11 @@ from afterglow.live.domain.amounts import micros
 from afterglow.live.domain.commands import Closing, Context, Event, Voided
 from afterglow.live.domain.decision import Decision
 from afterglow.live.domain.guards import metric_totals, stops
-from afterglow.live.domain.log import Record
+from afterglow.live.domain.log import Body, Record
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.status import Explanation, Status
 from afterglow.live.domain.step_rows import Change, OpenRow, StepRow
-from afterglow.live.domain.transitions import Body
+from afterglow.live.domain.step_transitions import recommended
 from afterglow.live.domain.units import commands as unit_commands
 from afterglow.live.domain.units import guards as unit_guards
 from afterglow.live.domain.units import metric_totals as unit_metrics
@@ -118,7 +118,7 @@ ONE_TOTAL = Rules(
     explanation=explained,
     case_of=verdict.case_of,
     estimates=verdict.estimates,
-    recommended=transitions.recommended,
+    recommended=recommended,
     counted=stops.washed_steps,
     guard_events=stops.events_after,
     guard_follows=stops.follows,

@@ -16,7 +16,7 @@ from afterglow.live.domain.guards.stops import GuardedState
 from afterglow.live.domain.schedule_test import ScheduleCase, schedule_case
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import AnyState, ExperimentState, Phase
-from afterglow.live.domain.transitions import recommended
+from afterglow.live.domain.step_transitions import recommended
 from afterglow.policies.contrasts import Contrasts
 
 

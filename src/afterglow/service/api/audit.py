@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 from pydantic import Field
 
+from afterglow.service.api.base_models import Answered, Moment
 from afterglow.service.api.dependencies import Administers
-from afterglow.service.api.models import Answered, Moment
 from afterglow.service.api.openapi import answers
 from afterglow.service.problems import Problem
 from afterglow.service.views import moment

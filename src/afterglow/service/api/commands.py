@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends
 from afterglow.live import Experiment
 from afterglow.live.domain.command_table import COMMANDS, Command
 from afterglow.service.api import models
+from afterglow.service.api.declared_models import command_model
 from afterglow.service.api.dependencies import AuthorizedCall, needs
 from afterglow.service.api.openapi import answers
 from afterglow.service.views import status_view
@@ -40,7 +41,7 @@ def endpoint_of(command: Command) -> Any:
 
         return await call.ask(done)
 
-    model = models.command_model(command)
+    model = command_model(command)
     optional = not any(one.required for one in command.arguments)
     either, by_name = Parameter.empty if not optional else None, Parameter.KEYWORD_ONLY
     endpoint.__name__ = command.name  # as logs and metrics show it

@@ -10,6 +10,7 @@ from afterglow.service.api import models
 from afterglow.service.api.dependencies import Reads
 from afterglow.service.api.openapi import answers
 from afterglow.service.api.steps import Number
+from afterglow.service.api.verdict_models import VerdictWithSummary
 from afterglow.service.views import differences_view, estimates_view, explanation_view, verdict_view
 
 Unit = Annotated[str | None, Query(max_length=100, description="The unit, in an experiment with units.")]
@@ -30,7 +31,7 @@ async def estimates(name: str, call: Reads) -> Any:
 
 @router.get(
     "/verdict",
-    response_model=models.VerdictWithSummary,
+    response_model=VerdictWithSummary,
     summary="Which variant to keep, and how sure that is",
     responses=answers("unknown-experiment"),
 )

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from afterglow.live.domain.transitions import KINDS
-from afterglow.live.follower import REWOUND
-from afterglow.service.api.models import Answered, Moment
+from afterglow.live.log_entries import REWOUND
+from afterglow.service.api.base_models import Answered, Moment
 from afterglow.service.background.webhook_call import TEST
 
 

@@ -8,6 +8,7 @@ from afterglow import live
 from afterglow.errors import BadValue, Unavailable, argument
 from afterglow.live.shared_patience import SharedPatience
 from afterglow.service.api import models
+from afterglow.service.api.declared_models import NewExperiment
 from afterglow.service.api.dependencies import Administers, Reads
 from afterglow.service.api.openapi import answers
 from afterglow.service.auth.scopes import allow
@@ -26,7 +27,7 @@ router = APIRouter(prefix="/v1", tags=["experiments"])
     summary="Create an experiment",
     responses=answers("name-taken") | {201: {"headers": {"Location": {"schema": {"type": "string"}}}}},
 )
-async def create_experiment(asked: models.NewExperiment, call: Administers, response: Response) -> Any:
+async def create_experiment(asked: NewExperiment, call: Administers, response: Response) -> Any:
     """It starts at once, unless `start` is false. Its settings can't be changed later."""
     allow(call.token, "admin", asked.name)
     made = await call.service.ask(create, call.service, asked, call.token)
@@ -34,7 +35,7 @@ async def create_experiment(asked: models.NewExperiment, call: Administers, resp
     return made
 
 
-def create(service: Service, asked: models.NewExperiment, token: Token) -> dict[str, Any]:
+def create(service: Service, asked: NewExperiment, token: Token) -> dict[str, Any]:
     given = asked.model_dump(exclude_unset=True)  # what is left out may depend on the rest
     if asked.starts is not None:
         given["starts"] = seconds_of(asked.starts)

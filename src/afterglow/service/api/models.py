@@ -1,113 +1,13 @@
-"""Models of requests and answers. Those of commands and of new experiments are made from their declarations.
+"""Models of requests and answers; those made from declarations and those of verdicts have files of their own."""
 
-Unknown fields and other types are refused.
-"""
+from typing import Annotated, Any, Literal
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import Field
 
 from afterglow.live.domain import limits
-from afterglow.live.domain.arguments import LONGEST_NAME, LONGEST_TEXT, Argument, Kind
-from afterglow.live.domain.command_table import Command
 from afterglow.live.domain.expected import AHEAD
-from afterglow.live.domain.guards.settings import LONGEST as LONGEST_METRIC
-from afterglow.live.domain.settings_table import SETTINGS
-from afterglow.policies.registry import names, round_names
-from afterglow.service.api.examples import EXAMPLES
-
-MOST = limits.EXACT
-NAMES, WORDS = f"^[A-Za-z0-9_-]{{1,{LONGEST_NAME}}}$", r"\S"
-RULES = {NAMES: f"must be 1 to {LONGEST_NAME} letters, digits, '-' or '_'", WORDS: "must not be blank"}
-Name = Annotated[str, Field(pattern=NAMES, examples=["shipping"], description="Letters, digits, `-` and `_`.")]
-Variant = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, examples=["59"])]
-Moment = Annotated[str, Field(json_schema_extra={"format": "date-time"}, examples=["2026-11-16T01:30:00.000Z"])]
-POLICIES = tuple(sorted([*names(), *round_names()]))
-
-
-class Sent(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class Answered(BaseModel):
-    model_config = ConfigDict(json_schema_mode_override="serialization")
-
-
-MetricName = Annotated[str, Field(min_length=1, max_length=LONGEST_METRIC, examples=["complaints"])]
-Change = Annotated[float | str | None, Field(description="A change such as `+10%` or `+0.5`, or the limit itself.")]
-
-
-class GuardLimit(Sent):
-    """The limit of a secondary total: `at_most` or `at_least`, one of them."""
-
-    at_most: Change = None
-    at_least: Change = None
-    against: Annotated[
-        float | str | None,
-        Field(description="What a change is measured against: `control`, which is the default, or a number."),
-    ] = None
-    metric: Annotated[str | None, Field(description="The metric, if it isn't the guard's name; `reward` too.")] = None
-
-
-def annotation(one: Argument) -> Any:
-    """The type of a field with its limits and description."""
-    limited = Field(ge=one.least, le=one.most, gt=one.above, lt=one.below)
-    short = Field(min_length=1, max_length=int(one.most or LONGEST_TEXT), pattern=WORDS)
-    base: Any = {
-        Kind.NAME: Name,
-        Kind.VARIANTS: Annotated[
-            list[Variant],
-            Field(min_length=2, max_length=limits.VARIANTS, json_schema_extra={"uniqueItems": True}),
-        ],
-        Kind.VARIANT: Variant,
-        Kind.UNITS: Annotated[
-            list[Variant], Field(min_length=2, max_length=limits.UNITS, json_schema_extra={"uniqueItems": True})
-        ],
-        Kind.UNIT: Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)],
-        Kind.LEVELS: dict[str, float],
-        Kind.WHOLE: Annotated[int, limited],
-        Kind.NUMBER: Annotated[float, limited],
-        Kind.NUMBERS: Annotated[list[float], Field(min_length=int(one.least or 1), max_length=int(one.most or 1))],
-        Kind.FLAG: bool,
-        Kind.TEXT: Annotated[str, short],
-        Kind.TIME: Moment,
-        Kind.POLICY: Annotated[str, Field(json_schema_extra={"enum": list(POLICIES)})],
-        Kind.OPTIONS: dict[str, Any],
-        Kind.GUARDS: Annotated[dict[MetricName, GuardLimit], Field(max_length=limits.GUARDS)],
-    }[one.kind]
-    described = Field(description=one.help, examples=None if one.example is None else [one.example])
-    return Annotated[base if one.required or one.default is not None else base | None, described]
-
-
-def model_of(name: str, arguments: Iterable[Argument], text: str, example: dict[str, Any]) -> Any:
-    """A model with a field for each argument."""
-
-    class WithExample(Sent):
-        model_config = ConfigDict(json_schema_extra={"examples": [example]})
-
-    fields: dict[str, Any] = {one.name: (annotation(one), ... if one.required else one.default) for one in arguments}
-    return create_model(name, __base__=WithExample, __doc__=text, **fields)
-
-
-def command_model(command: Command) -> Any:
-    """The body of a command."""
-    unused = [Argument(name, Kind.TEXT, "Accepted and not used.", None) for name in command.ignored]
-    example = {one.name: one.example for one in command.arguments}
-    return model_of(command.name.title().replace("_", ""), [*command.arguments, *unused], command.help, example)
-
-
-if TYPE_CHECKING:
-
-    class NewExperiment(Sent):
-        name: str
-        starts: str | None
-        profile_from: str | None
-else:
-    NewExperiment = model_of(
-        "NewExperiment", SETTINGS, "An experiment to create. Without `step_seconds` the caller closes each step.",
-        EXAMPLES["NewExperiment"],
-    )  # fmt: skip
+from afterglow.service.api.base_models import MOST, Answered, MetricName, Moment, Sent
+from afterglow.service.api.verdict_models import ExactTest, Grade, UnitsTest, Verdict
 
 
 class Total(Sent):
@@ -128,7 +28,7 @@ class Total(Sent):
             description="Totals that guards watch, by name, and by unit in an experiment with units; others are the "
             "sums of their reports.",
         ),
-    ] = {}
+    ] = {}  # noqa: RUF012  pydantic copies it
 
 
 class ExpectedTotals(Sent):
@@ -159,98 +59,6 @@ class Difference(Answered):
     missing: Annotated[str | None, Field(description="Why there are no numbers.")]
 
 
-Grade = Literal["exploring", "leading", "clear", "tested", "proven", "inconclusive", "stopped"]
-
-
-class Percent(Answered):
-    """A difference with its interval, in percent of the other variant's mean."""
-
-    mean: float
-    low: float
-    high: float
-
-
-class Versus(Answered):
-    """What a step with one variant brings more than a step with another, in the unit of totals and in percent."""
-
-    variant: str
-    over: str
-    mean: Annotated[float | None, Field(description="Null if `missing` says why.")]
-    low: float | None
-    high: float | None
-    percent: Annotated[Percent | None, Field(description="Null where the other's mean is not above 0.")]
-    valid: Annotated[str, Field(description="`at any time`, or `one look at the fixed end`.")]
-    missing: Annotated[str | None, Field(description="Why there are no numbers.")]
-    more_steps: Annotated[
-        int | None, Field(description="About how many more steps would tell them apart, or give numbers.")
-    ]
-
-
-class Gained(Answered):
-    """What the variants served have brought more than the control would have in the same steps."""
-
-    mean: float | None
-    low: float | None
-    high: float | None
-
-
-class Verdict(Answered):
-    """The graded answer: which variant to keep, by how much it is better, how sure that is, and what it assumes."""
-
-    grade: Grade
-    recommended: Annotated[str | None, Field(description="The variant to keep; null while nothing is learned.")]
-    control: str
-    to_control: Annotated[Versus | None, Field(description="Null if the control is recommended.")]
-    to_runner_up: Versus | None
-    chance: Annotated[float | None, Field(description="Probability that the recommended variant is the best.")]
-    chances: Annotated[dict[str, float], Field(description="The same for every variant; empty while it is unknown.")]
-    expected_loss: Annotated[float | None, Field(description="Per step, on average, of keeping the recommended one.")]
-    gained: Gained | None
-    assumes: list[str]
-    unit: Annotated[str, Field(description="Unit of totals; empty for none.")]
-    confidence: float
-    over: bool
-    stopped: Annotated[bool, Field(description="Whether it ended before its horizon.")]
-    alarm: str | None
-    lingers: Annotated[int | None, Field(description="About how many steps noise lasts, if it does.")]
-    sentence: str
-    p: Annotated[float | None, Field(description="P-value of the exact test, if the grade is `tested`.")]
-
-
-class VerdictWithSummary(Verdict):
-    """The verdict, and a paragraph about it with numbers, units and dates."""
-
-    summary: str
-
-
-class PairTest(Answered):
-    """One variant against another, by the exact test. `low` and `high` are null if there are too few blocks."""
-
-    variant: str
-    over: str
-    difference: Annotated[float, Field(description="Per step, mean over blocks.")]
-    p: float
-    holm: Annotated[float, Field(description="The p-value corrected for all pairs.")]
-    low: Annotated[float | None, Field(description="Exact interval, if the difference is the same in every block.")]
-    high: float | None
-    t_low: Annotated[float | None, Field(description="Student's interval of the differences in blocks.")]
-    t_high: float | None
-
-
-class ExactTest(Answered):
-    """The exact test of a randomised schedule: one look, when it has ended."""
-
-    p: Annotated[float, Field(description="For `all variants are alike`.")]
-    pairs: list[PairTest]
-    means: Annotated[dict[str, float], Field(description="Per step, over the blocks that count.")]
-    blocks: Annotated[int, Field(description="Blocks that count.")]
-    left_out: Annotated[int, Field(description="Blocks that were interrupted or are not whole.")]
-    orders: Annotated[int, Field(description="Orders of the schedule that were compared.")]
-    every_order: Annotated[bool, Field(description="Whether these are all orders.")]
-    confidence: Annotated[float, Field(description="Of each interval.")]
-    void_steps: Annotated[int, Field(description="Void steps within the schedule.")]
-
-
 class UnitStatus(Answered):
     """How one unit of an experiment stands."""
 
@@ -261,17 +69,6 @@ class UnitStatus(Answered):
     pinned: str | None
     level: Annotated[float | None, Field(description="Mean total of a step: told, or from its first counted steps.")]
     silent: Annotated[int, Field(description="Steps since its last report.")]
-
-
-class UnitsTest(Answered):
-    """The exact test of "no variant changes any total", by replaying other draws; once, at the fixed end."""
-
-    p: float
-    statistic: Annotated[float, Field(description="Largest difference of two variants, in standard errors.")]
-    draws: int
-    same: Annotated[int, Field(description="Draws that dealt the same plan: with few units many.")]
-    missing: Annotated[int, Field(description="Unit-steps that were left out, in every replay alike.")]
-    outside: int
 
 
 class GuardReading(Answered):

@@ -15,8 +15,8 @@ from pydantic import Field
 from starlette.responses import Response
 
 from afterglow.live import Decision, Experiment
+from afterglow.service.api.base_models import Answered, Moment
 from afterglow.service.api.fast_routes import lower, matches
-from afterglow.service.api.models import Answered, Moment
 from afterglow.service.api.openapi import Answers, answers
 from afterglow.service.auth.scopes import allow
 from afterglow.service.auth.tokens import Token

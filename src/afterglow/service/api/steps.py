@@ -7,18 +7,19 @@ from fastapi import APIRouter, Path, Query
 from afterglow.errors import BadValue, argument
 from afterglow.live import Experiment
 from afterglow.live.experiment import Totals
-from afterglow.live.follower import Step
+from afterglow.live.past_steps import Step
 from afterglow.service.api import event_models, models
+from afterglow.service.api.base_models import MOST
 from afterglow.service.api.dependencies import Reads, Reports
 from afterglow.service.api.openapi import answers
 from afterglow.service.event_views import event_view
 from afterglow.service.views import current_view, step_view
 
 router = APIRouter(prefix="/v1/experiments/{name}", tags=["steps"])
-After = Annotated[int, Query(ge=-1, le=models.MOST, description="`next` of the page before.")]
+After = Annotated[int, Query(ge=-1, le=MOST, description="`next` of the page before.")]
 ROWS = 1000  # of an answer
 Limit = Annotated[int, Query(ge=1, le=1000)]
-Number = Annotated[int, Path(ge=0, le=models.MOST)]
+Number = Annotated[int, Path(ge=0, le=MOST)]
 
 
 @router.post(

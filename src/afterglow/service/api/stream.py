@@ -16,7 +16,7 @@ from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from afterglow.live.domain.log import BEGINNING
-from afterglow.live.follower import REWOUND, rewound
+from afterglow.live.log_entries import REWOUND, rewound
 from afterglow.service.api.dependencies import Reads
 from afterglow.service.api.openapi import answers
 from afterglow.service.auth.scopes import allow

@@ -7,8 +7,8 @@ from pydantic import Field
 from starlette.responses import Response
 
 from afterglow.live.domain.transitions import KINDS
+from afterglow.service.api.base_models import Answered, Moment, Name, Sent
 from afterglow.service.api.dependencies import Administers, AuthorizedCall
-from afterglow.service.api.models import Answered, Moment, Name, Sent
 from afterglow.service.api.openapi import answers
 from afterglow.service.background.addresses import LONGEST
 from afterglow.service.problems import Problem

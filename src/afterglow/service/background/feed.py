@@ -14,7 +14,7 @@ import msgspec
 
 from afterglow.live.domain.log import Place
 from afterglow.live.domain.spec import Spec
-from afterglow.live.follower import LogEntry
+from afterglow.live.log_entries import LogEntry
 from afterglow.service.event_views import event_view
 
 ROOM = 5000  # items kept

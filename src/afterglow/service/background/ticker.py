@@ -11,7 +11,7 @@ from time import monotonic
 from afterglow.errors import AfterglowError, Unavailable
 from afterglow.live import Experiments
 from afterglow.live.domain.log import BEGINNING
-from afterglow.live.follower import LogEntry, rewound
+from afterglow.live.log_entries import LogEntry, rewound
 from afterglow.service.auth.tokens import TokenCache
 from afterglow.service.background.event_ids import Places, cursor
 from afterglow.service.background.feed import Feed, Item, item_of

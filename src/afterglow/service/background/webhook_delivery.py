@@ -23,7 +23,7 @@ from afterglow.client.backoff import Backoff
 from afterglow.errors import AfterglowError, Unavailable
 from afterglow.live import Experiments
 from afterglow.live.domain.log import BEGINNING, Place
-from afterglow.live.follower import REWOUND, LogEntry, rewound
+from afterglow.live.log_entries import REWOUND, LogEntry, rewound
 from afterglow.live.store.access import Access, HookRow
 from afterglow.service.background.webhook_call import LIMIT, calling, post
 from afterglow.service.event_verdicts import EventVerdicts

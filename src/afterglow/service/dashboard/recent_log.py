@@ -5,7 +5,7 @@ from collections.abc import Callable
 from threading import Lock
 
 from afterglow.live import Experiment
-from afterglow.live.follower import LogEntry
+from afterglow.live.log_entries import LogEntry
 
 CACHED = 200  # records in the cache
 LOOK_BACK = 2000  # records read the first time

@@ -9,7 +9,7 @@ from afterglow.live.domain.guards.stops import GuardStatus
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.status import Explanation, Status
 from afterglow.live.domain.transitions import NOTICES
-from afterglow.live.follower import LogEntry
+from afterglow.live.log_entries import LogEntry
 from afterglow.live.summary import amounts
 from afterglow.service.dashboard.numbers import counted, duration, figure, rounded_duration
 

@@ -12,7 +12,7 @@ from afterglow.live.domain.commands import Context, Event, Reported, Voided, spa
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import Phase, Role
 from afterglow.live.domain.step_rows import StepRow
-from afterglow.live.domain.transitions import safe
+from afterglow.live.domain.step_transitions import safe
 from afterglow.live.domain.units.metric_totals import has_reports, metric_totals
 from afterglow.live.domain.units.state import Lane, UnitsState
 

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from afterglow.live.domain.commands import Voided
-from afterglow.live.domain.log import Record, body_of, read_body
+from afterglow.live.domain.log import Body, Record, body_of, read_body
 from afterglow.live.domain.replay import range_of
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import AWAY, Phase, Role
-from afterglow.live.domain.transitions import Body, safe
+from afterglow.live.domain.step_transitions import safe
 from afterglow.live.domain.units import round_plan as plans
 from afterglow.live.domain.units.guard_blocks import GuardBlocks
 from afterglow.live.domain.units.guards import founded

@@ -8,9 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from afterglow.live.domain import transitions
+from afterglow.live.domain.guards.transitions import note_stop, withdraw
+from afterglow.live.domain.log import Body
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import AWAY, WAITING, Phase, Role
-from afterglow.live.domain.transitions import Body, note_stop, safe, withdraw
+from afterglow.live.domain.step_transitions import safe
 from afterglow.live.domain.units import round_plan as plans
 from afterglow.live.domain.units.guard_blocks import NOBODY, GuardBlocks
 from afterglow.live.domain.units.round_plan import RoundPlan

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.status import Status
-from afterglow.live.follower import Step
+from afterglow.live.past_steps import Step
 from afterglow.service.dashboard.charts.axis import axis
 from afterglow.service.dashboard.charts.timeline import Bar, Run, bar, runs
 from afterglow.service.dashboard.charts.totals import known_total, polylines

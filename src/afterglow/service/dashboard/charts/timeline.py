@@ -5,7 +5,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from afterglow.live.domain.spec import Spec
-from afterglow.live.follower import Step
+from afterglow.live.past_steps import Step
 from afterglow.service.dashboard.charts.axis import axis
 from afterglow.service.dashboard.numbers import counted, figure
 from afterglow.service.dashboard.sentences import ROLES

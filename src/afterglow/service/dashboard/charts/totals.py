@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from afterglow.live.domain.amounts import units
 from afterglow.live.domain.spec import Spec
-from afterglow.live.follower import Step
+from afterglow.live.past_steps import Step
 from afterglow.service.dashboard.charts.axis import Axis, axis
 from afterglow.service.dashboard.charts.timeline import TimelineChart, role_of
 from afterglow.service.dashboard.numbers import figure

@@ -11,7 +11,8 @@ from afterglow.live import Decision, Experiment
 from afterglow.live.domain.command_table import COMMANDS
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.status import Status
-from afterglow.live.follower import LogEntry, Step
+from afterglow.live.log_entries import LogEntry
+from afterglow.live.past_steps import Step
 from afterglow.service.dashboard import sentences
 from afterglow.service.dashboard.charts.dates import date_ticks
 from afterglow.service.dashboard.charts.exact_test import exact_rows
