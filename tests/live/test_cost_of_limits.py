@@ -344,6 +344,9 @@ def test_thousands_of_experiments_cost_nothing_while_nothing_happens_and_hold_no
     experiments.tick()
     assert light.decision().step == 1
     assert len(queries) < 30
+    queries.clear()
+    assert [name for name, _ in experiments.changes({"light": 0}, 10, ["light"])] == ["light", "light"]
+    assert not [one for one in queries if "LEFT JOIN" in one]  # it looks at no other experiment
 
 
 def test_an_experiment_that_fails_is_tried_less_and_less_often(

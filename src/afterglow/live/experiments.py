@@ -29,6 +29,7 @@ from afterglow.live.verify import Verification, faults_of_all, verify
 from afterglow.release import __version__
 
 POLL = 1.0  # seconds between checks for records of other processes
+FEW = 100  # experiments that are read one by one; for more, all are looked at first
 
 
 class Located(NamedTuple):
@@ -197,12 +198,15 @@ class Experiments:
         An experiment whose records can't be read is left out: `tick` has its error.
         """
         found = list[list[tuple[str, LogEntry]]]()
-        for name, last in self._store.heads().items():
-            seen = after.get(name, -1)
-            if last.seq > seen and (only is None or name in only):
+        for name in self._changed(after) if only is None or len(only) > FEW else only:
+            if only is None or name in only:
                 with suppress(ValueError, TypeError, LookupError), self._store.reading(name) as log:
-                    found.append([(name, one) for one in log_entries(log, seen, count)])
+                    found.append([(name, one) for one in log_entries(log, after.get(name, -1), count)])
         return list(islice(merge(*found, key=lambda one: one[1].at), count))
+
+    def _changed(self, after: Mapping[str, int]) -> list[str]:
+        """Experiments with records after the given ones; one query, which takes as long as there are experiments."""
+        return [name for name, last in self._store.heads().items() if last.seq > after.get(name, -1)]
 
     def count(self, name: str, after: int, kinds: Collection[str], most: int) -> int:
         """How many records of these kinds an experiment has after record `after`, up to `most` of each."""

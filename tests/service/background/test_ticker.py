@@ -1,13 +1,15 @@
 """What operators see: metrics, logs, readiness, the document."""
 
+import asyncio
 import json
 import socket
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import AbstractContextManager, closing, suppress
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import httpx
 import jsonschema_rs
@@ -15,7 +17,10 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from afterglow import live
+from afterglow.live.store.contract import Reading
 from afterglow.service.auth.tokens import SCOPES, TokenCache
+from afterglow.service.background import ticker
+from afterglow.service.background.event_ids import Places
 from afterglow.service.background.ticker import Ticker
 from afterglow.service.metrics import Metrics
 from afterglow.service.problems import KINDS, TABLE
@@ -106,6 +111,42 @@ def test_steps_that_were_missed_while_the_service_was_away_are_counted() -> None
                 pass
             found = until(client, ("afterglow_events_total", "hourly", "missed"), ("afterglow_step", "hourly"))
     assert (found["afterglow_step", "hourly"], found["afterglow_step", "idle"]) == (5, 0)
+
+
+def test_metrics_are_written_where_no_other_call_waits(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With ten thousand experiments it takes half a second."""
+    on_loop, text = list[bool](), Metrics.text
+
+    def noted(self: Metrics, *given: Any) -> bytes:
+        on_loop.append(asyncio._get_running_loop() is not None)
+        return text(self, *given)
+
+    monkeypatch.setattr(Metrics, "text", noted)
+    assert client.get("/metrics").status_code == 200
+    assert on_loop == [False]
+
+
+def test_records_of_many_experiments_at_once_are_each_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ticker, "PAGE", 5)
+    monkeypatch.setattr(ticker, "TOGETHER", 5)
+    with quick_folder() as folder, live.open(Path(folder) / "e.db") as experiments:
+        one = ticker.Ticker(experiments, cast(TokenCache, None), Metrics())
+        got = list[str]()
+        one.loop = cast(Any, SimpleNamespace(call_soon_threadsafe=lambda add, items, places: got.extend(items)))
+        seen = Places(experiments.places())
+        for number in range(50):
+            experiments.create(f"e{number}", **{name: value for name, value in ASKED.items() if name != "name"})
+        reads, reading = list[str](), experiments._store.reading
+
+        def noted(name: str) -> AbstractContextManager[Reading]:
+            reads.append(name)
+            return reading(name)
+
+        monkeypatch.setattr(experiments._store, "reading", noted)
+        one.take_in(seen)
+        assert len(got) == 100
+        assert seen == experiments.places()
+        assert len(reads) < 8 * 50  # not 50 for each page
 
 
 def test_metrics_may_need_a_token() -> None:

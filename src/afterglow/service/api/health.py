@@ -71,7 +71,8 @@ async def read_metrics(request: Request) -> Response:
     if token is not None:
         allow(token, "read")
         knows = None if token.experiments is None else token.knows
-    return Response(service.metrics.text(knows), media_type=metrics.MEDIA_TYPE)
+    text = await asyncio.to_thread(service.metrics.text, knows)  # half a second for ten thousand experiments
+    return Response(text, media_type=metrics.MEDIA_TYPE)
 
 
 @router.get(

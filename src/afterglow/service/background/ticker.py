@@ -21,6 +21,7 @@ from afterglow.service.metrics import Metrics
 LOG = logging.getLogger("afterglow.service")
 LOOK = 1.0  # seconds between polls of schedules, tokens and new records
 PAGE = 500
+TOGETHER = 100  # experiments whose records are read together
 LEAST = 0.005
 FRESH = 0.2  # seconds for which the last records of all experiments are not read again
 SOON = 0.1  # seconds between polls while experiments are being opened
@@ -140,8 +141,17 @@ class Ticker:
                 entry = rewound(changed[name].seq, seq, mark, self.experiments.now())
                 self.loop.call_soon_threadsafe(self.feed.add, [item_of(name, None, entry)])
                 changed[name] = changed[name]._replace(seq=seq)
-        seqs = {name: place.seq for name, place in changed.items()}
-        while changed and (found := self.experiments.changes(seqs, PAGE, changed)):
+        names = list(changed)
+        for first in range(0, len(names), TOGETHER):  # a page of all would look at all of them for each page
+            seqs = {name: changed[name].seq for name in names[first : first + TOGETHER]}
+            self.take_in_of(seqs, seen)
+            for name, seq in seqs.items():
+                if seq <= heads[name].seq:  # also what can't be read
+                    seen.move(name, heads[name])
+
+    def take_in_of(self, seqs: dict[str, int], seen: Places) -> None:
+        """The same for the records of some experiments after these numbers, which are moved on."""
+        while found := self.experiments.changes(seqs, PAGE, seqs):
             made = list[Item]()
             for name, one in found:
                 seqs[name] = one.seq
@@ -150,9 +160,6 @@ class Ticker:
                     self.count(name, one)
                 made.append(self.item(name, one, seen))
             self.loop.call_soon_threadsafe(self.feed.add, made, dict(seen))
-        for name in changed:
-            if seqs[name] <= heads[name].seq:  # also what can't be read
-                seen.move(name, heads[name])
 
     def item(self, name: str, one: LogEntry, seen: Places) -> Item:
         """Everything that streams need of an event, made once for all of them."""

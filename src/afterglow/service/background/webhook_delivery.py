@@ -136,7 +136,7 @@ class Deliveries:
         hooks = {hook.id: hook for hook in await self.ask(self.access.hooks)}
         if hooks.keys() - self.behind.keys():
             self.begin(await self.ask(self.access.hook_places))
-        self.note(hooks, await self.ask(self.experiments.places) if hooks else {})
+        await self.ask(self.note, hooks, await self.ask(self.experiments.places) if hooks else {})
         await self.save()
         for gone in self.under_way.keys() - hooks.keys():
             self.under_way.pop(gone).cancel()
@@ -153,7 +153,10 @@ class Deliveries:
                 lane.place = place
 
     def note(self, hooks: dict[str, HookRow], heads: dict[str, Place]) -> None:
-        """Find out which experiments have records to be sent; all are compared for a new webhook only."""
+        """Find out which experiments have records to be sent; all are compared for a new webhook only.
+
+        In a thread: there may be thousands, for each of fifty webhooks. A name too many in `behind` costs a look.
+        """
         changed = [name for name, head in heads.items() if self.heads.get(name) != head]
         self.heads = heads
         self.behind = {id_: names for id_, names in self.behind.items() if id_ in hooks}
