@@ -18,6 +18,8 @@ def read_whole(path: str | Path, field: str, most: int = LARGEST) -> bytes:
             raise unreadable(path, "it is a device or a named pipe; give a regular file, or /dev/stdin", field)
         with Path(path).open("rb") as file:
             data = file.read(most + 1)
+    except BadValue:
+        raise  # it is a ValueError too
     except OSError as problem:
         raise unreadable(path, (problem.strerror or str(problem)).lower(), field) from None
     except ValueError as problem:  # a zero byte in the path

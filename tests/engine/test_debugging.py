@@ -175,6 +175,16 @@ class Sums:
     sums: list[float]
 
 
+def test_a_list_in_place_of_another_is_refused_without_machine_code() -> None:
+    def replaces(settings: Any, state: Any, arm: int, steps: int, split: int, head: float, body: float) -> None:
+        state.sums = [head, body]
+
+    policy = Policy("own", Settings, Sums, lambda settings: Sums([0.0, 0.0]), lambda *_: (0, 5, 0), replaces)
+    with pytest.raises(BadValue, match="own can't be compiled: ") as failure:
+        simulate(policy, WORLD, 100, runs=1)
+    assert "= load" not in str(failure.value)
+
+
 def test_numbers_of_numpy_in_a_state_are_named() -> None:
     def keeps(settings: Any, state: Any, arm: int, steps: int, split: int, head: float, body: float) -> None:
         state.sums[arm] += np.float64(0.75)

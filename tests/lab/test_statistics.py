@@ -17,6 +17,7 @@ from afterglow.lab.statistics import (
     power_fit,
     probability_interval,
     quantile_interval,
+    share_interval,
     sup_t,
 )
 
@@ -194,3 +195,19 @@ def test_a_curve_that_is_no_power_law_shows_in_the_misfit() -> None:
 def test_an_exponent_needs_two_points_above_zero() -> None:
     with pytest.raises(BadValue, match="at least 2 points with a mean above 0"):
         power_fit(np.array([1.0, 2.0]), np.zeros((3, 2)))
+
+
+@pytest.mark.parametrize("probability", [0.01, 0.2, 0.6])
+def test_the_interval_of_a_mean_of_shares_covers_as_often_as_it_says(probability: float) -> None:
+    random, runs = np.random.default_rng(8), 12
+    draws = random.random((2_000, 1, runs)) < np.array([0.5, 1.0, 1.5])[:, None] * probability
+    found = [share_interval(one.mean(axis=0)) for one in draws]
+    assert np.mean([one.low <= probability <= one.high for one in found]) > 0.95
+
+
+def test_shares_that_are_all_alike_leave_the_mean_uncertain() -> None:
+    assert share_interval(np.zeros(20)).high == pytest.approx(1 - 0.025 ** (1 / 20))
+    third = share_interval(np.full(5, 1 / 3))
+    assert third.low < 0.1
+    assert third.high > 0.7
+    assert share_interval(np.ones(1)) == probability_interval(1, 1)

@@ -91,4 +91,5 @@ def gist(error: NumbaError) -> str:
     where = [line.rstrip(":") for line in lines if line.startswith("File ") and str(folder().name) not in line]
     what = [line for line in lines if not line.startswith(("Failed in", "During:", "File "))]
     said = re.sub(r"View\(.*frozen=(True|False)\)", "the settings or state", (what or lines)[0])
+    said = said.split(': %"')[0]  # what follows is machine code
     return f"{said} ({where[0]})" if where else said

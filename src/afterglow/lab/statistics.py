@@ -2,7 +2,8 @@ r"""Confidence intervals, bands and fitted exponents.
 
 - The *interval of a mean* is Student's, or, for skewed regret on logarithmic axes, that of its logarithm; that of a
   *difference* of means is Welch's, or Student's of the differences run by run where both meet the same rewards; the
-  *interval of a probability* Clopper and Pearson's, never too short; the *interval of a quantile* lies between two
+  *interval of a probability* Clopper and Pearson's, never too short; the *interval of a mean of shares* the wider of
+  Student's and that; the *interval of a quantile* lies between two
   order statistics and needs no law at all.
 - A *band of the mean* covers the expected curve: pointwise at each step by itself, or simultaneous at all steps at
   once. The simultaneous band is the sup-t band (Montiel Olea & Plagborg-Møller 2019): the critical value is a
@@ -106,7 +107,7 @@ def difference_interval(first: Numbers, second: Numbers, level: float = 0.95) ->
     return Interval(found, found - half, found + half)
 
 
-def probability_interval(hits: int, trials: int, level: float = 0.95) -> Interval:
+def probability_interval(hits: float, trials: int, level: float = 0.95) -> Interval:
     """Clopper and Pearson's interval: it covers the probability at least as often as it says.
 
     >>> probability_interval(10, 10)
@@ -116,6 +117,21 @@ def probability_interval(hits: int, trials: int, level: float = 0.95) -> Interva
     low = 0.0 if hits == 0 else float(betaincinv(hits, trials - hits + 1, tail))
     high = 1.0 if hits == trials else float(betaincinv(hits + 1, trials - hits, 1 - tail))
     return Interval(hits / trials, low, high)
+
+
+def share_interval(values: Numbers, level: float = 0.95) -> Interval:
+    """Of the mean of numbers between 0 and 1, one for each run, of which few may differ.
+
+    The wider of Student's and of Clopper and Pearson's with one trial for each run: n numbers that are all 0 are at
+    least as unlikely as n failures.
+
+    >>> share_interval(np.zeros(5))
+    Interval(value=0.0, low=0.0, high=0.521...)
+    """
+    found, hits = mean_interval(values, level), round(float(values.sum()), 9)
+    exact = probability_interval(hits, values.size, level)
+    low, high = np.fmin(found.low, exact.low), np.fmax(found.high, exact.high)
+    return Interval(found.value, max(0.0, float(low)), min(1.0, float(high)))
 
 
 def quantile_interval(values: Numbers, q: float, level: float = 0.95) -> Interval:

@@ -1,6 +1,7 @@
 """`afterglow simulate`."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +142,13 @@ def test_a_world_that_is_not_one_is_refused(
     arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert refused(["--policy", "ucb1", "--horizon", "100", *arguments], capsys) == sentence
+
+
+def test_a_long_simulation_says_how_far_it_is(capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
+    monkeypatch.setattr("afterglow.cli.progress.EVERY", 0.0)
+    assert run(["simulate", "--policy", "ucb1", *PLACE[:4], "--horizon", "1e6", "--runs", "4", "--threads", "1"]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(r"\d+% done, \d of 4 runs, playing ucb1, 1,000,000 steps", lines[-1])
 
 
 def test_a_misspelt_spread_is_guessed(capsys: pytest.CaptureFixture[str]) -> None:

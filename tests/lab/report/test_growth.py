@@ -250,3 +250,11 @@ def test_a_plot_that_can_not_be_is_refused(results: Results, given: dict[str, An
 def test_a_style_of_a_file_is_read(tmp_path: Path) -> None:
     (tmp_path / "mine.mplstyle").write_text("font.size: 7\n")
     assert style_of(tmp_path / "mine.mplstyle") == {"font.size": 7.0}
+
+
+def test_a_curve_is_drawn_if_it_is_within_a_factor_of_two_of_all_means() -> None:
+    x = np.array([1e1, 1e2, 1e3, 1e4])
+    near, far = fitted(x, np.array([10.0, 130.0, 1e3, 1e4]), False), fitted(x, np.array([10.0, 1e2, 1e5, 1e4]), False)
+    assert near is not None
+    assert far is not None
+    assert (near.fits, far.fits) == (True, False)

@@ -7,6 +7,7 @@ from typer import Option
 
 from afterglow.checks import at_most, between, number_of
 from afterglow.cli import options
+from afterglow.cli.progress import progress
 from afterglow.cli.values import assignments, count
 from afterglow.errors import BadValue
 from afterglow.policies.registry import DEFAULT
@@ -62,9 +63,12 @@ def command(
     from afterglow.engine.simulate import log_marks, simulate  # noqa: PLC0415  Numba takes a second to load
 
     marks = log_marks(steps, points) if points else ()
-    outcome = simulate(
-        chosen, field, steps, times, numbered, given, engine, workers, marks, season=cycle, explained=share
-    )
+    playing = f"{chosen.name}, {steps:,} steps"
+    with progress() as show_progress:
+        outcome = simulate(
+            chosen, field, steps, times, numbered, given, engine, workers, marks, season=cycle, explained=share,
+            progress=lambda done: show_progress(done / times, playing, f"{done:,} of {times:,} runs"),
+        )  # fmt: skip
     found = outcome.summary() | {"options": given, "rewards": [law.text for law in place.rewards]}
     if points:
         found["curve"] = curve_of(outcome)

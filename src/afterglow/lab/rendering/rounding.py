@@ -80,10 +80,13 @@ def percent_to_error(share: float, error: float) -> tuple[str, str]:
     (('0.73 %', '0.07 %'), ('7.0 %', '0.5 %'), ('35 %', '2 %'))
     >>> percent_to_error(0.85, 0.0), percent_to_error(0.5, 0.123)
     (('85 %', '0 %'), ('50 %', '12 %'))
+    >>> percent_to_error(0.00401, 0.000002)
+    ('0.401 %', '<0.001 %')
     """
     hundredths = 100 * error
     if hundredths < 1e-3:
-        return percent(share), "0 %"
+        none = error <= 1e-9 * abs(share)
+        return (percent(share), "0 %") if none else (f"{100 * share:.3f} %", "<0.001 %")
     digits = max(0, -math.floor(math.log10(float(f"{hundredths:.0e}")))) if hundredths < 2 else 0
     digits = max(digits, 1) if hundredths < 2 else digits
     return f"{100 * share:.{digits}f} %", f"{hundredths:.{digits}f} %"

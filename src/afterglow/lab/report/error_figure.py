@@ -12,7 +12,7 @@ from afterglow.lab.rendering.rounding import percent
 from afterglow.lab.rendering.style import band_line
 from afterglow.lab.report.groups import Group, Groups
 from afterglow.lab.report.lines import Lines
-from afterglow.lab.statistics import LEVEL, Interval, mean_interval, probability_interval
+from afterglow.lab.statistics import LEVEL, Interval, probability_interval, share_interval
 from afterglow.lab.study.summaries import best_arms
 
 
@@ -75,7 +75,7 @@ def error_ranking(groups: Groups) -> list[ErrorRow]:
         if len(own) == 1:
             found = probability_interval(int(wrong[0].sum()), size, LEVEL)
         else:
-            found = mean_interval(np.mean([one[:size] for one in wrong], axis=0), LEVEL)
+            found = share_interval(np.mean([one[:size] for one in wrong], axis=0), LEVEL)
         lost = [simple_regret(groups, group, standing.label) for group in own]
         rows.append(ErrorRow(standing.label, found, float(np.mean(lost)), size, standing.reference))
     return sorted(rows, key=lambda row: (row.error.value, row.simple_regret))

@@ -15,7 +15,7 @@ from afterglow.lab.report.curves import draw_curves, dullness
 from afterglow.lab.report.error_figure import draw_errors
 from afterglow.lab.report.finals import dot_legend, dots, heat
 from afterglow.lab.report.groups import Group, Groups, picked
-from afterglow.lab.report.growth import ALONG, draw_along
+from afterglow.lab.report.growth import ALONG, DRAWN_WITHIN, draw_along
 from afterglow.lab.report.lines import lines_of
 from afterglow.lab.statistics import LEVEL
 from afterglow.lab.study.results import Results
@@ -26,6 +26,7 @@ LEAST_CHECKPOINTS = 4  # of a curve over time
 LONGEST = 70  # letters of a file's name
 BAND = f"{LEVEL:.0%} band of the mean at each step by itself"
 INTERVAL = f"mean with its {LEVEL:.0%} interval"
+FITS = f"where within a factor of {DRAWN_WITHIN:g} of all means"
 ON_LOG = "by the delta method for its logarithm"
 SAID = {"log": "regret-log", "linear": "regret-linear", "share": "best-arm-share"}
 
@@ -126,7 +127,7 @@ class Gallery:
                 figure, axes = blank_figure(4.3, 3.2)
                 draw_along(axes, self.lines, members, axis, title or f"along {what.partition(',')[0]}")
                 text = f"final regret against {what}{', ' if title else ''}{title}"
-                note = f"{INTERVAL}, {ON_LOG}; dotted: the fitted curve; grey: the regret of the worst arm"
+                note = f"{INTERVAL}, {ON_LOG}; dotted: the fitted curve, {FITS}; grey: the regret of the worst arm"
                 name = self.file(f"growth along {axis}", title)
                 self.keep(f"along-{axis}-{number}", Drawn(figure, "along", title, text, "", name, note))
 

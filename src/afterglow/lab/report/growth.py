@@ -21,6 +21,7 @@ ALONG = {"horizon": "steps", "window": "window", "told": "window given, as a mul
 DASHES = (0, (5, 2, 1, 2))
 FITTED = (0, (1, 1.2))
 LEAST_POINTS = 3  # of a fitted curve
+DRAWN_WITHIN = 2.0  # the largest ratio between a mean and a fitted curve that is drawn
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,11 @@ class FittedGrowth:
     factor: float  # of the power, or at 1
     slope: float  # the exponent, or per unit of the logarithm
     misfit: float  # the largest ratio between a mean and the curve
+
+    @property
+    def fits(self) -> bool:
+        """Whether it is close enough to be drawn."""
+        return self.misfit <= DRAWN_WITHIN
 
     def value(self, x: Any) -> Any:
         return self.factor * x**self.slope if self.power else self.factor + self.slope * np.log(x)
@@ -64,7 +70,7 @@ def fitted(x: Any, means: Any, logarithmic: bool) -> FittedGrowth | None:
 
 
 def draw_along(axes: Any, lines: Lines, members: Sequence[Group], axis: str, title: str) -> None:
-    """Final regret against an axis with intervals; dotted the fitted curve, dash-dotted the bounds."""
+    """Final regret against an axis with intervals; dotted the fitted curve if it fits, dash-dotted the bounds."""
     members = sorted(members, key=lambda group: Fraction(group.place[axis]))
     zeros: list[tuple[float, str]] = []
     for label in reversed(lines.order):
@@ -97,7 +103,7 @@ def draw_points(axes: Any, lines: Lines, label: str, points: list[tuple[float, I
     high = [one.high if one.high == one.high else one.value for _, one in points]
     band_line(axes, x, y, low, high, look, lines.gid(label), lines.known(label), "o")
     curve = fitted(x, y, axis == "horizon") if lines.known(label) else None
-    if curve is not None:
+    if curve is not None and curve.fits:
         steps = np.geomspace(x.min(), x.max(), 40)
         axes.plot(steps, curve.value(steps), color=look.colour, linewidth=0.9, linestyle=FITTED, zorder=1.8)
 
