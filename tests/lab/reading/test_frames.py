@@ -23,9 +23,11 @@ COLUMNS: dict[str, list[Any]] = {"when": HOURS, "sales": TOTALS, "variant": Rand
 FRAMES: list[Callable[[dict[str, list[Any]]], Any]] = [
     pandas.DataFrame, polars.DataFrame, polars.LazyFrame, pyarrow.table, dict,
     lambda columns: pandas.DataFrame(columns).set_index("when"),
+    lambda columns: pandas.DataFrame(columns).set_index(pandas.Index(columns["when"], name="when")),
+    lambda columns: pandas.DataFrame(columns).convert_dtypes(dtype_backend="pyarrow"),
     lambda columns: [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
 ]  # fmt: skip
-NAMES = ["pandas", "polars", "lazy", "arrow", "dict", "indexed", "rows"]
+NAMES = ["pandas", "polars", "lazy", "arrow", "dict", "indexed", "indexed twice", "nullable", "rows"]
 EVERY = pytest.mark.parametrize("frame", FRAMES, ids=NAMES)
 
 
@@ -70,9 +72,34 @@ def test_a_key_that_a_row_lacks_is_unknown() -> None:
     assert [place for place, value in enumerate(read_totals(rows).values) if value != value] == [3]
 
 
+@pytest.mark.parametrize("made", [pandas.Series, polars.Series])
+def test_a_series_is_a_column_of_totals(made: Callable[[list[float | None]], Any]) -> None:
+    assert read_totals(made([1.5, 2.5, 4.0])).values == [1.5, 2.5, 4.0]
+
+
+def test_the_times_of_a_series_are_used_by_a_plan() -> None:
+    past = summarised_history(pandas.Series(TOTALS, index=HOURS, name="sales"), None, 2, {})
+    assert past.read == "60 totals of an hour from column 'sales', 2 Mar 2026 to 4 Mar 2026 11:00"
+
+
+@pytest.mark.parametrize("frame", FRAMES[:5], ids=NAMES[:5])
+def test_a_row_without_any_value_is_a_step_without_a_total(frame: Callable[[dict[str, list[Any]]], Any]) -> None:
+    totals = read_totals(frame({"sales": [1.5, None, 4.0]}))
+    assert (totals.values[0], totals.values[2], len(totals.values)) == (1.5, 4.0, 3)
+
+
+def test_separators_in_names_of_arms_divide_nothing() -> None:
+    rows = [(f"over {49 + 10 * (step % 2)};free;fast", total) for step, total in enumerate(TOTALS)]
+    assert read_steps(rows).arm == [arm for arm, _ in rows]
+
+
 @pytest.mark.parametrize(
     ("source", "said"),
     [
+        (pandas.DataFrame([(1, 2)], columns=["sales", "sales"]), "two columns named 'sales'; drop or rename one"),
+        (pyarrow.table([[1], [2]], names=["sales", "sales"]), "the data frame has two columns named 'sales'"),
+        (pandas.DataFrame({("a", "sales"): [1]}), "the data frame has 2 rows of column names; give each column one"),
+        (polars.DataFrame({"sales": [[1]]}), "column 'sales' of the data frame has cells of type List(Int64); leave"),
         ({"a": [1, 2], "b": [1]}, "columns must be equally long and not empty, got {'a': 2, 'b': 1}"),
         ({}, "columns must be equally long and not empty"),
         (pandas.DataFrame({"sales": []}), "the data frame has no rows"),

@@ -61,5 +61,6 @@ def name_for(file: Path) -> str:
     >>> name_for(Path('.say "hi".toml')), name_for(Path("..toml"))
     ('say "hi"', 'study')
     """
-    plain = "".join("-" if not letter.isprintable() or letter == "\\" else letter for letter in file.stem)
+    stem = file.name.rpartition(".")[0] or file.name  # that of pathlib depends on the version of Python
+    plain = "".join("-" if not letter.isprintable() or letter == "\\" else letter for letter in stem)
     return plain.lstrip(".") or "study"

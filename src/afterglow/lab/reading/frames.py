@@ -1,18 +1,19 @@
 """Data frames of pandas, Polars and Arrow, and columns or rows as lists, read like CSV files.
 
 A frame is written as CSV text, so that names of columns, times, gaps and units are recognised in the same way, whatever
-the table comes from. An index of a pandas frame that has a name or times is a column too.
+the table comes from. An index of a pandas frame that has a name or times is a column too, unless a column has its name.
+A series is a frame of one column.
 """
 
 import csv
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from io import StringIO
-from typing import Any, Protocol, TypeGuard, cast, runtime_checkable
+from typing import Any, Protocol, TypeGuard, cast
 
 from afterglow.errors import BadValue, MissingExtra
 
 
-@runtime_checkable
 class Frame(Protocol):
     """A data frame: pandas, Polars, Arrow, or anything else that narwhals reads."""
 
@@ -22,12 +23,24 @@ class Frame(Protocol):
 
 Columns = Mapping[str, Sequence[Any]]
 Rows = Sequence[Mapping[str, Any]] | Sequence[Sequence[Any]]
+NESTED = ("List", "Array", "Struct")
+TOTAL = "total"  # the column of a series without a name
 KINDS = "a path, CSV text, a data frame, a dict of columns or a list of rows"
 
 
 def is_table(source: object) -> TypeGuard["Frame | Columns | Rows"]:
     """Whether it is a frame, columns or rows, not a path, text or totals alone."""
-    return isinstance(source, Mapping | Frame) or is_rows(source)
+    return isinstance(source, Mapping) or is_frame(source) or is_rows(source) or is_series(source)
+
+
+def is_frame(source: object) -> TypeGuard[Frame]:
+    """Whether it has columns; its class is asked, because a lazy frame finds out what they are called."""
+    return hasattr(type(source), "columns")
+
+
+def is_series(source: object) -> bool:
+    """Whether it is one column of a frame, of pandas or Polars, with the index of pandas."""
+    return hasattr(source, "to_frame") and not is_frame(source)
 
 
 def is_rows(source: object) -> TypeGuard[Rows]:
@@ -48,16 +61,38 @@ def text_of(source: "Frame | Columns | Rows") -> str:
     except ImportError:
         raise MissingExtra("a data frame", "fit") from None
     try:
-        frame = narwhals.from_native(with_index(source))
+        frame = narwhals.from_native(with_index(as_frame(source)))
     except TypeError:
-        raise BadValue(
-            f"a table must be {KINDS}, got {type(source).__name__}",
-            field="source",
-        ) from None
+        raise no_table(source) from None
     eager = frame.collect() if isinstance(frame, narwhals.LazyFrame) else frame
     if not len(eager):
         raise BadValue("the data frame has no rows", field="source")
+    for name, kind in eager.schema.items():
+        if str(kind).startswith(NESTED):
+            raise BadValue(f"column {name!r} of the data frame has cells of type {kind}; leave it out", field="source")
     return eager.write_csv()
+
+
+def as_frame(source: Any) -> Any:
+    """The frame itself, with names that can tell its columns apart; a series as a frame."""
+    if is_series(source):
+        return source.to_frame(TOTAL if source.name in {None, ""} else source.name)
+    if not is_frame(source):
+        raise no_table(source)
+    if hasattr(source, "collect"):
+        return source  # the names of a lazy frame differ
+    if getattr(source.columns, "nlevels", 1) > 1:
+        few = "give each column one name, such as frame.columns = [...]"
+        raise BadValue(f"the data frame has {source.columns.nlevels} rows of column names; {few}", field="source")
+    counts = Counter(getattr(source, "column_names", source.columns))
+    twice = next((name for name, count in counts.items() if count > 1), None)
+    if twice is not None:
+        raise BadValue(f"the data frame has two columns named {twice!r}; drop or rename one", field="source")
+    return source
+
+
+def no_table(source: object) -> BadValue:
+    return BadValue(f"a table must be {KINDS}, got {type(source).__name__}", field="source")
 
 
 def with_index(frame: Any) -> Any:
@@ -69,7 +104,8 @@ def with_index(frame: Any) -> Any:
     if plain:
         return frame
     named = frame.rename_axis(index=index.name or "time") if getattr(index, "nlevels", 1) == 1 else frame
-    return named.reset_index()
+    free = [place for place, name in enumerate(named.index.names) if name is None or name not in frame.columns]
+    return named.reset_index(level=free) if free else frame
 
 
 def text_of_columns(columns: Columns) -> str:

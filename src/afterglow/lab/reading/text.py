@@ -18,7 +18,7 @@ from pathlib import Path
 
 from afterglow.errors import BadFormat
 from afterglow.files import read_whole
-from afterglow.lab.reading.frames import Columns, Frame, Rows, text_of
+from afterglow.lab.reading.frames import Columns, Frame, Rows, is_table, text_of
 from afterglow.lab.reading.numbers import is_whole
 
 SEPARATORS = {"\t": "tab", ";": "semicolon", "|": "pipe", ",": "comma"}  # a comma is the least sure sign
@@ -46,13 +46,14 @@ class CellGrid:
 def grid(source: Source) -> CellGrid:
     """The cells of a file (a path), of a data frame, or of the text itself (a string with a line break, or bytes)."""
     name, text, notes = read(source)
+    frame = is_table(source)  # written with commas, and a row without any value is a step
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")  # old Mac line ends too
     first = text.lstrip()[:10].partition("\n")[0].strip()
     hinted = re.fullmatch(r'"?sep=(.)"?', first, re.IGNORECASE)
-    separator = hinted[1] if hinted else separator_of(text)
-    rows, numbers = cut(text, separator, name)
-    if hinted:
+    separator = "," if frame else hinted[1] if hinted else separator_of(text)
+    rows, numbers = cut(text, separator, name, blank=frame)
+    if hinted and not frame:
         rows, numbers = rows[1:], numbers[1:]
     if not rows:
         raise BadFormat(f"{name} has no rows; export it again with its totals")
@@ -107,15 +108,15 @@ def rows_of(text: str, separator: str) -> Iterator[list[str]]:
         yield from csv.reader(StringIO(text), delimiter=separator)
 
 
-def cut(text: str, separator: str, name: str) -> tuple[list[list[str]], list[int]]:
-    """Rows that are not empty, and their numbers from 1 on."""
+def cut(text: str, separator: str, name: str, *, blank: bool = False) -> tuple[list[list[str]], list[int]]:
+    """Rows that are not empty, or all with `blank`, and their numbers from 1 on."""
     rows, numbers, line = [], [], 1
     reader = csv.reader(StringIO(text, newline=""), delimiter=separator, skipinitialspace=separator != "\t")
     try:
         for row in reader:
             cells = [cell.strip().strip("\ufeff\u200e\u200f") for cell in row]
-            if any(cells):
-                rows.append(cells)
+            if blank or any(cells):
+                rows.append(cells or [""])
                 numbers.append(line)
             line = reader.line_num + 1
     except csv.Error as problem:
