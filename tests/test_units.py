@@ -143,7 +143,7 @@ def test_what_is_no_total_is_refused_and_changes_nothing(totals: Any, outside: A
         ({"units": 201}, "units must be at most 200 where units are compared, got 201"),
         ({"arms": 21}, "arms must be at most 20 where units are compared, got 21"),
         ({"levels": {"north": 1}}, "levels must have all units or be left out, south, east, west are missing"),
-        ({"levels": dict.fromkeys([*NORTH, "up"], 1)}, "no unit named 'up'"),
+        ({"levels": dict.fromkeys([*NORTH, "up"], 1)}, "no unit named 'up'; the units are north, "),
         ({"levels": dict.fromkeys(NORTH, 0)}, "levels of north must be a number above 1e-30"),
         ({"policy": "lean-ucb"}, "policy must decide for several units, lean-ucb decides for one; take panel-elim"),
         ({"policy": "panel"}, "no policy named 'panel'"),

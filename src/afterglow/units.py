@@ -233,8 +233,7 @@ class Units:
             place = None
         if place is None:
             names = [str(name) for name in self.units]
-            known = f"the units are {', '.join(names[:12])}{', …' * (len(names) > 12)}"
-            raise UnknownName("unit", str(unit), names, known, field=field)
+            raise UnknownName("unit", str(unit), names, all_names(names), field=field)
         return place
 
     def _refuse_after_horizon(self) -> None:
@@ -260,6 +259,11 @@ def unit_names(units: object) -> tuple[Name, ...]:
     return arm_names(units, "units")
 
 
+def all_names(names: Sequence[str]) -> str:
+    """The way out of an unknown name."""
+    return f"the units are {', '.join(names[:12])}{', …' * (len(names) > 12)}"
+
+
 def told_levels(units: Sequence[Name], levels: Mapping[Any, float] | None) -> dict[Name, float]:
     """The level of every unit, or none at all."""
     if levels is None:
@@ -268,7 +272,8 @@ def told_levels(units: Sequence[Name], levels: Mapping[Any, float] | None) -> di
         raise BadValue(f"{argument('levels')} must be a mapping from units to mean totals, got {levels!r}")
     for unit in levels:
         if unit not in units:
-            raise UnknownName("unit", str(unit), [str(name) for name in units], field="levels")
+            names = [str(name) for name in units]
+            raise UnknownName("unit", str(unit), names, all_names(names), field="levels")
     missing = [unit for unit in units if unit not in levels]
     if missing:
         raise BadValue(

@@ -100,6 +100,7 @@ ASK: list[tuple[str, str, str, dict[str, Any]]] = [
 def test_a_refusal_has_its_type(client: httpx.Client, kind: str, method: str, path: str, sent: dict[str, Any]) -> None:
     answer = client.request(method, path, **sent)
     assert slug(answer) == kind
+    assert not answer.json()["detail"].startswith("jSON")
     assert answer.status_code == KINDS[kind].status
     problem = answer.json()
     assert problem["title"] == KINDS[kind].title

@@ -51,6 +51,12 @@ def play(client: httpx.Client, first: int, last: int) -> None:
         assert client.post(f"{HERE}/steps/{step}", json={"totals": totals}).status_code == 200
 
 
+def current_problem(client: httpx.Client, body: dict[str, Any]) -> tuple[str, str]:
+    """Field and beginning of the sentence with which a step isn't closed."""
+    found = client.post(f"{HERE}/steps/0", json=body).json()
+    return found["field"], found["detail"].split(";")[0].split(":")[0]
+
+
 def test_a_unit_is_asked_for_its_variant(client: httpx.Client) -> None:
     served = {unit: current(client, unit) for unit in UNITS}
     assert {one["variant"] for one in served.values()} == {"A", "B"}
@@ -59,6 +65,12 @@ def test_a_unit_is_asked_for_its_variant(client: httpx.Client) -> None:
     assert [slug(one) for one in (missing, unknown)] == ["bad-value"] * 2
     assert "unit is missing: the experiment has the units north, south" in missing.json()["detail"]
     assert "no unit named 'nowhere'" in unknown.json()["detail"]
+    assert current_problem(client, {"total": 1}) == (
+        "total",
+        "total must be told by unit, experiment 'regions' has units",
+    )
+    assert current_problem(client, {"totals": {"nowhere": 1}}) == ("totals", "no unit named 'nowhere'")
+    assert current_problem(client, {"totals": {"north": 1e300}})[0] == "totals"
     tag = client.get(f"{HERE}/current?unit=north").headers["etag"]
     again = client.get(f"{HERE}/current?unit=north", headers={"If-None-Match": tag})
     assert again.status_code == 304

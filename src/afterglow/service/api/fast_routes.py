@@ -206,7 +206,7 @@ def check_reward(sent: object) -> None:
 
 
 def lower(text: str) -> str:
-    return text if text[:2].isupper() else text[:1].lower() + text[1:]  # JSON stays
+    return text if text[:2].isupper() else text[:1].lower() + text[1:]  # JSON stays JSON
 
 
 def refuse_other_methods(method: str, *allowed: str) -> None:

@@ -38,7 +38,17 @@ async def close_step(name: str, step: Number, asked: models.Total, call: Reports
 def close(experiment: Experiment, step: int, total: Totals | None, metrics: dict[str, Totals]) -> dict[str, Any]:
     if isinstance(total, dict) and not experiment.spec.units:
         raise BadValue(f"{argument('totals')} must be left out: experiment {experiment.name!r} has no units; use total")
-    experiment.close_step(total, step, metrics)
+    if total is not None and not isinstance(total, dict) and experiment.spec.units:
+        raise BadValue(
+            f"{argument('total')} must be told by unit, experiment {experiment.name!r} has units: a mapping in a "
+            "client, totals in HTTP"
+        )
+    try:
+        experiment.close_step(total, step, metrics)
+    except BadValue as error:
+        if isinstance(total, dict) and error.field == "total":
+            error.field = "totals"  # as the body has them
+        raise
     rows = experiment.steps(step, 1)
     amounts = [one.total for one in rows if one.total is not None and not (one.unit and one.void)]
     views = [current_view(experiment.name, one) for one in experiment.decisions().values()]

@@ -95,7 +95,17 @@ def read_guard(field: str, name: object, asked: object) -> Guard:
         )
     metric = known if asked.get("metric") is None else read_name(field, asked["metric"])
     value, against, factor, offset = read_limit(field, known, asked[sides[0]], asked.get("against"))
+    if factor == 0:
+        check_fixed(field, known, sides[0], offset)
     return Guard(known, metric, sides[0], value, against, factor, offset)
+
+
+def check_fixed(field: str, name: str, side: str, limit: float) -> None:
+    """Totals are never negative, so some limits stop every variant, and others none."""
+    if limit < 0:
+        raise refuse(field, f"must have limits of at least 0 for {name!r}: totals are never negative, got {limit:g}")
+    if side == "at_least" and limit == 0:
+        raise refuse(field, f"must have a limit above 0 with at_least for {name!r}: no total is below 0; raise it")
 
 
 def read_name(field: str, name: object) -> str:
@@ -132,6 +142,10 @@ def read_limit(
     if not is_number(against):
         raise refuse(field, f"must have the control or a number as against for {name!r}, got {against!r:.100}")
     base = in_range(field, name, float(against))
+    if found[3] and base == 0:
+        raise refuse(
+            field, f"must have a number above 0 as against for {name!r}: {value} of 0 is 0; give a fixed limit"
+        )
     return text, base, 0.0, base * (1 + share) + added
 
 
