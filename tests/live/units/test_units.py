@@ -109,6 +109,9 @@ def test_the_only_variant_left_is_recommended(experiments: Experiments) -> None:
     made.disable("A", "sold out")
     play(made, 2)
     assert (made.verdict().recommended, made.recommend(), made.verdict().grade) == ("B", "B", "exploring")
+    to_control = made.verdict().to_control
+    assert to_control is not None
+    assert to_control.missing == "the policy started afresh without A"
     assert made.summary().endswith(
         "B is the only variant that is enabled. Enable another variant to compare, or stop now and keep B."
     )

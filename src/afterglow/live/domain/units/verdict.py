@@ -100,8 +100,9 @@ class UnitsCase:
         names = self.spec.variants[one], self.spec.variants[other]
         if one not in self.arms or other not in self.arms or not self.known():
             missing = "not all variants have run for a full window while two units had totals"
-            if other not in self.arms or one not in self.arms:
-                missing = "the policy started afresh without one of them"
+            gone = [name for arm, name in zip((one, other), names, strict=True) if arm not in self.arms]
+            if gone:
+                missing = f"the policy started afresh without {' and '.join(gone)}"
             if self.shadow:
                 missing = "in shadow mode all units get the control"
             return Versus(*names, None, None, None, None, ONE_LOOK, missing)
