@@ -172,6 +172,8 @@ def test_it_ends_tested_and_its_export_is_read_by_fit(
     (tmp_path / "panel.csv").write_text(text, encoding="utf-8")
     assert run(["fit", str(tmp_path / "panel.csv"), "--unit", "unit", "--window", "4"]) == 0
     assert "B" in capsys.readouterr().out
+    assert run(["fit", str(tmp_path / "panel.csv"), "--window", "4"]) != 0
+    assert "name their column with --unit" in capsys.readouterr().err
 
 
 def test_clients_have_a_handle_for_each_unit(client: httpx.Client) -> None:

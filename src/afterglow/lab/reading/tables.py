@@ -163,7 +163,8 @@ def one_arm_a_step(found: Table, order: RowOrder, names: Sequence[str]) -> None:
         for row in others:
             if names[row] != names[first]:
                 other = f"row {found.grid.numbers[first]:,} has {names[first]!r}"
-                raise found.refuse(row, "arm", f"can't be: {other} for the same step, which has one arm")
+                units = f"if units play at once, name their column with {argument('unit')}"
+                raise found.refuse(row, "arm", f"can't be: {other} for the same step, which has one arm; {units}")
 
 
 def checked_decimal(decimal: str | None) -> str | None:
