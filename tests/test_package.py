@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+import tarfile
 import tomllib
 from importlib.metadata import metadata, packages_distributions, requires, version
 from pathlib import Path
@@ -183,15 +184,43 @@ def test_every_extra_is_there(extra: str) -> None:
     assert extra in (metadata("afterglow-bandits").get_all("Provides-Extra") or [])
 
 
-def test_the_wheel_holds_the_whole_package_its_types_and_its_licence(tmp_path: Path) -> None:
-    build = "import sys; from hatchling.build import build_wheel; print(build_wheel(sys.argv[1]))"
-    done = subprocess.run(
-        [sys.executable, "-c", build, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    shipped = set(ZipFile(tmp_path / done.stdout.split()[-1]).namelist())
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheel and the source distribution."""
+    folder = tmp_path_factory.mktemp("built")
+    code = "import sys; from hatchling.build import *; build_wheel(sys.argv[1]); build_sdist(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", code, str(folder)], cwd=ROOT, capture_output=True, check=True)
+    return folder
+
+
+def test_the_wheel_holds_the_whole_package_its_types_and_its_licence(built: Path) -> None:
+    shipped = set(ZipFile(next(built.glob("*.whl"))).namelist())
     source = {path for path in (ROOT / "src").rglob("*") if path.is_file() and path.suffix != ".pyc"}
     assert {path.relative_to(ROOT / "src").as_posix() for path in source} <= shipped
     assert {"afterglow/py.typed", f"afterglow_bandits-{afterglow.__version__}.dist-info/licenses/LICENSE"} <= shipped
+
+
+def test_the_description_of_the_package_has_no_link_that_only_works_in_the_repository(built: Path) -> None:
+    name = f"afterglow_bandits-{afterglow.__version__}"
+    description = ZipFile(next(built.glob("*.whl"))).read(f"{name}.dist-info/METADATA").decode()
+    assert "Content-Type: text/markdown" in description
+    targets = re.findall(r'(?:\]\(|src="|srcset=")([^)"\s]+)', description)
+    assert len(targets) > 20
+    assert [target for target in targets if not target.startswith("https://")] == []
+    files = {target.partition(f"/v{afterglow.__version__}/")[2].partition("#")[0] for target in targets}
+    assert [file for file in files if not (ROOT / file).is_file()] == []
+
+
+def test_the_source_distribution_can_be_built_and_cited(built: Path) -> None:
+    with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
+        shipped = {member.name.partition("/")[2] for member in archive}
+    wanted = {"pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "CITATION.cff", "src/afterglow/release.py"}
+    assert wanted <= shipped
+
+
+@pytest.mark.parametrize("extra", ["tables", "gym", "dask"])
+def test_an_extra_for_the_simulator_brings_it(extra: str) -> None:
+    assert "afterglow-bandits[lab]" in PROJECT["optional-dependencies"][extra]
 
 
 def test_no_file_names_a_machine_or_a_registry() -> None:
