@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from afterglow import Agent
-from afterglow.estimation import bounds, lingering
+from afterglow.estimation import bounds, lingering, lingering_fit
 from afterglow.policies.thrift import bounds as thrift_bounds
 from afterglow.policies.trim import bounds as trim_bounds
 from afterglow.policy_runner import Hold
@@ -47,7 +47,7 @@ def compile_kernels() -> None:
         for module in (bounds, trim_bounds, thrift_bounds):
             if hasattr(module, name):
                 setattr(module, name, compiled)
-    fit = jitted(lingering.fit_all, {})
+    fit = jitted(lingering_fit.fit_all, {})
 
     def fit_all(blocks: Any, arms: Any, *rest: Any) -> list[float]:
         whole = [np.array(blocks, dtype=np.int64), np.array(arms, dtype=np.int64)]

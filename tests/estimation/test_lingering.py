@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from afterglow.estimation.lingering import fit_all, local, weigh
+from afterglow.estimation.lingering import local, weigh
+from afterglow.estimation.lingering_fit import fit_all
 
 
 def dense(

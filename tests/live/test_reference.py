@@ -21,7 +21,7 @@ NAMED = set(re.findall(r"`(\w+)", PAGE))
 
 @pytest.mark.parametrize("kind", [Experiments, Experiment])
 def test_every_method_is_in_the_reference(kind: type) -> None:
-    assert {name for name in vars(kind) if not name.startswith("_")} <= NAMED
+    assert {name for name in dir(kind) if not name.startswith("_")} <= NAMED
 
 
 def test_every_setting_of_an_experiment_is_in_the_reference() -> None:

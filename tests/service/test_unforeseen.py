@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from afterglow import live
-from afterglow.live.domain import commands
+from afterglow.live.domain import schedule_events
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.state import ExperimentState
 from afterglow.live.store.access import TokenRow
@@ -20,7 +20,7 @@ from testbed.quick_disk import quick_folder
 from testbed.service import START, in_thread, slug
 
 FLAGS = "/ofrep/v1/evaluate/flags"
-STEPS = commands.step_at
+STEPS = schedule_events.step_at
 
 
 class Odd(Exception):
@@ -46,7 +46,8 @@ def client() -> Iterator[httpx.Client]:
 def test_an_experiment_that_fails_in_any_way_is_named_once_and_the_others_go_on(
     client: httpx.Client, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commands, "step_at", fail)  # here: what is logged between fixture and test is not captured
+    # Here: what is logged between fixture and test is not captured.
+    monkeypatch.setattr(schedule_events, "step_at", fail)
     end = monotonic() + START
     while (page := client.get("/v1/experiments").json())["items"][-1]["status"]["step"] < 15:
         assert monotonic() < end  # the ticker goes on with it

@@ -10,6 +10,7 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from afterglow import rng
 from afterglow.engine.chance import refuse_chance
@@ -128,16 +129,23 @@ def named_failure(policy: Policy[Any, Any], verb: str, count: int, problem: Exce
     return BadValue(sentence, kind="failed-run", field="policy")
 
 
-def agree(policy: Policy[Any, Any], settings: Any, arms: int, window: int, horizon: int, seed: int = 1) -> int:
-    """Raise unless a run is the same plain and compiled; the number of holds compared."""
-    refuse_wrong_returns(policy, settings, arms)
+def played_compiled(
+    policy: Policy[Any, Any], settings: Any, arms: int, window: int, horizon: int, seed: int
+) -> tuple[NDArray[np.float64], Any]:
+    """A compiled run: what each hold asked for and was taught, row by row, and the final state."""
     world = World.of([round(0.2 + 0.6 * arm / max(arms - 1, 1), 6) for arm in range(arms)], window, "uniform")
     trace = np.full((horizon, 5), np.nan)
     job = Job(policy, settings, machinery(world, policy.privileged), horizon, seed, STEP).compiled()
     results = JobResults.empty(1, arms, np.zeros(0, np.int64), recommend=False)
     finals: list[Any] = []
     share_out(1, lambda begin, end, stop: finals.append(job.play(results, begin, end, stop, trace)), 1, None)
-    final = unpack(policy.State, finals[0][0])  # played in a thread, so that Ctrl-C ends a verb that never returns
+    return trace, unpack(policy.State, finals[0][0])  # played in a thread: Ctrl-C ends a verb that never returns
+
+
+def agree(policy: Policy[Any, Any], settings: Any, arms: int, window: int, horizon: int, seed: int = 1) -> int:
+    """Raise unless a run is the same plain and compiled; the number of holds compared."""
+    refuse_wrong_returns(policy, settings, arms)
+    trace, final = played_compiled(policy, settings, arms, window, horizon, seed)
     state, clock, reads = policy.start(settings), 0, policy.reads(arms)
     stream = rng.key(seed, 0, rng.POLICY)
     count = 0

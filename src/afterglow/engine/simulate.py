@@ -65,11 +65,7 @@ def simulate(
     baseline's noise that expected totals explain, or "season": that much is taken out before the policy. `keep` names
     a field of the policy's state, whose final values are then in `kept`.
     """
-    steps = whole("horizon", horizon, 1)
-    if steps > LONGEST:
-        raise BadValue(
-            f"{argument('horizon')} must be at most {LONGEST:.0e}, got {steps:.3g}; sums would lose single rewards"
-        )
+    steps = checked_horizon(horizon)
     runs, first, seed = whole("runs", runs, 1), whole("first", first, 0), any_seed(seed)
     marks = checked_marks(checkpoints, steps)
     if isinstance(world, World | UnitsWorld):
@@ -83,11 +79,7 @@ def simulate(
             for_units, world, steps, runs, seed, options, (tier, TIERS[tier]), threads, marks.tolist(), first,
             recommend, told_window, season, progress,
         )  # fmt: skip
-    base: object = named(policy) if isinstance(policy, str) else policy
-    if not isinstance(base, Policy):
-        raise BadValue(f"{argument('policy')} must be a Policy or the name of one, got {base!r}")
-    if not isinstance(world, World):
-        raise BadValue(f"{argument('world')} must be a World, got {world!r}; World.of(rewards, window) makes one")
+    base, world = for_one_total(policy, world)
     if explained is not None:
         world, base = less_expected(world, explained), adjusted_for_lab(base)
     policy = seasonal(base, season)
@@ -112,6 +104,26 @@ def simulate(
         recommended=results.recommended,
         kept=None if results.kept is None else np.array([results.kept[run] for run in range(runs)]),
     )  # fmt: skip
+
+
+def checked_horizon(horizon: object) -> int:
+    """The number of steps."""
+    steps = whole("horizon", horizon, 1)
+    if steps > LONGEST:
+        raise BadValue(
+            f"{argument('horizon')} must be at most {LONGEST:.0e}, got {steps:.3g}; sums would lose single rewards"
+        )
+    return steps
+
+
+def for_one_total(policy: object, world: object) -> tuple[Policy[Any, Any], World]:
+    """The policy and the world of experiments with one total a step."""
+    base: object = named(policy) if isinstance(policy, str) else policy
+    if not isinstance(base, Policy):
+        raise BadValue(f"{argument('policy')} must be a Policy or the name of one, got {base!r}")
+    if not isinstance(world, World):
+        raise BadValue(f"{argument('world')} must be a World, got {world!r}; World.of(rewards, window) makes one")
+    return base, world
 
 
 def refuse_many(runs: int, arms: int, marks: int) -> None:

@@ -170,15 +170,8 @@ def judge(
     table = posterior(case)
     chance = table[0].get(best) if best is not None else None
     grade = highest(case, best, chance, alarm, tested)
-    runner_up, to_control = None, None
-    if best is not None:
-        other = closest(case, best)
-        runner_up = None if other is None else case.versus(best, other, not case.fixed_end)
-        if control is not None and control != recommended:
-            to_control = case.versus(best, names.index(known[control].arm), not case.fixed_end)
-    gained = None if control is None else against_control(case, names.index(known[control].arm), not case.fixed_end)
-    if to_control is not None and says_nothing(to_control, known.reward_max):
-        gained = Gained(None, None, None)
+    base = None if control is None else names.index(known[control].arm)
+    runner_up, to_control, gained = compared(case, best, base)
     loss = None
     if best is not None and best in table[0]:
         loss = max(0.0, (table[1] - comparison.mean(best)) * known.reward_max)
@@ -191,6 +184,21 @@ def judge(
     doubt = None if best is None or grade in DECIDED else doubtful(case, best, runner_up)
     unpaid = comparison.mixture is not None and not any(one.mean for one in known.arms)
     return replace(found, sentence=sentence(found, others, doubt, known.reward_max, unpaid))
+
+
+def compared(case: Case, best: int | None, control: int | None) -> tuple[Versus | None, Versus | None, Gained | None]:
+    """The best arm beside the closest other one and beside the control; what was gained against the control."""
+    uniform = not case.fixed_end
+    runner_up, to_control = None, None
+    if best is not None:
+        other = closest(case, best)
+        runner_up = None if other is None else case.versus(best, other, uniform)
+        if control is not None and control != best:
+            to_control = case.versus(best, control, uniform)
+    gained = None if control is None else against_control(case, control, uniform)
+    if to_control is not None and says_nothing(to_control, case.known.reward_max):
+        gained = Gained(None, None, None)
+    return runner_up, to_control, gained
 
 
 def highest(case: Case, best: int | None, chance: float | None, alarm: str | None, tested: float | None) -> str:

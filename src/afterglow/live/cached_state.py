@@ -19,7 +19,7 @@ from afterglow.live.bystander import Bystander
 from afterglow.live.change_signal import ChangeSignal
 from afterglow.live.clock_watch import ClockWatch
 from afterglow.live.damaged_rows import naming_damaged_rows
-from afterglow.live.domain import clock, commands
+from afterglow.live.domain import clock, schedule_events
 from afterglow.live.domain.clock import Times
 from afterglow.live.domain.commands import Event, Reported
 from afterglow.live.domain.decision import Decision, end_of
@@ -216,7 +216,7 @@ class CachedState:
         if state.held is not None:
             return clock.right_again(state, times)
         expected = clock.contradicted(spec, state, copy.latest, times)
-        return expected is not None or commands.due(spec, state, times.now)
+        return expected is not None or schedule_events.due(spec, state, times.now)
 
     def catch_up(self, log: Writing) -> None:
         """Start a scheduled experiment, close the steps that have ended on their schedule; hold one or let it go on."""
@@ -224,7 +224,7 @@ class CachedState:
             return
         spec, state, times = self.spec, self.copy.state, self.times()
         if state.held is not None:
-            self.append(log, [commands.release(spec, state, times.clock)], times.clock)
+            self.append(log, [schedule_events.release(spec, state, times.clock)], times.clock)
             times = self.times()
         elif (expected := clock.contradicted(spec, state, self.copy.latest, times)) is not None:
             LOG.error(
@@ -232,10 +232,10 @@ class CachedState:
                 "until accept_clock",
                 self.name, (times.clock - expected) / 1000, state.step,
             )  # fmt: skip
-            self.append(log, [commands.hold(state, times.clock, expected)], expected)
-        if commands.due(spec, state, times.now):
+            self.append(log, [schedule_events.hold(state, times.clock, expected)], expected)
+        if schedule_events.due(spec, state, times.now):
             reported, close = Reported.of(log.reported(state.step)), rules_of(spec).close
-            self.append(log, commands.passed(spec, state, times.now, reported, close))
+            self.append(log, schedule_events.passed(spec, state, times.now, reported, close))
 
     def append(self, log: Writing, events: list[Event], at: int | None = None) -> None:
         """Append events, what guards make of them, and notices that follow; `at` is their time, if it is not now."""

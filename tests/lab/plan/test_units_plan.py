@@ -11,7 +11,8 @@ import pytest
 from afterglow.cli import run
 from afterglow.engine.rounds.replay import statistics_of
 from afterglow.errors import AfterglowError
-from afterglow.lab.plan.units_plan import noise_of, plan_units
+from afterglow.lab.plan.units_noise import noise_of
+from afterglow.lab.plan.units_plan import plan_units
 from afterglow.lab.plan.units_power import different_plans, other_orders, rejections, too_few_plans
 from afterglow.lab.reading.panel import Panel
 from afterglow.policies.registry import round_policy

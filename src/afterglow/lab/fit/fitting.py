@@ -143,11 +143,7 @@ def fit(
     `arm_column`, `column`, `decimal` and `zone` of `read_steps`. `expected` names a column of expected totals, one more
     regressor. With a `design`, `blocks` or `coin`, and the number of steps of its `turns`, the schedule is tested too.
     """
-    for name in reading or {}:
-        choice("reading", name, READING)
-    if expected is not None and isinstance(source, Steps):
-        raise BadValue(f"{argument('expected')} names a column of a file, got steps that are read already")
-    steps = source if isinstance(source, Steps) else read_steps(source, **(reading or {}), expected=expected)
+    steps = steps_of(source, reading or {}, expected)
     confidence = number("confidence", confidence, 0.5, 1.0)
     given = None if window is None else whole("window", window, 1, "1 = paid at once")
     recorded = Recorded.of(steps, 1 if season is None else whole("season", season, 1, "1 = none"))
@@ -156,9 +152,7 @@ def fit(
     notes = list(steps.notes)
     check = check_window(recorded, given, confidence)
     used = given or check.suggested or check.window
-    if len(recorded) < 4 * used:
-        sentence = f"a fit needs at least four windows, {4 * used:,} steps, the table has {len(recorded):,}"
-        raise BadValue(sentence, kind="too-few-steps", field="window")
+    refuse_few_steps(recorded, used)
     ceiling = most_of_a_pull(recorded, used, reward_max)
     alarm, bounds = proved(recorded, given, None if reward_max is None else ceiling, confidence, notes)
     check = check.with_alarm(alarm)
@@ -174,6 +168,21 @@ def fit(
         {name: found.kernel(arm) for arm, name in enumerate(recorded.names)}, check, verdict,
         expected_effect(recorded, found, used, notes), len(recorded), notes, recorded, test, found,
     )  # fmt: skip
+
+
+def steps_of(source: Source | Steps, reading: Mapping[str, str], expected: str | None) -> Steps:
+    """The recorded steps, read from a file if they are not read already."""
+    for name in reading:
+        choice("reading", name, READING)
+    if expected is not None and isinstance(source, Steps):
+        raise BadValue(f"{argument('expected')} names a column of a file, got steps that are read already")
+    return source if isinstance(source, Steps) else read_steps(source, **reading, expected=expected)
+
+
+def refuse_few_steps(recorded: Recorded, window: int) -> None:
+    if len(recorded) < 4 * window:
+        sentence = f"a fit needs at least four windows, {4 * window:,} steps, the table has {len(recorded):,}"
+        raise BadValue(sentence, kind="too-few-steps", field="window")
 
 
 def expected_effect(recorded: Recorded, found: Regressed, window: int, notes: list[str]) -> ExpectedEffect | None:

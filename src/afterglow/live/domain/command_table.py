@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from afterglow.errors import OutOfTurn, UnknownName
 from afterglow.live.domain import command_texts as texts
-from afterglow.live.domain import commands, limits
+from afterglow.live.domain import commands, limits, schedule_events
 from afterglow.live.domain.arguments import Argument, Kind, read_all
 from afterglow.live.domain.commands import Context, Event
 from afterglow.live.domain.rules import Effect, rules_of
@@ -219,7 +219,7 @@ COMMANDS: list[Command] = [
         "held step is void. Steps that the clock has passed are missed; if it went back, the schedule goes back with "
         "it by whole steps. A clock that is set right again needs no command.",
         arguments=(REASON,), phases=(Phase.SCHEDULED, *STARTED), events=("accept_clock",),
-        effect=lambda spec, state, context, given: commands.accept_clock(spec, state, context.clock, **given),
+        effect=lambda spec, state, context, given: schedule_events.accept_clock(spec, state, context.clock, **given),
         label="Accept the clock", title="Go on by the clock as it is now", button="Accept the clock",
         confirmation=texts.accept_clock, offered=lambda spec, status: status.held, at_once=True,
         grave=True,

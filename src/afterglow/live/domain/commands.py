@@ -3,7 +3,7 @@
 `command_table` declares the commands of operators; it checks their arguments and the phase of the experiment first.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from afterglow.checks import whole
@@ -99,15 +99,6 @@ def start(spec: Spec, state: AnyState, now: int) -> list[Event]:
     return [Event("start", {"starts": starts} | phase)]
 
 
-def due(spec: Spec, state: AnyState, now: int) -> bool:
-    """Whether a scheduled start or the end of the current step has come."""
-    if not spec.step_ms or state.phase in (Phase.DRAFT, Phase.OVER) or state.held is not None:
-        return False
-    if state.phase is Phase.SCHEDULED:
-        return now >= state.starts
-    return step_at(spec, state, now) > state.step
-
-
 def expect(spec: Spec, state: ExperimentState, first: object, values: Iterable[object]) -> Event:
     """Tell the totals that are expected of steps to come."""
     if state.phase is Phase.OVER:
@@ -150,31 +141,6 @@ def has_late_reports(spec: Spec, state: ExperimentState) -> bool:
     began, without this rule."""
     earlier = spec.computed["state"] == versions.FIRST["state"]
     return spec.heartbeat and state.told.reported and state.told.silent > 0 and not earlier
-
-
-# A function that ends the current step, like `close`
-Closing = Callable[[Spec, Any, object, Reported, Mapping[str, object] | None], Event]
-
-
-def passed(spec: Spec, state: AnyState, now: int, reported: Reported, close: Closing = close) -> list[Event]:
-    """Events of the schedule: a scheduled start; or the end of the current step, and steps missed since then."""
-    if not due(spec, state, now):
-        return []
-    if state.phase is Phase.SCHEDULED:
-        return start(spec, state, now)
-    last = step_at(spec, state, now)
-    if spec.horizon is not None:
-        last = min(last, spec.horizon)
-    events = [close(spec, state, None, reported, None)]
-    gone = last - state.step - 1
-    if gone:
-        events.append(Event("missed", {"first": state.step + 1, "count": gone}))
-    return events
-
-
-def step_at(spec: Spec, state: AnyState, now: int) -> int:
-    """The number of the step at a time of the schedule: computed, never counted."""
-    return (now - state.starts) // spec.step_ms
 
 
 def span(spec: Spec, state: AnyState, step: object, last: object) -> range:
@@ -278,30 +244,6 @@ def enable(spec: Spec, state: AnyState, variant: str, reason: str) -> list[Event
 
 def go_live(spec: Spec, state: AnyState, reason: str) -> list[Event]:
     return [Event("go_live", {"reason": reason})] if state.shadow else []
-
-
-def hold(state: AnyState, clock: int, expected: int) -> Event:
-    """Hold the current step: the clock can't be believed."""
-    return Event("clock_jump", {"step": state.step, "clock": clock, "expected": expected})
-
-
-def release(spec: Spec, state: AnyState, now: int) -> Event:
-    """The clock is right again. A step that has lasted longer than its time is void: its total is of several steps."""
-    late = state.phase is not Phase.SCHEDULED and step_at(spec, state, now) > state.step
-    return Event("clock_agrees", {"step": state.step, "void": late})
-
-
-def accept_clock(spec: Spec, state: AnyState, clock: int, reason: str) -> list[Event]:
-    """Believe the clock. If it shows an earlier step, the schedule is moved by whole steps, so that it is this one."""
-    if state.held is None:
-        return []
-    waits = state.phase is Phase.SCHEDULED
-    body = {"step": state.step, "clock": clock, "expected": state.held.expected, "void": not waits, "reason": reason}
-    back = 0 if waits else state.step - step_at(spec, state, clock)
-    if back > 0:
-        starts = state.starts - back * spec.step_ms
-        body |= {"starts": starts} | ({"phase": phase_at(spec, starts)} if spec.profile else {})
-    return [Event("accept_clock", body)]
 
 
 def extend(spec: Spec, state: AnyState, horizon: int, reason: str) -> list[Event]:

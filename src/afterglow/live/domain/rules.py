@@ -11,10 +11,11 @@ from typing import Any, Protocol
 from afterglow.estimation.verdict import Verdict, Versus
 from afterglow.live.domain import commands, decision, replay, state, status, step_rows, transitions, verdict
 from afterglow.live.domain.amounts import micros
-from afterglow.live.domain.commands import Closing, Context, Event, Voided
+from afterglow.live.domain.commands import Context, Event, Voided
 from afterglow.live.domain.decision import Decision
 from afterglow.live.domain.guards import metric_totals, stops
 from afterglow.live.domain.log import Body, Record
+from afterglow.live.domain.schedule_events import Closing
 from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.status import Explanation, Status
 from afterglow.live.domain.step_rows import Change, OpenRow, StepRow

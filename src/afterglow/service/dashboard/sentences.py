@@ -145,15 +145,9 @@ def sentence(spec: Spec, one: LogEntry) -> str:
     body = one.body
     variant = spec.variants[body["variant"]] if isinstance(body.get("variant"), int) else ""
     if one.kind == "close":
-        last = spec.horizon is not None and body["step"] + 1 == spec.horizon
-        late = f"Step {body['step']:,} is void: it may have reports of the silent steps before it."
-        said = [late] if body.get("late") else []
-        return " ".join(said + [f"All {counted(spec.horizon or 0, 'step')} are complete."] * last)
+        return closed(spec, body)
     if one.kind == "missed":
-        first, count = body["first"], body["count"]
-        were = "was" if count == 1 else "were"
-        end = f" All {spec.horizon:,} steps are complete." if first + count == spec.horizon else ""
-        return f"{step_range(first, first + count - 1)} {were} missed: no requests, no reports.{end}"
+        return missed(spec, body)
     voided = step_range(body.get("first", 0), body.get("last", 0))
     named = [spec.units[one] for one in body.get("units", ()) if isinstance(one, int)]
     where = f" in {', '.join(named)}" if named else ""
@@ -186,6 +180,22 @@ def sentence(spec: Spec, one: LogEntry) -> str:
         "unarchive": "Brought back from the archive.",
         "stop": f"Stopped in step {body.get('step', 0):,}; {spec.variants[body.get('keep', 0)]} is served permanently.",
     }.get(one.kind, one.kind)
+
+
+def closed(spec: Spec, body: Mapping[str, Any]) -> str:
+    """The end of a step; empty for a normal one."""
+    last = spec.horizon is not None and body["step"] + 1 == spec.horizon
+    late = f"Step {body['step']:,} is void: it may have reports of the silent steps before it."
+    said = [late] if body.get("late") else []
+    return " ".join(said + [f"All {counted(spec.horizon or 0, 'step')} are complete."] * last)
+
+
+def missed(spec: Spec, body: Mapping[str, Any]) -> str:
+    """Steps without requests and reports."""
+    first, count = body["first"], body["count"]
+    were = "was" if count == 1 else "were"
+    end = f" All {spec.horizon:,} steps are complete." if first + count == spec.horizon else ""
+    return f"{step_range(first, first + count - 1)} {were} missed: no requests, no reports.{end}"
 
 
 def notice(one: LogEntry, variant: str) -> str:

@@ -2,7 +2,7 @@
 
 from afterglow.live.domain.notices import SILENT
 from afterglow.live.domain.status import Status
-from afterglow.live.experiment import Listed
+from afterglow.live.experiment_results import Listed
 from afterglow.service.dashboard.charts.lanes import quiet
 
 
