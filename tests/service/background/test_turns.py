@@ -50,6 +50,7 @@ class Log(Turns):
         self.allow.set()
         self.gone = False
         self.place = -1
+        self.head = 2
 
     def hooks(self) -> list[HookRow]:
         return [] if self.gone else [HOOK]
@@ -61,13 +62,13 @@ class Log(Turns):
         self.place = places[HOOK.id, "shipping"].seq
 
     def places(self) -> dict[str, Place]:
-        return {"shipping": Place(2, 1000, b"")}
+        return {"shipping": Place(self.head, 1000, b"")}
 
     def locate(self, places: dict[str, Place]) -> dict[str, Located]:
         return {name: Located(place.seq, False) for name, place in places.items()}
 
     def changes(self, after: dict[str, int], count: int, only: list[str]) -> list[tuple[str, LogEntry]]:
-        return [("shipping", LogEntry(seq, 1.0, "pin", {}, "")) for seq in range(after["shipping"] + 1, 3)]
+        return [("shipping", LogEntry(seq, 1.0, "pin", {}, "")) for seq in range(after["shipping"] + 1, self.head + 1)]
 
 
 async def cancelled(turns: Turns, while_asked: bool) -> bool:
@@ -118,6 +119,35 @@ class Slow(Deliveries):
         await self.may.wait()
 
 
+def look(one: Slow, log: Log) -> None:
+    """Find out what is to be sent, as a round does."""
+    heads = log.places()
+    one.note(heads, one.behind_of({HOOK.id: HOOK}, heads))
+
+
+def test_a_record_that_is_found_while_a_delivery_ends_is_sent_too() -> None:
+    """Heads are compared in a thread: what it finds counts only after the delivery, which forgets what it has sent."""
+
+    async def serve() -> tuple[list[int], list[int]]:
+        one = Slow(log)
+        one.leading, one.until = True, inf
+        one.may.set()
+        look(one, log)
+        log.head = 3
+        heads = log.places()
+        found = await one.ask(one.behind_of, {HOOK.id: HOOK}, heads)
+        log.head = 2
+        await one.serve(cast(Any, None), HOOK)  # it has read before the record came
+        before, log.head = list(one.seqs), 3
+        one.note(heads, found)
+        await one.serve(cast(Any, None), HOOK)
+        await asyncio.to_thread(one.pool.shutdown)
+        return before, one.seqs
+
+    log = Log()
+    assert asyncio.run(serve()) == ([0, 1, 2], [0, 1, 2, 3])
+
+
 def test_a_turn_is_kept_until_the_delivery_that_is_under_way_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else the next one to lead would deliver the same, and both would go on."""
     monkeypatch.setattr(module, "TERM", 0.0)
@@ -126,7 +156,7 @@ def test_a_turn_is_kept_until_the_delivery_that_is_under_way_is_over(monkeypatch
     async def lead() -> tuple[bool, list[int]]:
         one = Slow(log)
         one.leading, one.until = True, inf
-        one.note({HOOK.id: HOOK}, log.places())
+        look(one, log)
         one.under_way["hook"] = asyncio.create_task(one.see_to(cast(Any, None), HOOK))
         await one.begun.wait()
         turn = asyncio.create_task(one.lead(cast(Any, None)))
@@ -147,7 +177,7 @@ def test_what_happens_after_a_webhook_is_deleted_is_not_delivered() -> None:
     async def serve() -> list[int]:
         one = Slow(log)
         one.leading, one.until = True, inf
-        one.note({HOOK.id: HOOK}, log.places())
+        look(one, log)
         one.may.set()
         await one.serve(cast(Any, None), HOOK)
         await asyncio.to_thread(one.pool.shutdown)
@@ -167,7 +197,7 @@ def test_a_process_that_was_frozen_beyond_its_term_delivers_and_stores_nothing()
         log = Log()
         before, one = log.place, Slow(log)
         one.leading, one.until = True, monotonic() + module.TERM - frozen
-        one.note({HOOK.id: HOOK}, log.places())
+        look(one, log)
         one.may.set()
         await one.serve(cast(Any, None), HOOK)
         one.unsaved = {(HOOK.id, "shipping"): Place(0, 0, b"")}

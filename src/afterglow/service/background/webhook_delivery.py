@@ -136,7 +136,8 @@ class Deliveries:
         hooks = {hook.id: hook for hook in await self.ask(self.access.hooks)}
         if hooks.keys() - self.behind.keys():
             self.begin(await self.ask(self.access.hook_places))
-        await self.ask(self.note, hooks, await self.ask(self.experiments.places) if hooks else {})
+        heads = await self.ask(self.experiments.places) if hooks else {}
+        self.note(heads, await self.ask(self.behind_of, hooks, heads))
         await self.save()
         for gone in self.under_way.keys() - hooks.keys():
             self.under_way.pop(gone).cancel()
@@ -152,25 +153,28 @@ class Deliveries:
             if key not in self.unsaved:
                 lane.place = place
 
-    def note(self, hooks: dict[str, HookRow], heads: dict[str, Place]) -> None:
-        """Find out which experiments have records to be sent; all are compared for a new webhook only.
+    def behind_of(self, hooks: dict[str, HookRow], heads: dict[str, Place]) -> dict[str, set[str]]:
+        """Which experiments have records to be sent, by webhook; all are compared for a new webhook only.
 
-        In a thread: there may be thousands, for each of fifty webhooks. A name too many in `behind` costs a look.
+        In a thread, which changes nothing: there may be thousands, for each of fifty webhooks. What is delivered
+        meanwhile is a name too many, which costs a look.
         """
         changed = [name for name, head in heads.items() if self.heads.get(name) != head]
-        self.heads = heads
-        self.behind = {id_: names for id_, names in self.behind.items() if id_ in hooks}
+        found = dict[str, set[str]]()
         for hook in hooks.values():
             names = heads.keys() if hook.id not in self.behind else changed
             only = heads.keys() if hook.experiments is None else set(hook.experiments.split())
-            behind = self.behind.setdefault(hook.id, set())
-            for name in names:
-                if name in only and not self.reached(hook, name):
-                    behind.add(name)
+            found[hook.id] = {name for name in names if name in only and not self.reached(hook, name, heads)}
+        return found
 
-    def reached(self, hook: HookRow, name: str) -> bool:
-        """Whether a webhook has all records of an experiment."""
-        lane, head = self.lanes.get((hook.id, name)), self.heads.get(name)
+    def note(self, heads: dict[str, Place], behind: dict[str, set[str]]) -> None:
+        """Take in new heads with what they add; in no thread: a delivery that ends between them would drop a name."""
+        self.heads = heads
+        self.behind = {id_: self.behind.get(id_, set()) | names for id_, names in behind.items()}
+
+    def reached(self, hook: HookRow, name: str, heads: dict[str, Place]) -> bool:
+        """Whether a webhook has all records of an experiment up to its head."""
+        lane, head = self.lanes.get((hook.id, name)), heads.get(name)
         if head is None or head.seq < 0:
             return True
         return lane is not None and lane.place.seq == head.seq and head.hash.startswith(lane.place.hash)
@@ -195,7 +199,7 @@ class Deliveries:
             lane = self.lanes.setdefault((hook.id, name), DeliveryLane(BEGINNING))
             if self.may_begin() and time.monotonic() >= lane.later:
                 await self.catch_up(http, hook, name, lane)
-                if self.reached(hook, name) and hook.id in self.behind:
+                if self.reached(hook, name, self.heads) and hook.id in self.behind:
                     self.behind[hook.id].discard(name)
 
     async def catch_up(self, http: httpx.AsyncClient, hook: HookRow, name: str, lane: DeliveryLane) -> None:
