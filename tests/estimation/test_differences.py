@@ -14,7 +14,7 @@ from afterglow.estimation.noise import noise
 from testbed.coverage import play
 from testbed.coverage_worlds import WORLDS
 
-FEW = "too few batches to estimate the noise"
+FEW = "too few steps were played to estimate the noise"
 
 
 def noisy(steps: int, run: int, window: int = 4, seed: int = 1) -> Agent:
