@@ -12,7 +12,8 @@ rows without memory. Where it is above 1, squared errors are multiplied by it.
 import math
 
 from afterglow.policies.contrasts import Contrasts
-from afterglow.policies.former._turns_state_2 import KINDS, Settings, State, columns
+from afterglow.policies.former._turns_state_2 import State
+from afterglow.policies.turns.state import KINDS, Settings, columns
 
 SINGULAR = 1e-9  # share of a column's squares below which nothing of it is left that other columns don't explain
 TINY = 1e-300

@@ -17,16 +17,8 @@ nearer, so that large effects of arms aren't taken for outliers.
 
 import math
 
-from afterglow.policies.former._turns_state_2 import (
-    KINDS,
-    MEMORY,
-    Settings,
-    State,
-    columns,
-    slot_at,
-    slot_begin,
-    slot_end,
-)
+from afterglow.policies.former._turns_state_2 import State
+from afterglow.policies.turns.state import KINDS, MEMORY, Settings, columns, slot_at, slot_begin, slot_end
 
 GAIN = 0.15  # how fast the season itself changes, from season to season
 FAR = 2.0  # deviations

@@ -1,26 +1,8 @@
-r"""What `random_turns` remembers, and the slots that it cuts a season into.
-
-A season of $P$ steps is cut into $n$ *slots* of about a sixth of a window, the same ones in every season. The rows of
-the regression are the mean totals of slots (`_turns_rows`).
-"""
+"""What version 2 of `random_turns` remembers; settings and slots are those of version 4."""
 
 from dataclasses import dataclass
 
-KINDS = 3  # of moving levels that are tried:
-MEMORY = (0.7, 0.85, 0.97)  # how much of the level is kept from slot to slot
-
-
-@dataclass(frozen=True)
-class Settings:
-    arms: int  # K
-    window: int  # d
-    horizon: int  # T, 0 if unknown
-    season: int  # P, in steps; several seasons if a slot is longer than one
-    slots: int  # n, of a season
-    turn: int  # slots of a turn
-    bins: int  # of lags; one is enough for a window of one step
-    back: int  # slots that a window reaches into, the present one included
-    reach: list[float]  # share of a bin that a slot fills, at place bin * back + slots ago
+from afterglow.policies.turns.state import KINDS, Settings, columns
 
 
 @dataclass
@@ -60,11 +42,6 @@ class State:
     total: float  # of all steps
 
 
-def columns(settings: Settings) -> int:
-    """Of a row: the level at the start, every arm but the first in every bin, the total."""
-    return 2 + settings.bins * (settings.arms - 1)
-
-
 def start(settings: Settings) -> State:
     K, n, m = settings.arms, settings.slots, columns(settings)
     level = [0.0] * KINDS * m
@@ -78,18 +55,3 @@ def start(settings: Settings) -> State:
         row_squares=[0.0] * KINDS, squares=[0.0] * KINDS * m * m, slopes=[0.0] * KINDS * m, work=[0.0] * m * m,
         effects=[0.0] * K, errors=[0.0] * K * K, freedom=0, noise=0.0, kind=0, total=0.0,
     )  # fmt: skip
-
-
-def slot_at(settings: Settings, step: int) -> int:
-    """The slot that a step belongs to."""
-    return step % settings.season * settings.slots // settings.season
-
-
-def slot_end(settings: Settings, step: int) -> int:
-    """The first step after the slot that a step belongs to."""
-    slot = slot_at(settings, step)
-    return step - step % settings.season + -(-(slot + 1) * settings.season // settings.slots)
-
-
-def slot_begin(settings: Settings, step: int) -> int:
-    return step - step % settings.season + -(-slot_at(settings, step) * settings.season // settings.slots)

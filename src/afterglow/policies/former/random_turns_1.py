@@ -42,6 +42,7 @@ from afterglow.policies.former._turns_fit_1 import FEWEST, contrasts, error, est
 from afterglow.policies.former._turns_state_1 import BACK, Settings, State, slot_end, start, take_slot
 from afterglow.policies.index import DRAWN, Index
 from afterglow.policies.policy import Policy
+from afterglow.policies.random_turns import reach
 
 MOST_SLOTS = 168  # of a season
 TURN = 1.5  # windows
@@ -72,20 +73,7 @@ def configure(arms: int, window: int, horizon: int | None = None, season: int = 
             field="horizon",
         )
     turn = max(1, math.ceil(TURN * window * slots / cycle))
-    return Settings(arms, window, steps, cycle, slots, turn, bins, reach(half, round(cycle / slots), bins))
-
-
-def reach(half: int, slot: int, bins: int) -> list[float]:
-    """How much of a bin of `half` lags the present slot and those before fill, on average over the slot's steps."""
-    shares = []
-    for side in range(bins):
-        before = 0
-        for ago in range(BACK):
-            ends = range(1 + ago * slot - side * half, 1 + (ago + 1) * slot - side * half)
-            filled = half * slot if ago == BACK - 1 else sum(min(max(end, 0), half) for end in ends)
-            shares.append((filled - before) / (half * slot))
-            before = filled
-    return shares
+    return Settings(arms, window, steps, cycle, slots, turn, bins, reach(half, round(cycle / slots), bins, BACK))
 
 
 def next_hold(settings: Settings, state: State, draws: Sequence[float]) -> tuple[int, int, int]:

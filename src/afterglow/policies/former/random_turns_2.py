@@ -34,17 +34,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from afterglow.checks import whole
-from afterglow.errors import TOO_SHORT, BadValue, argument
-from afterglow.policies.former._turns_fit_2 import FEWEST, contrasts, error, estimate
+from afterglow.policies.former._turns_fit_2 import contrasts, error, estimate
 from afterglow.policies.former._turns_rows_2 import take_slot
-from afterglow.policies.former._turns_state_2 import Settings, State, slot_end, start
+from afterglow.policies.former._turns_state_2 import State, start
 from afterglow.policies.index import DRAWN, Index
 from afterglow.policies.policy import Policy
+from afterglow.policies.random_turns import configure
+from afterglow.policies.turns.state import Settings, slot_end
 
-MOST_SLOTS = 168  # of a season
-PARTS = 6  # slots of a window
-TURN = 1.5  # windows
 LEAST = 0.1  # weight of an arm that is
 SURE = 3.5  # errors behind, or less
 LATE = 0.6  # share of the horizon from which on the best arm is preferred more
@@ -52,44 +49,6 @@ POWER = 2.0  # of weights, then
 JITTER = 0.3  # of a turn: how far chance may change the order of arms that are not equally far behind their shares
 REFIT = 64  # arms are estimated anew when a 64th more rows are there
 EVIDENCE = ("equal shares until slots can be compared", "chances to be best", "chances to be best, sharpened")
-
-
-def configure(arms: int, window: int, horizon: int | None = None, season: int = 1) -> Settings:
-    """`season` is the length of the longest cycle in steps, such as 168 for hours of a week; 1 = none."""
-    arms = whole("arms", arms, 2)
-    window = whole("window", window, 1, "1 = paid at once")
-    season = whole("season", season, 1, "1 = none")
-    steps = 0 if horizon is None else whole("horizon", horizon, 1)
-    part = max(-(-window // PARTS), -(-season // MOST_SLOTS))
-    cycle = season * -(-part // season)
-    slots = max(1, cycle // part)
-    bins = 1 if window == 1 else 2
-    slot = round(cycle / slots)
-    back = 1 + -(-(window - 1) // slot)
-    need = 2 * (slots + 1 + bins * (arms - 1) + FEWEST + back) * cycle // slots
-    if 0 < steps < need:
-        raise BadValue(
-            f"random-turns needs {need:,} steps to compare {arms:,} arms with a window of {window:,} and a season of "
-            f"{season:,}, the horizon is {steps:,}; lengthen it, take fewer arms, or set {argument('season')} to a "
-            "shorter cycle",
-            kind=TOO_SHORT,
-            field="horizon",
-        )
-    turn = max(1, math.ceil(TURN * window * slots / cycle))
-    return Settings(arms, window, steps, cycle, slots, turn, bins, back, reach(-(-window // 2), slot, bins, back))
-
-
-def reach(half: int, slot: int, bins: int, back: int) -> list[float]:
-    """How much of a bin of `half` lags the present slot and those before fill, on average over the slot's steps."""
-    shares = []
-    for side in range(bins):
-        before = 0
-        for ago in range(back):
-            ends = range(1 + ago * slot - side * half, 1 + (ago + 1) * slot - side * half)
-            filled = half * slot if ago == back - 1 else sum(min(max(end, 0), half) for end in ends)
-            shares.append((filled - before) / (half * slot))
-            before = filled
-    return shares
 
 
 def next_hold(settings: Settings, state: State, draws: Sequence[float]) -> tuple[int, int, int]:

@@ -13,7 +13,7 @@ from afterglow.live.domain.spec import Spec
 from afterglow.live.domain.status import Status
 from afterglow.live.log_entries import LogEntry
 from afterglow.live.past_steps import Step
-from afterglow.service.dashboard import sentences
+from afterglow.service.dashboard import log_sentences, sentences
 from afterglow.service.dashboard.charts.dates import date_ticks
 from afterglow.service.dashboard.charts.exact_test import exact_rows
 from afterglow.service.dashboard.charts.guards import guard_charts
@@ -102,7 +102,7 @@ def page_values(visit: Visit, experiment: Experiment, current: ExperimentView) -
         "reach": counted(visit.dashboard.max_age, "second"),
         "roles": sentences.ROLES,
         "rows": ROWS,
-        "lines": sentences.lines(spec, current.log)[:LATEST],
+        "lines": log_sentences.lines(spec, current.log)[:LATEST],
         "actions": offered(spec, status) if visit.may("operate") else [],
         "seen": current.seen,
     }
