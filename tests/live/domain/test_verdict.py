@@ -139,15 +139,17 @@ def test_advice_names_what_keeps_an_experiment_from_learning() -> None:
         assert advised in summary(spec, found, progress(spec, state, 0))
 
 
-def test_an_alarm_says_which_setting_is_wrong_in_the_unit_of_totals() -> None:
-    spec, state = made(reward_max=21.0, unit="EUR", policy="trim-ucb")
-    play(spec, state, 200)
+@pytest.mark.parametrize(("scale", "most"), [(1, "21 EUR"), (100_000, "2,100,000 EUR")])
+def test_an_alarm_says_which_setting_is_wrong_in_the_unit_of_totals(scale: int, most: str) -> None:
+    spec, state = made(reward_max=21.0 * scale, unit="EUR", policy="trim-ucb")
+    play(spec, state, 200, {variant: scale * mean for variant, mean in MEANS.items()})
     alarm = verdict(spec, state).alarm
     assert alarm is not None
     assert alarm.startswith(
-        "totals exceed what reward_max, the maximum value of one step's decision (21 EUR), allows by "
+        f"totals exceed what reward_max, the maximum value of one step's decision ({most}), allows by "
     )
     assert " EUR: it is too small; " in alarm
+    assert "e+" not in alarm
 
 
 @pytest.mark.parametrize(

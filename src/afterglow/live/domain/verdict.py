@@ -87,11 +87,11 @@ def alarm(spec: Spec, state: ExperimentState, known: Estimates) -> str | None:
     if state.capped:
         return (
             f"{state.capped:,} step{'' if state.capped == 1 else 's'} had a total above window x reward_max = "
-            f"{spec.window * spec.reward_max:,g}, counted as that: reward_max or the window is too small"
+            f"{spec.window * spec.reward_max:,.12g}, counted as that: reward_max or the window is too small"
         )
     if known.surplus > 0:
         unit = f" {spec.unit}" if spec.unit else ""
-        most, beyond = f"{spec.reward_max:,g}{unit}", f"{float(f'{known.surplus:.3g}'):,g}{unit}"
+        most, beyond = f"{spec.reward_max:,.12g}{unit}", f"{float(f'{known.surplus:.3g}'):,.12g}{unit}"
         return (
             f"totals exceed what reward_max, the maximum value of one step's decision ({most}), allows by {beyond}: it "
             "is too small; it must be the most that one step's decision can bring, over all the steps in which it does"
