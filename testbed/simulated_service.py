@@ -123,7 +123,8 @@ class SimulatedDeliveries(Deliveries):
         """One round, of which the deliveries are part, not tasks of their own."""
         if not self.behind:
             self.begin(self.access.hook_places())
-        self.note({HOOK.id: HOOK}, self.experiments.places())
+        heads = self.experiments.places()
+        self.note(heads, self.behind_of({HOOK.id: HOOK}, heads))
         finished(self.save())
         for lane in self.lanes.values():
             lane.later = 0.0

@@ -177,6 +177,19 @@ def test_a_disabled_variant_is_neither_recommended_nor_compared() -> None:
     assert found.to_runner_up is None or found.to_runner_up.other != "59"
 
 
+def test_a_model_that_started_afresh_says_so() -> None:
+    spec, state = made(policy="random-turns", season=8)
+    play(spec, state, 200)
+    assert all(row.mean is not None for row in lifts(case_of(spec, state)))
+    happen(spec, state, commands.disable(spec, state, "69", "sold out"))
+    afresh = "too little of the season has been seen since the policy started afresh"
+    assert verdict(spec, state).sentence == f"Not known yet which is best: {afresh}."
+    reasons = [row.missing for row in lifts(case_of(spec, state))]
+    assert reasons == [afresh, "the policy started afresh without 69"]
+    happen(spec, state, commands.enable(spec, state, "69", "back"))
+    assert [row.missing for row in lifts(case_of(spec, state))] == [afresh, afresh]
+
+
 def test_a_shadow_whose_control_is_disabled_recommends_another() -> None:
     spec, state = made(shadow=True)
     play(spec, state, 20)

@@ -36,6 +36,7 @@ class LiveCase:
     model: tuple[Contrasts | None, tuple[int, ...]] | None = None  # what the policy's own says, of which variants
     guarded: str = ""  # which variants guards have disabled
     shadow: bool = False  # the control is served, whatever is planned
+    afresh: bool = False  # whether the policy was started again, as by `disable` and `enable`
 
     def verdict(self) -> Verdict:
         """The verdict on it."""
@@ -134,7 +135,7 @@ def case_of(spec: Spec, state: ExperimentState) -> LiveCase:
         spec, known, state.bounds.counted().copied(), to_keep(spec, state),
         tuple(spec.variants[arm] for arm in state.disabled), alarm(spec, state, known), over,
         over and state.step != spec.horizon, schedule_case(spec, state), own_model(state),
-        guarded_words(spec, state), state.shadow and not over,
+        guarded_words(spec, state), state.shadow and not over, state.restarts > 0,
     )  # fmt: skip
 
 
@@ -148,7 +149,7 @@ def comparison_of(case: LiveCase) -> Comparison:
     """The comparison of all variants, unless there are too many."""
     if len(case.spec.variants) <= MOST:
         washed = compare(case.batches, case.spec.first_horizon)
-        return washed if case.model is None else modelled(*case.model, washed)
+        return washed if case.model is None else modelled(*case.model, washed, case.afresh)
     steps = tuple(washed.steps for washed in case.batches.arms)
     return TooMany(steps, None, tuple(-1 for _ in steps), None, case.batches.size, case.spec.window, 1.0)
 
