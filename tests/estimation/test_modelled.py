@@ -35,7 +35,7 @@ def test_one_look_is_students_t_and_any_time_is_wider() -> None:
 
 
 def test_without_an_estimate_and_for_arms_outside_the_model_there_is_no_interval() -> None:
-    assert "too little of the season" in str(modelled(None, range(3), WASHED).missing(0, 1))
+    assert "too little of the season has been seen so far" in str(modelled(None, range(3), WASHED).missing(0, 1))
     flat = Contrasts((5.0, 5.0, 5.0), (0.0,) * 9, 60, 1.0, 0.0)
     assert "not played apart" in str(modelled(flat, range(3), WASHED).missing(0, 1))
     some = modelled(Contrasts((5.0, 6.0), (0.0, 0.0, 0.0, 0.04), 60, 1.0, 0.0), (0, 2), WASHED)

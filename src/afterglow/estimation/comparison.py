@@ -70,11 +70,15 @@ class Comparison:
             return None
         return max(1, round(3 * self.mixture.lasting() * self.span))
 
+    def unplayed(self, name: object) -> Missing:
+        """Why nothing is known of an arm without steps."""
+        return Missing(f"{name} hasn't run for a full window yet", self.window)
+
     def missing(self, arm: int, other: int) -> Missing | None:
         """Why these arms can't be compared."""
         for one in (arm, other):
             if not self.steps[one]:
-                return Missing(f"arm {one} hasn't run for a full window yet", self.window)
+                return self.unplayed(f"arm {one}")
         if self.noises is None or self.mixture is None:
             return Missing("too few steps were played to estimate the noise", (ENOUGH + 1) * self.window)
         lasting = self.lingers

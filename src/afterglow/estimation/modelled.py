@@ -26,6 +26,7 @@ class Modelled(Comparison):
     lasting: int | None = None
     row: float = 1.0  # steps of one
     played: tuple[int, ...] = ()  # steps of each arm
+    afresh: bool = False  # whether the policy has started again, and knows nothing of what was before
 
     RUNNING: ClassVar[float] = 1.0  # one-look intervals of a model decide no grade unless it says so
     FINAL: ClassVar[float] = 0.0
@@ -36,10 +37,14 @@ class Modelled(Comparison):
 
     def missing(self, arm: int, other: int) -> Missing | None:
         if self.mixture is None:
-            return Missing("too little of the season has been seen so far")
+            since = "since the policy started afresh" if self.afresh else "so far"
+            return Missing(f"too little of the season has been seen {since}")
         if self.parts(self.contrast(arm, other))[0][2] <= 0.0:
             return Missing("the two were not played apart often enough")
         return None
+
+    def unplayed(self, name: object) -> Missing:
+        return Missing(f"the policy started afresh without {name}")
 
     def more_steps(self, arm: int, other: int, ratio: float) -> int | None:
         if ratio <= 1:
@@ -72,17 +77,19 @@ class ModelledToEnd(Modelled):
     FINAL: ClassVar[float] = Comparison.FINAL
 
 
-def modelled(found: Contrasts | None, arms: Sequence[int], washed: Comparison) -> Modelled:
+def modelled(found: Contrasts | None, arms: Sequence[int], washed: Comparison, afresh: bool = False) -> Modelled:
     """The comparison by a policy's model of these arms; `washed`, the ordinary one of all, says if noise lingers."""
     count = len(washed.steps)
     steps = tuple(int(arm in arms) for arm in range(count))
     places = tuple(arms.index(arm) if arm in arms else -1 for arm in range(count))
     if found is None:
-        return Modelled(steps, None, places, None, washed.span, washed.window, FEW, lasting=washed.lingers)
+        return Modelled(
+            steps, None, places, None, washed.span, washed.window, FEW, lasting=washed.lingers, afresh=afresh
+        )
     mixture = Mixture((Member(1.0, found.means, found.covariances, 0.0),), 0.0)
     played = tuple(found.played[place] if place >= 0 and found.played else 0 for place in places)
     early = max(FEW, found.rows / (EARLY * len(arms)))
     return (ModelledToEnd if found.final else Modelled)(
         steps, None, places, mixture, washed.span, washed.window, early, found.freedom, found.noise, washed.lingers,
-        found.span, played,
+        found.span, played, afresh,
     )  # fmt: skip

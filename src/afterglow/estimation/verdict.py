@@ -138,7 +138,7 @@ class Case:
         names = [estimate.arm for estimate in self.known.arms]
         for one in (arm, other):
             if not self.comparison.steps[one]:
-                return Missing(f"{names[one]} hasn't run for a full window yet", self.known.window)
+                return self.comparison.unplayed(names[one])
         return self.comparison.missing(arm, other)
 
 

@@ -139,15 +139,17 @@ def test_advice_names_what_keeps_an_experiment_from_learning() -> None:
         assert advised in summary(spec, found, progress(spec, state, 0))
 
 
-def test_an_alarm_says_which_setting_is_wrong_in_the_unit_of_totals() -> None:
-    spec, state = made(reward_max=21.0, unit="EUR", policy="trim-ucb")
-    play(spec, state, 200)
+@pytest.mark.parametrize(("scale", "most"), [(1, "21 EUR"), (100_000, "2,100,000 EUR")])
+def test_an_alarm_says_which_setting_is_wrong_in_the_unit_of_totals(scale: int, most: str) -> None:
+    spec, state = made(reward_max=21.0 * scale, unit="EUR", policy="trim-ucb")
+    play(spec, state, 200, {variant: scale * mean for variant, mean in MEANS.items()})
     alarm = verdict(spec, state).alarm
     assert alarm is not None
     assert alarm.startswith(
-        "totals exceed what reward_max, the maximum value of one step's decision (21 EUR), allows by "
+        f"totals exceed what reward_max, the maximum value of one step's decision ({most}), allows by "
     )
     assert " EUR: it is too small; " in alarm
+    assert "e+" not in alarm
 
 
 @pytest.mark.parametrize(
@@ -173,6 +175,19 @@ def test_a_disabled_variant_is_neither_recommended_nor_compared() -> None:
     assert found.recommended in ("49", "69")
     assert "59" not in found.chances
     assert found.to_runner_up is None or found.to_runner_up.other != "59"
+
+
+def test_a_model_that_started_afresh_says_so() -> None:
+    spec, state = made(policy="random-turns", season=8)
+    play(spec, state, 200)
+    assert all(row.mean is not None for row in lifts(case_of(spec, state)))
+    happen(spec, state, commands.disable(spec, state, "69", "sold out"))
+    afresh = "too little of the season has been seen since the policy started afresh"
+    assert verdict(spec, state).sentence == f"Not known yet which is best: {afresh}."
+    reasons = [row.missing for row in lifts(case_of(spec, state))]
+    assert reasons == [afresh, "the policy started afresh without 69"]
+    happen(spec, state, commands.enable(spec, state, "69", "back"))
+    assert [row.missing for row in lifts(case_of(spec, state))] == [afresh, afresh]
 
 
 def test_a_shadow_whose_control_is_disabled_recommends_another() -> None:

@@ -17,7 +17,7 @@ from afterglow.live.verdict_history import history
 from afterglow.service.dashboard.charts.dates import DAY, HOUR, date_ticks
 from afterglow.service.dashboard.charts.gained import gained_chart
 from afterglow.service.dashboard.charts.totals import taken_out
-from afterglow.service.dashboard.charts.verdict import chance_chart, lift_chart
+from afterglow.service.dashboard.charts.verdict import chance_chart, lift_chart, why_unknown
 from afterglow.service.dashboard.plan_answer import settings
 from afterglow.service.dashboard.rendering import ENVIRONMENT
 from afterglow.service.dashboard.sentences import disabled, in_short
@@ -123,6 +123,10 @@ def test_a_difference_that_is_missing_is_a_row_with_its_reason(played: Experimen
     shown = macros.lifts(lifts._replace(rows=[lifts.rows[0], unknown]), "49")
     assert '<td class="missing" colspan="4">No run of 69 has lasted a window.</td>' in shown
     assert "No difference to 49 is known yet." in macros.lifts(None, "49")
+    rows = [replace(one, mean=None, missing=f"{one.arm} hasn't run") for one in played.lifts()]
+    assert why_unknown(rows) == "59 hasn't run; 69 hasn't run"
+    assert why_unknown([*rows, replace(rows[0], missing="too few")]) == ""
+    assert "No difference to 49 is known yet: 59 hasn’t run." in macros.lifts(None, "49", "59 hasn’t run")
     assert "Not known yet" in macros.chances(None)
 
 

@@ -36,6 +36,7 @@ class LiveCase:
     model: tuple[Contrasts | None, tuple[int, ...]] | None = None  # what the policy's own says, of which variants
     guarded: str = ""  # which variants guards have disabled
     shadow: bool = False  # the control is served, whatever is planned
+    afresh: bool = False  # whether the policy was started again, as by `disable` and `enable`
 
     def verdict(self) -> Verdict:
         """The verdict on it."""
@@ -87,11 +88,11 @@ def alarm(spec: Spec, state: ExperimentState, known: Estimates) -> str | None:
     if state.capped:
         return (
             f"{state.capped:,} step{'' if state.capped == 1 else 's'} had a total above window x reward_max = "
-            f"{spec.window * spec.reward_max:,g}, counted as that: reward_max or the window is too small"
+            f"{spec.window * spec.reward_max:,.12g}, counted as that: reward_max or the window is too small"
         )
     if known.surplus > 0:
         unit = f" {spec.unit}" if spec.unit else ""
-        most, beyond = f"{spec.reward_max:,g}{unit}", f"{float(f'{known.surplus:.3g}'):,g}{unit}"
+        most, beyond = f"{spec.reward_max:,.12g}{unit}", f"{float(f'{known.surplus:.3g}'):,.12g}{unit}"
         return (
             f"totals exceed what reward_max, the maximum value of one step's decision ({most}), allows by {beyond}: it "
             "is too small; it must be the most that one step's decision can bring, over all the steps in which it does"
@@ -134,7 +135,7 @@ def case_of(spec: Spec, state: ExperimentState) -> LiveCase:
         spec, known, state.bounds.counted().copied(), to_keep(spec, state),
         tuple(spec.variants[arm] for arm in state.disabled), alarm(spec, state, known), over,
         over and state.step != spec.horizon, schedule_case(spec, state), own_model(state),
-        guarded_words(spec, state), state.shadow and not over,
+        guarded_words(spec, state), state.shadow and not over, state.restarts > 0,
     )  # fmt: skip
 
 
@@ -148,7 +149,7 @@ def comparison_of(case: LiveCase) -> Comparison:
     """The comparison of all variants, unless there are too many."""
     if len(case.spec.variants) <= MOST:
         washed = compare(case.batches, case.spec.first_horizon)
-        return washed if case.model is None else modelled(*case.model, washed)
+        return washed if case.model is None else modelled(*case.model, washed, case.afresh)
     steps = tuple(washed.steps for washed in case.batches.arms)
     return TooMany(steps, None, tuple(-1 for _ in steps), None, case.batches.size, case.spec.window, 1.0)
 

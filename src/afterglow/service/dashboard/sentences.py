@@ -117,7 +117,7 @@ def settings(spec: Spec) -> list[tuple[str, str]]:
         *(
             []
             if spec.units
-            else [("Maximum value of one step’s decision", f"{spec.reward_max:,g} {spec.unit}".strip())]
+            else [("Maximum value of one step’s decision", f"{spec.reward_max:,.12g} {spec.unit}".strip())]
         ),
         ("Season", "none" if spec.season == 1 else counted(spec.season, "step")),
         ("Expected totals", expected_totals(spec)),

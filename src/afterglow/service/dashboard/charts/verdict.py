@@ -17,6 +17,7 @@ from afterglow.service.dashboard.numbers import figure, percent, sign
 from afterglow.service.dashboard.visit import Visit
 
 HEIGHT = 1000  # of the chart of chances, in its own units
+REASONS = 2  # that are told one by one
 
 
 class LiftRow(NamedTuple):
@@ -68,6 +69,7 @@ class VerdictPart(NamedTuple):
     lifts: LiftChart | None
     chances: ChanceChart | None
     gained: GainedChart | None = None
+    unknown: str = ""  # why no difference is known
 
 
 def verdict_part(visit: Visit, experiment: Experiment, status: Status, reached: Reached) -> VerdictPart:
@@ -76,12 +78,12 @@ def verdict_part(visit: Visit, experiment: Experiment, status: Status, reached: 
     if status.phase in ("draft", "scheduled"):
         waiting = "Not started: the control is served and nothing is learned."
         return VerdictPart(found.grade, waiting, "", [], "", None, None)
-    history = past(visit, experiment)
+    history, rows = past(visit, experiment), experiment.lifts()
     facts = [one for one in (money(spec, found), gained(spec, found)) if one]
     return VerdictPart(
         found.grade, headline(found), advice(found, reached), facts, assumptions(found),
-        lift_chart(spec, experiment.lifts()), chance_chart(spec, history, reached, found),
-        gained_chart(spec, history, reached, found),
+        lift_chart(spec, rows), chance_chart(spec, history, reached, found),
+        gained_chart(spec, history, reached, found), why_unknown(rows),
     )  # fmt: skip
 
 
@@ -116,6 +118,12 @@ def lift_chart(spec: Spec, rows: Sequence[Versus]) -> LiftChart | None:
         f"{100 * spec.confidence:.4g} %",
         any(row.valid == ANY_TIME for row in rows),
     )
+
+
+def why_unknown(rows: Sequence[Versus]) -> str:
+    """Why no difference to the control is known, if that is said in a few words."""
+    reasons = list(dict.fromkeys(row.missing for row in rows if row.missing))
+    return "; ".join(reasons) if len(reasons) <= REASONS else ""
 
 
 def bounded(spec: Spec, row: Versus) -> Versus:
