@@ -3,7 +3,7 @@
 The world has a difference of 5 % against noise of 25 % a step, two arms, a window of 6 and 2,000 steps. The intervals
 are made of the same washed steps, are two-sided, and are told more than anybody knows.
 
-    python bench/power_of_few_steps.py [--runs 400] [--policies thrift-ucb lean-ucb] [--seed 0]
+    python bench/answers/power_of_few_steps.py [--runs 400] [--policies thrift-ucb lean-ucb] [--seed 0]
 """
 
 import argparse
@@ -20,7 +20,7 @@ from afterglow.errors import AfterglowWarning
 from afterglow.estimation.comparison import Comparison
 from afterglow.student_t import student_quantile
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from testbed.coverage import play
 from testbed.coverage_worlds import FIVE_PERCENT
