@@ -6,6 +6,7 @@ share. A profile is the mean of 8 simulated weeks, drawn anew for each of 10 gro
 docs/guides/expected-totals.md.
 
     python bench/answers/expected_totals.py [--runs 400] [--seed 2026] [--write]
+    python bench/answers/expected_totals.py --starts 0 48 72 [--runs 200] [--seed 5]    # lean-ucb by the first hour
 """
 
 import argparse
@@ -79,6 +80,12 @@ def weekly(policy: str, horizon: int, window: int, way: str, runs: int, seed: in
     return summed_up(found, horizon)
 
 
+def begun(start: int, runs: int, seed: int) -> str:
+    """`lean-ucb` in 1,000 steps with a window of 5 and no season, from this hour of the week on."""
+    place = world(5, [Seasonal(tuple(np.roll(week(), -start).tolist())), Noise(0.04 * LEVEL)], signed=False)
+    return summed_up([played("lean-ucb", place, 1000, runs, seed, 0, 1, False)], 1000)
+
+
 def shocked(policy: str, share: float, runs: int, seed: int) -> str:
     """Shocks that linger, of which a share is expected."""
     place = world(24, [Noise(0.08 * LEVEL * math.sqrt(1 - share), 0.9)], signed=share > 0.0)
@@ -105,7 +112,12 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=400)
     parser.add_argument("--seed", type=int, default=2026)
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--starts", type=int, nargs="+", default=[])
     asked = parser.parse_args()
+    for start in asked.starts:
+        print(f"from hour {start} of the week: {begun(start, asked.runs, asked.seed)}")
+    if asked.starts:
+        return
     made = table(asked.runs, asked.seed)
     print(made)
     if asked.write:
