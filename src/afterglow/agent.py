@@ -13,7 +13,6 @@ on the number of arms, not on the number of steps.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -26,7 +25,7 @@ from afterglow.estimation.estimates import Estimates, read
 from afterglow.estimation.modelled import modelled
 from afterglow.estimation.randomisation import Test, randomisation_test
 from afterglow.estimation.verdict import Verdict, judge
-from afterglow.expected import adjusted_policy, expected_totals, refuse_unadjustable
+from afterglow.expected import adjusted_policy, expected_totals, refuse_unadjustable, stored_expectations
 from afterglow.pictures import with_estimates
 from afterglow.policies.default import default_policy
 from afterglow.policies.policy import Policy
@@ -35,6 +34,7 @@ from afterglow.policies.season import seasonal
 from afterglow.policy_runner import Hold, PolicyRunner
 from afterglow.rng import POLICY, TEST, key
 from afterglow.stored_agent import (
+    AgentProgress,
     playable_state,
     refuse_impossible,
     refuse_odd_numbers,
@@ -53,17 +53,6 @@ class Playing(NamedTuple):
     arm: Name
     steps: int
     done: int
-
-
-@dataclass(slots=True)
-class AgentProgress:
-    """The progress of an agent, as it is stored."""
-
-    step: int
-    selected: int  # 1 between select and update
-    holds: int  # begun so far
-    current: int  # arm in play, of the bounds
-    look: int
 
 
 class Agent:
@@ -246,7 +235,7 @@ class Agent:
             "policy": {"name": name, "version": self.policy.version, "own": not is_ours(self.policy)},
             **{argument: getattr(self, argument) for argument in ARGUMENTS},
             "options": self.options,
-            **self._stored_expectations(),
+            **stored_expectations(self.expected),
             "settings": records.settings_plain(self.settings, f"settings of {name}:"),
             "state": records.plain(runner.state, f"state of {name}:"),
             "progress": records.plain(progress, "progress:"),
@@ -272,14 +261,6 @@ class Agent:
         except (AfterglowError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             raise BadFormat(f"the text doesn't make an agent: {error}; it was stored by other code") from error
         return agent
-
-    def _stored_expectations(self) -> dict[str, Any]:
-        """What is expected, as it is stored; nothing in an agent that expects nothing."""
-        known = self.expected
-        if not known.adjusts:
-            return {}
-        what = {"profile": list(known.profile)} if known.profile else {"typical": known.typical}
-        return {**what, "trust": known.trust}
 
     def _resume(self, values: Mapping[str, Any]) -> None:
         """Restore the stored state, and the settings as they were resolved then."""

@@ -78,6 +78,14 @@ def expected_totals(profile: Sequence[float] | None, typical: float | None, trus
     return Expected(tuple(float(value) for value in numbers), None, weight)
 
 
+def stored_expectations(known: Expected) -> dict[str, Any]:
+    """What is expected, as it is stored; nothing in an agent that expects nothing."""
+    if not known.adjusts:
+        return {}
+    what = {"profile": list(known.profile)} if known.profile else {"typical": known.typical}
+    return {**what, "trust": known.trust}
+
+
 def refuse_unadjustable(policy: Policy[Any, Any], expected: Expected) -> None:
     """Refuse expectations for a policy whose statements are about totals as they are."""
     if expected.adjusts and not policy.adjustable:

@@ -6,6 +6,7 @@ The check sum of a text finds accidents. Whoever changes a text on purpose can r
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
+from dataclasses import dataclass
 from typing import Any
 
 from afterglow.errors import AfterglowError, BadFormat
@@ -15,6 +16,17 @@ from afterglow.policies.registry import WHERE, version_of
 from afterglow.policy_runner import Hold, PolicyRunner
 
 MOST = 2**63 - 1  # the whole numbers that compiled policies have
+
+
+@dataclass(slots=True)
+class AgentProgress:
+    """The progress of an agent, as it is stored."""
+
+    step: int
+    selected: int  # 1 between select and update
+    holds: int  # begun so far
+    current: int  # arm in play, of the bounds
+    look: int
 
 
 def refuse_odd_numbers(value: Any, where: str) -> None:
@@ -29,7 +41,7 @@ def refuse_odd_numbers(value: Any, where: str) -> None:
         raise BadFormat(f"{where} must have numbers of at most 64 bits, got {value!r:.40}")
 
 
-def refuse_impossible(hold: Hold | None, tallies: Sequence[Tally], progress: Any, arms: int) -> None:
+def refuse_impossible(hold: Hold | None, tallies: Sequence[Tally], progress: AgentProgress, arms: int) -> None:
     """Refuse a hold, tallies or progress that contradict themselves."""
     if hold is not None and not (
         0 <= hold.arm < arms and 0 <= hold.split <= hold.steps and 0 <= hold.done < hold.steps
