@@ -243,7 +243,11 @@ def test_a_shadow_serves_the_control_and_goes_live(experiments: Experiments) -> 
     made = experiments.create("dry", **ASKED, shadow=True, control="B")
     assert {made.current(unit) for unit in UNITS} == {"B"}
     assert {made.decision(unit).planned for unit in UNITS} == {"A", "B"}
-    play(made, 8)
+    play(made, 60)
+    said = made.verdict()
+    assert (said.grade, said.chances) == ("exploring", {})
+    assert [row.missing for row in made.lifts()] == ["in shadow mode all units get the control"]
+    assert said.sentence == "Not known yet which is best: in shadow mode all units get the control."
     made.go_live("it looks right")
     play(made, 1)
     assert {made.current(unit) for unit in UNITS} == {"A", "B"}

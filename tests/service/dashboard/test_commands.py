@@ -58,7 +58,7 @@ def test_every_command_can_be_given_with_its_form(client: httpx.Client, visitor:
 def test_a_form_says_what_will_happen_and_when(client: httpx.Client, visitor: Visitor) -> None:
     create(client)
     page = visitor.read("/experiments/shipping/actions/pin")
-    assert "With step 1, at 09:00:00 UTC (in 1 h), everyone gets the variant that you choose" in page.text
+    assert "With step 1, at 09:00 UTC (in 1 h), everyone gets the variant that you choose" in page.text
     assert "nor the 2 steps after them" in page.text
     assert "everyone gets the control, 49" in visitor.read("/experiments/shipping/actions/pause").text
     act(visitor, "pin", variant="59", reason="a wrong price")

@@ -67,7 +67,7 @@ def test_alarms_come_first_and_what_is_over_last(client: httpx.Client, visitor: 
 def test_a_page_says_what_is_live_and_until_when(client: httpx.Client, visitor: Visitor, clock: Clock) -> None:
     create(client, step_seconds=HOUR)
     clock.now += 1510
-    assert "49 is live until 09:00:00 UTC, in 34 min 50 s" in visitor.read("/experiments/shipping").text
+    assert "49 is live until 09:00 UTC, in 34 min 50 s" in visitor.read("/experiments/shipping").text
     create(client, "draft", start=False, step_seconds=HOUR)
     text = visitor.read("/experiments/draft").text
     assert "49 is served until the experiment starts." in text

@@ -97,10 +97,15 @@ def remaining(seconds: float) -> str:
 
 
 def moment(seconds: float, shape: str = "both") -> Markup:
-    """A time element in UTC; JavaScript converts it to the reader's time zone."""
+    """A time element in UTC; JavaScript converts it to the reader's time zone.
+
+    >>> print(moment(1_800_000_000.0, "time").striptags(), moment(1_800_000_005.0, "time").striptags())
+    08:00 UTC 08:00:05 UTC
+    """
     when = datetime.fromtimestamp(seconds, UTC)
     day, clock = f"{when.day} {when:%b %Y}", f"{when:%H:%M:%S} UTC"
-    text = {"time": clock, "day": day}.get(shape, f"{day}, {clock}")
+    alone = f"{when:%H:%M} UTC" if seconds % 60 == 0 else clock
+    text = {"time": alone, "day": day}.get(shape, f"{day}, {clock}")
     return Markup('<time datetime="{}" data-shape="{}">{}</time>').format(
         when.isoformat(timespec="milliseconds").replace("+00:00", "Z"), shape, text
     )

@@ -29,6 +29,7 @@ function countDown() {
 function local(when, shape) {
   const clock = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" };
   const day = { day: "numeric", month: "short", year: "numeric" };
+  if (shape === "time" && when % 60000 === 0) delete clock.second;
   return when.toLocaleString("en-GB", { time: clock, day }[shape] ?? { ...day, ...clock });
 }
 
