@@ -33,7 +33,7 @@ test: $(VENV)/dev.stamp
 
 RESOLUTION ?= lowest-direct
 VERSIONS_VENV := .venv-$(RESOLUTION)
-QUICK := tests/test_agent.py tests/test_agent_json.py tests/test_records.py tests/estimation tests/worlds tests/theory \
+QUICK := tests/contracts/test_stored_formats.py tests/test_agent.py tests/test_agent_json.py tests/test_records.py tests/estimation tests/worlds tests/theory \
 	tests/cli/test_command_line.py tests/cli/commands/test_fit.py tests/cli/commands/test_bounds.py tests/lab/rendering tests/lab/reading \
 	tests/lab/study/test_results.py tests/live/domain tests/live/test_experiment.py tests/live/store/test_schema.py \
 	tests/service/api/test_calls.py tests/service/dashboard/test_pages.py tests/client/test_serving.py

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
+from afterglow.addition import added
 from afterglow.checks import between, is_number
 from afterglow.errors import BadValue, argument
 from afterglow.policies.policy import Policy
@@ -42,7 +43,7 @@ class Expected:
                     f"{argument('expected')} comes from the profile already, got {expected!r}; leave it out, or create "
                     f"the agent with {argument('typical')} in place of {argument('profile')}"
                 )
-            middle = sum(self.profile) / len(self.profile)
+            middle = added(self.profile) / len(self.profile)
             return self.trust * (self.profile[step % len(self.profile)] - middle)
         if expected is None:
             return 0.0

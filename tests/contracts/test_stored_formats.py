@@ -27,6 +27,7 @@ from afterglow.errors import BadValue
 from afterglow.lab.study.identity import identity
 from afterglow.live.store.migrations import VERSIONS
 from afterglow.policies.registry import FORMER, named
+from support.exact_sums import whole_sums
 from support.service.live_fixtures import Clock
 from support.service.stored_plays import database_play, play_on, units_play
 from support.service.stored_views import (
@@ -46,6 +47,13 @@ STORED = Path(__file__).parents[1] / "assets" / "formats-1"
 STUDIES = STORED / "studies"  # the committed ones of that release
 AGENTS = [(path.parts[-3], path.stem) for path in sorted(STORED.parent.glob("formats-*/agents/*.json"))]
 TABLES = ("cells", "runs", "curves")
+
+
+@pytest.fixture(autouse=True)
+def sums() -> Iterator[None]:
+    """What is replayed is the same in every release of Python."""
+    with whole_sums():
+        yield
 
 
 def read(name: str) -> Any:

@@ -12,6 +12,8 @@ squares give $s_i^2 = (R_i - S)/(K - 2)$, and $V/2$ each for two arms.
 import math
 from collections.abc import Sequence
 
+from afterglow.addition import added
+
 PLACES = [0.25 * step for step in range(-20, 21)]  # z
 LEAST = 0.02  # of a difference's variance, that an arm has at least
 ROOT = math.sqrt(0.5)
@@ -24,8 +26,8 @@ def deviations(variances: Sequence[Sequence[float]]) -> list[float]:
         return [0.0]
     if count == 2:
         return [math.sqrt(0.5 * variances[0][1])] * 2
-    rows = [sum(value for other, value in enumerate(row) if other != arm) for arm, row in enumerate(variances)]
-    whole = sum(rows) / (2 * (count - 1))
+    rows = [added(value for other, value in enumerate(row) if other != arm) for arm, row in enumerate(variances)]
+    whole = added(rows) / (2 * (count - 1))
     return [math.sqrt(max((row - whole) / (count - 2), LEAST * row / (count - 1))) for row in rows]
 
 
@@ -49,7 +51,7 @@ def chances(means: Sequence[float], sigmas: Sequence[float]) -> tuple[list[float
         everyone = others[0] * below[0]
         best += 0.5 * (place + place_before) * (everyone - all_before)
         before, others_before, all_before, place_before = below, others, everyone, place
-    total = sum(found)
+    total = added(found)
     return [value / total for value in found], best / all_before
 
 

@@ -24,6 +24,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from afterglow.addition import added
 from afterglow.estimation.batch_means import Batches
 from afterglow.estimation.lingering import Mixture, weigh
 from afterglow.estimation.noise import ENOUGH, NoiseVariance, noise
@@ -94,16 +95,16 @@ class Comparison:
         """Variance of a sum over arms over what it would be if slow noise were absent."""
         assert self.noises is not None
         known = self.parts(weights)
-        plain = sum(w * w * self.noises[arm].value / self.steps[arm] for arm, w in enumerate(weights) if w)
-        centre = sum(weight * mean for weight, mean, _ in known)
-        return sum(weight * (variance + (mean - centre) ** 2) for weight, mean, variance in known) / plain
+        plain = added(w * w * self.noises[arm].value / self.steps[arm] for arm, w in enumerate(weights) if w)
+        centre = added(weight * mean for weight, mean, _ in known)
+        return added(weight * (variance + (mean - centre) ** 2) for weight, mean, variance in known) / plain
 
     def variance(self, arm: int, other: int) -> float:
         """Variance of the posterior of a difference, its few degrees of freedom allowed for."""
         weights = self.contrast(arm, other)
         parts = self.parts(weights)
-        centre = sum(weight * mean for weight, mean, _ in parts)
-        return sum(
+        centre = added(weight * mean for weight, mean, _ in parts)
+        return added(
             weight * (variance * degrees / max(degrees - 2, 1) + (mean - centre) ** 2)
             for (weight, mean, variance), degrees in zip(parts, self.freedom(weights, parts), strict=True)
         )
@@ -123,8 +124,8 @@ class Comparison:
         return [
             (
                 member.weight,
-                sum(weight * member.means[place] for place, weight in inside),
-                sum(product * member.covariances[place] for place, product in products),
+                added(weight * member.means[place] for place, weight in inside),
+                added(product * member.covariances[place] for place, product in products),
             )
             for member in self.mixture.members
         ]
@@ -133,14 +134,14 @@ class Comparison:
         """The arm's mean per step."""
         weights = [0.0] * len(self.steps)
         weights[arm] = 1.0
-        return sum(weight * mean for weight, mean, _ in self.parts(weights))
+        return added(weight * mean for weight, mean, _ in self.parts(weights))
 
     def outside(self, weights: Sequence[float], share: float) -> float:
         """The probability to leave outside a time-uniform interval of level 1 - share."""
         assert self.noises is not None
         inside = [(arm, weight) for arm, weight in enumerate(weights) if weight]
         terms = [(weight * weight * self.noises[arm].value, self.steps[arm]) for arm, weight in inside]
-        steps = sum(value for value, _ in terms) / sum(value / count for value, count in terms)
+        steps = added(value for value, _ in terms) / added(value / count for value, count in terms)
         square = (1 + self.early / steps) * (2 * math.log(1 / share) + math.log1p(steps / self.early))
         return math.erfc(math.sqrt(square) * ROOT)
 
@@ -149,7 +150,7 @@ class Comparison:
         parts = self.parts(weights)
         freedom = self.freedom(weights, parts)
         outside = self.outside(weights, share) if uniform else share
-        centre = sum(weight * mean for weight, mean, _ in parts)
+        centre = added(weight * mean for weight, mean, _ in parts)
         reach = max(abs(mean - centre) for _, mean, _ in parts) + 1e3 * math.sqrt(max(v for _, _, v in parts))
         ends = []
         for sign in (-1.0, 1.0):
@@ -173,7 +174,7 @@ class Comparison:
         parts = self.parts(weights)
         if not fixed_end and self.borrows(arm, other):
             return False
-        if sum(weight * mean for weight, mean, _ in parts) <= 0:
+        if added(weight * mean for weight, mean, _ in parts) <= 0:
             return False
         below = beyond(parts, self.freedom(weights, parts), 0.0, -1.0)
         at_end = fixed_end and below < 0.5 * self.FINAL * share
@@ -201,7 +202,7 @@ class Comparison:
             for arm, weight in enumerate(weights)
             if weight
         ]
-        plain, square = sum(term for term, _ in terms), sum(term * term / degrees for term, degrees in terms)
+        plain, square = added(term for term, _ in terms), added(term * term / degrees for term, degrees in terms)
         return [max(plain, variance) ** 2 / square for _, _, variance in parts]
 
 
@@ -210,11 +211,11 @@ def evened(known: Sequence[tuple[float, int]], ratio: float) -> int:
 
     An arm of which a step has the variance v has n steps already.
     """
-    wanted = sum(value / steps for value, steps in known) / (ratio * ratio)
+    wanted = added(value / steps for value, steps in known) / (ratio * ratio)
     near, far = 0.0, NEVER * float(sum(steps for _, steps in known))
     for _ in range(HALVINGS):
         middle = 0.5 * (near + far)
-        if sum(value / (steps + middle) for value, steps in known) > wanted:
+        if added(value / (steps + middle) for value, steps in known) > wanted:
             near = middle
         else:
             far = middle

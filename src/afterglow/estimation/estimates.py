@@ -8,6 +8,7 @@ has a narrower interval, for spreads that don't change: `afterglow.estimation.di
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from afterglow.addition import added
 from afterglow.checks import Name
 from afterglow.errors import UnknownName
 from afterglow.estimation.batch_means import Batches
@@ -153,7 +154,7 @@ def read(
         mean = bounds.mean(arm) * reward_max
         share = tally.pulls / steps if steps else 0.0
         rows.append(Estimate(name, mean, low * reward_max, high * reward_max, tally.pulls, tally.runs, share))
-    seen = sum(tally.past + tally.seen for tally in bounds.tallies)
+    seen = added(tally.past + tally.seen for tally in bounds.tallies)
     most = steps + starts * bounds.late  # a start may bring earlier effects
     surplus = max(0.0, seen * (1 - ROUNDING) - most) * reward_max
     contradictory = any(row.contradiction for row in rows)

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from afterglow.addition import added
 from afterglow.estimation.batch_means import Batches
 from afterglow.estimation.comparison import INFLATED, Comparison, Missing, beyond, compare_some
 from afterglow.estimation.noise import NoiseVariance, noise
@@ -154,7 +155,7 @@ class GuardCase:
         if lasting(compared, weights) is not None:
             return False
         parts = compared.parts(weights)
-        if sum(weight * mean for weight, mean, _ in parts) <= self.limit.threshold:
+        if added(weight * mean for weight, mean, _ in parts) <= self.limit.threshold:
             return False
         outside = compared.outside(weights, self.share)
         return beyond(parts, compared.freedom(weights, parts), self.limit.threshold, -1.0) < 0.5 * outside

@@ -24,11 +24,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from afterglow.addition import added
 from afterglow.estimation.lingering_fit import fit_all
 
 FAST = ((-0.4, 8), (-0.2, 14), (0, 20), (0.3, 14), (0.7, 8), (1.5, 5), (3, 3), (6, 3), (12, 2), (24, 1.5), (48, 1.5))
 SLOW = 0.2  # prior of the slow family; that of each lambda in the other one is in proportion to the second number above
-FAST_SHARES = tuple((scale, (1 - SLOW) * part / sum(each for _, each in FAST)) for scale, part in FAST)
+FAST_SHARES = tuple((scale, (1 - SLOW) * part / added(each for _, each in FAST)) for scale, part in FAST)
 CALM = 0.2  # the same of the member for totals that vary less than the rates say
 SPANS = (1.5, 6.0, 24.0)  # theta, in blocks
 SIZES = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # sigma, in terms of the noise of one block
@@ -58,8 +59,8 @@ class Mixture:
     def lasting(self) -> float:
         """Blocks over which slow noise lingers, on average (geometric)."""
         slow = [(member.weight, math.log(member.theta)) for member in self.members if member.theta]
-        total = sum(weight for weight, _ in slow)
-        return math.exp(sum(weight * theta for weight, theta in slow) / total) if total else 0.0
+        total = added(weight for weight, _ in slow)
+        return math.exp(added(weight * theta for weight, theta in slow) / total) if total else 0.0
 
 
 def weigh(
@@ -80,9 +81,9 @@ def weighed(
 ) -> Mixture:  # fmt: skip
     """What `weigh` gives."""
     count = len(rates)
-    level = sum(n * y for n, y in zip(steps, means, strict=True)) / sum(steps)
+    level = added(n * y for n, y in zip(steps, means, strict=True)) / added(steps)
     centred = [y - level for y in means]
-    unit = sum(rates) / count / span  # variance of one block
+    unit = added(rates) / count / span  # variance of one block
     near = local(blocks, arms, steps, centred, rates)
     kinds = [(1 + scale, 0.0, 0.0, prior) for scale, prior in FAST_SHARES]
     share = SLOW / (len(SPANS) * len(SIZES))
@@ -99,7 +100,7 @@ def weighed(
     logs = [one[0] + math.log(kind[3]) for one, kind in zip(fits, kinds, strict=True)]
     top = max(logs)
     weights = [math.exp(log - top) for log in logs]
-    total = sum(weights)
+    total = added(weights)
     width = [1 / near if kind[0] == near and not kind[2] else 1.0 for kind in kinds]
     members = tuple(
         Member(
@@ -111,7 +112,7 @@ def weighed(
         for weight, one, kind, factor in zip(weights, fits, kinds, width, strict=True)
         if weight > NEGLIGIBLE * total
     )
-    return Mixture(members, sum(member.weight for member in members if member.theta))
+    return Mixture(members, added(member.weight for member in members if member.theta))
 
 
 def local(

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from afterglow.addition import added
 from afterglow.estimation.comparison import EARLY, NEVER, ROOT, Comparison, Missing, evened
 from afterglow.estimation.lingering import Member, Mixture
 from afterglow.policies.contrasts import Contrasts
@@ -58,7 +59,7 @@ class Modelled(Comparison):
 
     def rows(self, weights: Sequence[float]) -> float:
         """N: rows of either arm that would tell as much."""
-        return sum(weight * weight for weight in weights) * self.noise / self.parts(weights)[0][2]
+        return added(weight * weight for weight in weights) * self.noise / self.parts(weights)[0][2]
 
     def outside(self, weights: Sequence[float], share: float) -> float:
         rows = self.rows(weights)

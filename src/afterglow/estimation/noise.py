@@ -36,6 +36,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from afterglow.addition import added
 from afterglow.estimation.batch_means import Batches, Washed
 from afterglow.estimation.noise_ratio import spread_of
 
@@ -76,7 +77,7 @@ def noise(batches: Batches, largest: float | None = None) -> list[NoiseVariance]
     sizes = events(batches, own, [squares / max(1, degrees) for squares, degrees in own], pooled, largest)
     if largest is None:
         shown = [varied(washed, *each, batches.size) for washed, each in zip(batches.arms, own, strict=True)]
-        late = events(batches, own, shown, max(pooled, sum(shown) / len(shown)))
+        late = events(batches, own, shown, max(pooled, added(shown) / len(shown)))
         sizes = [max(pair) for pair in zip(sizes, late, strict=True)]
     several = largest is None and sum(1 for _, degrees in own if degrees) >= SEVERAL
     rule = ratio_noise if several and pooled > 0 else arm_noise
@@ -90,7 +91,7 @@ def events(
     largest: float | None = None,
 ) -> list[float]:  # fmt: skip
     """The size of each arm's events: by its own variance if it has a second batch, at least by the usual one."""
-    level = sum(washed.total for washed in batches.arms) / sum(washed.steps for washed in batches.arms)
+    level = added(washed.total for washed in batches.arms) / sum(washed.steps for washed in batches.arms)
     least = event(usual, level, largest)
     return [
         max(least, event(variance, washed.mean, largest)) if degrees else least
@@ -123,8 +124,8 @@ def varied(washed: Washed, squares: float, freedom: int, size: int) -> float:
 def common(own: Sequence[tuple[float, int]]) -> float:
     """The variance of all arms: pooled over degrees of freedom or averaged over arms, whichever is larger."""
     known = [(squares, freedom) for squares, freedom in own if freedom]
-    pooled = sum(squares for squares, _ in known) / sum(freedom for _, freedom in known)
-    return max(pooled, sum(squares / freedom for squares, freedom in known) / len(known))
+    pooled = added(squares for squares, _ in known) / sum(freedom for _, freedom in known)
+    return max(pooled, added(squares / freedom for squares, freedom in known) / len(known))
 
 
 def arm_noise(

@@ -14,6 +14,8 @@ import math
 from collections.abc import Callable, Sequence
 from functools import cache
 
+from afterglow.addition import added
+
 ROOT = math.sqrt(0.5)
 SPREAD = 0.8  # tau: of 95 % of arms the deviation is within a factor of five of that of all
 NEAR, FAR = 0.025, 0.0005  # tails in which Student's t and the mixture agree
@@ -48,11 +50,11 @@ def at_place(place: int, freedom: int) -> tuple[float, float]:
 
 def student_like(weights: Sequence[float], deviations: Sequence[float]) -> tuple[float, float]:
     """Logarithm of the variance, and degrees of freedom, of the Student's t with the tails of a normal mixture."""
-    whole = sum(weights)
+    whole = added(weights)
 
     def beyond(value: float) -> float:
         terms = zip(weights, deviations, strict=True)
-        return 0.5 * sum(weight * math.erfc(value / deviation * ROOT) for weight, deviation in terms) / whole
+        return 0.5 * added(weight * math.erfc(value / deviation * ROOT) for weight, deviation in terms) / whole
 
     near, far = quantile(NEAR, beyond), quantile(FAR, beyond)
     fewest, most = FEWEST, LARGEST

@@ -28,6 +28,7 @@ from functools import lru_cache
 from itertools import combinations, permutations, product
 from typing import Any
 
+from afterglow.addition import added
 from afterglow.checks import Name
 from afterglow.policies.block_means import BlockMeans
 from afterglow.rng import GOLDEN, WORD, mix
@@ -226,7 +227,7 @@ def share_of_all(rows: Sequence[Row]) -> float:
     centred, seen, dust = prepared(rows)
     tables = [[(centred[0])]] + [list(permutations(row)) for row in centred[1:]]
     found = [statistic(chosen) >= seen - dust for chosen in product(*tables)]
-    return sum(found) / len(found)
+    return added(found) / len(found)
 
 
 def share_of_draws(rows: Sequence[Row], stream: int) -> float:
@@ -264,7 +265,7 @@ def prepared(rows: Sequence[Row]) -> tuple[list[Row], float, float]:
 def statistic(centred: Sequence[Row]) -> float:
     """The sum over arms of squared means over blocks."""
     blocks = len(centred)
-    means = [sum(column) / blocks for column in zip(*centred, strict=True)]
+    means = [added(column) / blocks for column in zip(*centred, strict=True)]
     return math.fsum(mean * mean for mean in means)
 
 

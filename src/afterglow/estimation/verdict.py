@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from afterglow.addition import added
 from afterglow.checks import Name
 from afterglow.estimation.chances import chances, deviations
 from afterglow.estimation.comparison import Comparison, Missing
@@ -288,7 +289,7 @@ def against_control(case: Case, control: int, uniform: bool) -> Gained:
     """What was gained against having kept the control."""
     comparison, known = case.comparison, case.known
     weights = [float(estimate.pulls) for estimate in known.arms]
-    weights[control] -= sum(weights)
+    weights[control] -= added(weights)
     if comparison.mixture is None or any(w and not n for w, n in zip(weights, comparison.steps, strict=True)):
         return Gained(None, None, None)
     if not any(weights):

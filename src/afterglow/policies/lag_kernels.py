@@ -21,6 +21,7 @@ a mean with the number of steps.
 import math
 from dataclasses import dataclass
 
+from afterglow.addition import added
 from afterglow.policies.lag_ridge_ucb import Settings, State
 
 ENOUGH = 8  # sums of forecast errors
@@ -68,8 +69,8 @@ def combined(settings: Settings, state: State, factors: dict[int, float]) -> tup
     """g' theta and its standard error, g given by its places."""
     size = len(state.weights)
     noise = state.batch_squares / (state.batches * settings.batch) if state.batches >= ENOUGH else 0.25
-    value = sum(factor * state.weights[i] for i, factor in factors.items())
-    row = [sum(factor * state.inverse[i * size + j] for i, factor in factors.items()) for j in range(size)]
-    shrunk = sum(entry * entry for entry in row)
-    variance = sum(factor * row[i] for i, factor in factors.items())
+    value = added(factor * state.weights[i] for i, factor in factors.items())
+    row = [added(factor * state.inverse[i * size + j] for i, factor in factors.items()) for j in range(size)]
+    shrunk = added(entry * entry for entry in row)
+    variance = added(factor * row[i] for i, factor in factors.items())
     return value, math.sqrt(noise * max(0.0, variance - shrunk) + shrunk)

@@ -183,8 +183,12 @@ def mean_of(settings: Settings, state: State, arm: int) -> float:
     blocks = range(settings.blocks)
     whole = [block for block in blocks if is_whole(settings, state, block)]
     cells = [block * settings.arms + arm for block in whole or blocks]
-    means = [state.means[cell] for cell in cells if state.counts[cell] > 0]
-    return sum(means) / len(means) if means else -math.inf
+    total, count = 0.0, 0
+    for cell in cells:
+        if state.counts[cell] > 0:
+            total += state.means[cell]
+            count += 1
+    return total / count if count else -math.inf
 
 
 def blocks_of(settings: Settings, state: State) -> BlockMeans:

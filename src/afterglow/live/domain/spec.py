@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from afterglow import records
+from afterglow.addition import added
 from afterglow.checks import choice
 from afterglow.errors import BadFormat, BadValue, UnknownName, argument
 from afterglow.expected import Expected, adjusted_policy, expected_totals, refuse_unadjustable
@@ -113,7 +114,7 @@ class Spec:
     def usual(self) -> int:
         """The usual mean of what is expected, in micro-units."""
         if self.profile:
-            return round(sum(self.profile) / len(self.profile) * MICRO)
+            return round(added(self.profile) / len(self.profile) * MICRO)
         return round((self.typical or 0.0) * MICRO)
 
     @cached_property

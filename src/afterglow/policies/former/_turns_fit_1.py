@@ -7,6 +7,7 @@ of the squares. The kind that leaves least is used: all of them predict the next
 
 import math
 
+from afterglow.addition import added
 from afterglow.policies.contrasts import Contrasts
 from afterglow.policies.former._turns_state_1 import KINDS, Settings, State, columns
 
@@ -97,7 +98,7 @@ def contrasts(settings: Settings, state: State) -> Contrasts | None:
     if state.freedom == 0:
         return None
     pairs = list(zip(state.pulls, state.effects, strict=True))
-    level = (state.total - sum(pulls * effect for pulls, effect in pairs)) / state.clock
+    level = (state.total - added(pulls * effect for pulls, effect in pairs)) / state.clock
     slot = settings.season / settings.slots
     rows = max(settings.horizon / slot, 160.0 * settings.arms)  # intervals are sharpest around 4 rows at least
     return Contrasts(

@@ -11,6 +11,7 @@ rows without memory. Where it is above 1, squared errors are multiplied by it.
 
 import math
 
+from afterglow.addition import added
 from afterglow.policies.contrasts import Contrasts
 from afterglow.policies.former._turns_state_2 import State
 from afterglow.policies.turns.state import KINDS, Settings, columns
@@ -118,7 +119,7 @@ def contrasts(settings: Settings, state: State) -> Contrasts | None:
     if state.freedom == 0 or state.weight[state.kind] <= 0.0:
         return None
     pairs = list(zip(state.pulls, state.effects, strict=True))
-    level = (state.total - sum(pulls * effect for pulls, effect in pairs)) / state.clock
+    level = (state.total - added(pulls * effect for pulls, effect in pairs)) / state.clock
     slot = settings.season / settings.slots
     products = [UNEVEN * UNEVEN * one * other for one in state.effects for other in state.effects]
     return Contrasts(

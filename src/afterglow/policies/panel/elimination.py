@@ -27,6 +27,7 @@ were chosen by simulation. Ours, after the successive elimination of Even-Dar, M
 import math
 from collections.abc import Sequence
 
+from afterglow.addition import added
 from afterglow.checks import whole
 from afterglow.errors import TOO_SHORT, BadValue, argument
 from afterglow.policies.panel.alarm import too_short
@@ -71,7 +72,7 @@ def configure(
             field="horizon",
         )
     told = [float(level) for level in levels]
-    mean = sum(told) / units
+    mean = added(told) / units
     weights = [max(LIGHTEST, min(HEAVIEST, level / mean)) for level in told] if told else [1.0] * units
     dealt = list(order) or list(range(units))
     named = list(labels) or list(range(arms))

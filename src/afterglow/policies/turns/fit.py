@@ -17,6 +17,7 @@ errors above count as `SHRUNK` turns more.
 
 import math
 
+from afterglow.addition import added
 from afterglow.policies.contrasts import Contrasts
 from afterglow.policies.turns.state import KINDS, Settings, State, columns
 
@@ -156,12 +157,12 @@ def contrasts(settings: Settings, state: State) -> Contrasts | None:
     if state.freedom == 0 or state.weight[state.kind] <= 0.0:
         return None
     pairs = list(zip(state.pulls, state.effects, strict=True))
-    level = (state.total - sum(pulls * effect for pulls, effect in pairs)) / sum(state.pulls)
+    level = (state.total - added(pulls * effect for pulls, effect in pairs)) / sum(state.pulls)
     slot = settings.season / settings.slots
     turns = state.turns + SHRUNK
     both = zip(state.errors, state.robust, strict=True)
     shared = [(SHRUNK * model + state.turns * seen) / turns for model, seen in both]
-    model, seen = (sum(errors[:: settings.arms + 1]) for errors in (state.errors, shared))
+    model, seen = (added(errors[:: settings.arms + 1]) for errors in (state.errors, shared))
     ratio = WIDER * WIDER * (seen / model if model > 0.0 else 1.0)
     products = [UNEVEN * UNEVEN * one * other for one in state.effects for other in state.effects]
     return Contrasts(
