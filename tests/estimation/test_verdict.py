@@ -128,6 +128,7 @@ def test_what_would_help_is_a_number_and_never_said_under_an_alarm_or_without_to
     assert "more steps" not in verdict_of(wide, alarm="reward_max is too small").sentence
     assert "more steps would allow a comparison." in played({"49": 400, "59": 400}, 8).verdict("49").sentence
     unpaid = played({"49": 0, "59": 0}, 200, sd=0.0).verdict("49", "EUR")
+    assert played({"49": 0, "59": 0}, 200, sd=0.0).summary("49", "EUR") == unpaid.sentence
     assert unpaid.sentence.startswith("Nothing was paid: every total is 0. Check that rewards are reported")
     assert "ahead" not in unpaid.sentence
 
