@@ -16,7 +16,7 @@ from afterglow import Agent
 from afterglow.errors import AfterglowError
 from afterglow.estimation.batch_means import Batches, Washed
 from afterglow.estimation.noise import FADED, noise, scatter
-from afterglow.estimation.verdict import is_borne_out, is_clear, judge
+from afterglow.estimation.verdict import is_clear, judge
 from testbed.quick_agent import follow, open_hold
 
 EVERY = 10  # steps between two looks
@@ -212,7 +212,7 @@ def look(agent: Agent, chosen: int, found: Result, wrong: bool, power: bool) -> 
     if is_clear(compared, chosen, arms, agent.confidence):
         found.clear_at = found.clear_at or agent.step
         found.wrong_clear |= wrong
-    found.wrong_proven |= wrong and apart and is_borne_out(compared, chosen, arms, agent.confidence)
+        found.wrong_proven |= wrong and apart and compared.lingers is None
 
 
 def ahead(agent: Agent, chosen: int) -> bool:

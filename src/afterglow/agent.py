@@ -179,6 +179,10 @@ class Agent:
         tested = None if test is None or best is None else test.better(best)
         return judge(self.estimates(), compared, best, control, over=self.finished, tested=tested, unit=unit)
 
+    def summary(self, control: Name | None = None, unit: str = "") -> str:
+        """The verdict in words."""
+        return self.verdict(control, unit).sentence
+
     def explain(self, unit: str = "") -> str:
         """Why the arm of this step was chosen, by the numbers that its policy compares; `unit` is that of totals."""
         self.select()

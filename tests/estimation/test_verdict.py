@@ -8,7 +8,7 @@ from afterglow import Agent
 from afterglow.estimation import Verdict
 from afterglow.estimation.batch_means import Batches
 from afterglow.estimation.comparison import compare
-from afterglow.estimation.verdict import Gained, judge
+from afterglow.estimation.verdict import Gained, is_clear, judge
 
 
 def played(
@@ -104,18 +104,21 @@ def test_bounds_that_are_apart_prove_only_where_noise_does_not_linger() -> None:
     assert steady.assumes[0] == "an arm's expected reward, given all that happened before, is its mean"
 
 
-def test_bounds_that_are_apart_prove_only_what_washed_totals_agree_with() -> None:
+@pytest.mark.parametrize(("better", "grade"), [(0.0, "exploring"), (0.016, "leading"), (0.1, "proven")])
+def test_bounds_that_are_apart_prove_only_what_is_clear_by_washed_totals(better: float, grade: str) -> None:
     """A promotion that one arm meets moves bounds apart before noise is seen to linger."""
     known = played({"49": 100, "59": 900}, 2_000, "trim-ucb", 20, 2_000).estimates()
     batches, chance = Batches(2, 6), Random(3)
     for _ in range(40):
         for arm in (0, 1):
-            batches.add_all(arm, [chance.gauss(0.4, 0.1) for _ in range(12)])
+            batches.add_all(arm, [chance.gauss(0.4 + better * arm, 0.1) for _ in range(12)])
             batches.end()
     compared = compare(batches, 2_000)
     assert compared.lingers is None
     assert known["59"].low > known["49"].high
-    assert judge(known, compared, "59", "49").grade == "exploring"
+    assert is_clear(compared, 1, (0, 1), 0.95, fixed_end=True) == (better > 0)  # by one look, which decides at the end
+    assert judge(known, compared, "59", "49").grade == grade
+    assert judge(known, compared, "59", "49", over=True).grade == ("proven" if better else "inconclusive")
 
 
 def test_what_would_help_is_a_number_and_never_said_under_an_alarm_or_without_totals() -> None:
@@ -125,6 +128,7 @@ def test_what_would_help_is_a_number_and_never_said_under_an_alarm_or_without_to
     assert "more steps" not in verdict_of(wide, alarm="reward_max is too small").sentence
     assert "more steps would allow a comparison." in played({"49": 400, "59": 400}, 8).verdict("49").sentence
     unpaid = played({"49": 0, "59": 0}, 200, sd=0.0).verdict("49", "EUR")
+    assert played({"49": 0, "59": 0}, 200, sd=0.0).summary("49", "EUR") == unpaid.sentence
     assert unpaid.sentence.startswith("Nothing was paid: every total is 0. Check that rewards are reported")
     assert "ahead" not in unpaid.sentence
 

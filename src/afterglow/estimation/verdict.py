@@ -205,15 +205,16 @@ def compared(case: Case, best: int | None, control: int | None) -> tuple[Versus 
 def highest(case: Case, best: int | None, chance: float | None, alarm: str | None, tested: float | None) -> str:
     """The highest grade that holds."""
     trusted = best is not None and alarm is None
-    if trusted and best is not None and is_proven(case.known, case.comparison, best, case.allowed):
-        return "proven"
-    if tested is not None and best is not None:
-        return "tested"
-    if (
+    clear = (
         trusted
         and best is not None
         and is_clear(case.comparison, best, case.allowed, case.known.confidence, case.fixed_end)
-    ):
+    )
+    if clear and best is not None and is_proven(case.known, case.comparison, best, case.allowed):
+        return "proven"
+    if tested is not None and best is not None:
+        return "tested"
+    if clear:
         return "clear"
     if chance is not None and chance >= LEADING and len(case.allowed) > 1:
         return "leading"
@@ -237,20 +238,15 @@ def is_clear(
 
 
 def is_proven(known: Estimates, comparison: Comparison, best: int, allowed: Sequence[int]) -> bool:
-    """Whether the lower bound of the best lies above the upper bounds of all others, and nothing speaks against it."""
+    """Whether an arm that is clear is proven too: its lower bound lies above the upper bounds of all others.
+
+    Bounds that are apart need more than what is clear where their assumption is so. A promotion or an outage that one
+    arm meets moves them apart at once, and it may be a while before noise is seen to linger.
+    """
     one = known.arms[best]
     others = [known.arms[arm] for arm in allowed if arm != best]
     apart = bool(others) and one.pulls > 0 and not one.contradiction and all(one.low > other.high for other in others)
-    return apart and is_borne_out(comparison, best, allowed, known.confidence)
-
-
-def is_borne_out(comparison: Comparison, best: int, allowed: Sequence[int], confidence: float) -> bool:
-    """Whether washed totals agree with proved bounds: no noise lingers, and intervals of one look lie above 0.
-
-    Bounds that are apart need more than that where what they assume is so. A promotion or an outage that one arm meets
-    moves them apart at once, and it may be a while before noise is seen to linger.
-    """
-    return comparison.lingers is None and is_clear(comparison, best, allowed, confidence, fixed_end=True)
+    return apart and comparison.lingers is None
 
 
 def closest(case: Case, best: int) -> int | None:

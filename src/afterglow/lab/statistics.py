@@ -2,8 +2,8 @@ r"""Confidence intervals, bands and fitted exponents.
 
 - The *interval of a mean* is Student's, or, for skewed regret on logarithmic axes, that of its logarithm; that of a
   *difference* of means is Welch's, or Student's of the differences run by run where both meet the same rewards; the
-  *interval of a probability* Clopper and Pearson's, never too short; the *interval of a mean of shares* the wider of
-  Student's and that; the *interval of a quantile* lies between two
+  *interval of a probability* Clopper and Pearson's, never too short; the *interval of a mean of shares* what
+  Student's and that one cover together; the *interval of a quantile* lies between two
   order statistics and needs no law at all.
 - A *band of the mean* covers the expected curve: pointwise at each step by itself, or simultaneous at all steps at
   once. The simultaneous band is the sup-t band (Montiel Olea & Plagborg-Møller 2019): the critical value is a
@@ -122,7 +122,7 @@ def probability_interval(hits: float, trials: int, level: float = 0.95) -> Inter
 def share_interval(values: Numbers, level: float = 0.95) -> Interval:
     """Of the mean of numbers between 0 and 1, one for each run, of which few may differ.
 
-    The wider of Student's and of Clopper and Pearson's with one trial for each run: n numbers that are all 0 are at
+    It holds Student's and Clopper and Pearson's with one trial for each run: n numbers that are all 0 are at
     least as unlikely as n failures.
 
     >>> share_interval(np.zeros(5))

@@ -13,7 +13,7 @@ from afterglow.lab.fit.figures import figures, write
 from afterglow.lab.fit.fitting import fit
 from afterglow.lab.fit.recorded import Recorded
 from afterglow.lab.fit.regression import regression
-from afterglow.lab.fit.verdict import reason
+from afterglow.lab.fit.verdict import judged, reason
 from afterglow.lab.fit.window_check import check_window
 from afterglow.lab.fit.window_test import past
 from afterglow.lab.reading.tables import Steps
@@ -54,6 +54,16 @@ def test_intervals_of_means_hold_where_noise_lingers() -> None:
         found = regression(Recorded.of(lingering), 24, 0.95)
         held += [low <= MEANS[arm] + 0.5 <= high for arm, (_, low, high) in enumerate(map(found.mean, range(3)))]
     assert sum(held) >= 100, sum(held)
+
+
+def test_bounds_that_are_apart_prove_nothing_where_noise_lingers_or_differences_disagree() -> None:
+    found = regression(FULL.recorded, 24, 0.5)
+    best = int(np.argmax([found.mean(arm)[0] for arm in range(3)]))
+    apart = [(0.6, 0.9) if arm == best else (0.1, 0.5) for arm in range(3)]
+    cases = [found, replace(found, lingers=True), replace(found, confidence=1 - 1e-12)]
+    grades = [judged(["A", "B", "C"], [9] * 3, one, apart, None, []).grade for one in cases]
+    assert grades[0] == "proven"
+    assert {"proven", "clear"}.isdisjoint(grades[1:])
 
 
 def test_proved_bounds_contain_the_means_under_any_spread() -> None:

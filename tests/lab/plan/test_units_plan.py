@@ -61,7 +61,7 @@ def test_a_plan_compares_units_with_what_one_total_can_do() -> None:
     assert "levels={'u0': " in found.live
 
 
-@pytest.mark.parametrize(("units", "arms"), [(2, 2), (4, 2), (5, 2), (3, 3), (4, 3), (3, 4), (4, 4)])
+@pytest.mark.parametrize(("units", "arms"), [(2, 2), (2, 3), (4, 2), (5, 2), (3, 3), (4, 3), (3, 4), (4, 4)])
 def test_different_plans_are_counted_as_replays_tell_them_apart(units: int, arms: int) -> None:
     policy = round_policy("panel-elimination")
     settings = policy.configure(arms=arms, units=units, window=4, horizon=80, levels=[1.0] * units, commit=60)

@@ -2,7 +2,8 @@
 
 A fit is one look at a record that is over, so `clear` needs simultaneous intervals of one look: those of the best arm
 against all others lie above 0. While the window is too short or bounds contradict each other nothing is claimed. Below
-four runs of an arm its intervals are not reliable, and nothing that depends on them is called clear.
+four runs of an arm its intervals are not reliable, and nothing that depends on them alone is called clear. Bounds that
+are apart prove nothing where noise lingers, nor against those intervals: an outage moves them apart too.
 """
 
 from collections.abc import Sequence
@@ -46,10 +47,10 @@ def judged(
     rows = [found.difference(best, other, len(names) * (len(names) - 1) // 2) for other in others]
     nearest = min(rows, key=lambda row: row[1])
     second = names[others[rows.index(nearest)]]
-    grade = "inconclusive"
-    if doubt is None and apart(best, proved):
+    grade, ahead = "inconclusive", doubt is None and not found.lingers and nearest[1] > 0
+    if ahead and apart(best, proved):
         grade = "proven"
-    elif doubt is None and min(runs) >= RUNS and not found.lingers and nearest[1] > 0:
+    elif ahead and min(runs) >= RUNS:
         grade = "clear"
     elif doubt is None and chance >= LEADING:
         grade = "leading"
