@@ -8,7 +8,8 @@ from afterglow import Agent
 from afterglow.estimation import Verdict
 from afterglow.estimation.batch_means import Batches
 from afterglow.estimation.comparison import compare
-from afterglow.estimation.verdict import Gained, is_clear, judge
+from afterglow.estimation.sentences import remedy
+from afterglow.estimation.verdict import Gained, Versus, is_clear, judge
 
 
 def played(
@@ -125,6 +126,10 @@ def test_what_would_help_is_a_number_and_never_said_under_an_alarm_or_without_to
     close, wide = played({"49": 400, "59": 400}, 900, sd=1.0), played({"49": 400, "59": 400}, 500)
     assert "They are so close that more steps hardly help: keep either." in close.verdict("49").sentence
     assert " would tell, if the difference is as large as it looks." in wide.verdict("49").sentence
+    alike = Versus("59", "49", 0.1, -40.0, 41.0, (0.02, -10.0, 10.2), "at any time")
+    assert remedy(wide.verdict("49"), alike, ["49"], 1_000.0) == (
+        "They look alike so far: four times as many steps on both would halve that interval."
+    )
     assert "more steps" not in verdict_of(wide, alarm="reward_max is too small").sentence
     assert "more steps would allow a comparison." in played({"49": 400, "59": 400}, 8).verdict("49").sentence
     unpaid = played({"49": 0, "59": 0}, 200, sd=0.0).verdict("49", "EUR")

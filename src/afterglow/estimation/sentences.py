@@ -151,7 +151,7 @@ def remedy(verdict: "Verdict", row: "Versus | None", others: Sequence[Name], rew
     elif row.more_steps is None and is_narrow(row):
         parts.append("They are so close that more steps hardly help: keep either.")
     elif row.more_steps is None:
-        parts.append("They look alike so far: four times as many steps would halve that interval.")
+        parts.append("They look alike so far: four times as many steps on both would halve that interval.")
     if verdict.lingers is not None:
         parts.append(
             f"Noise lingers over about {verdict.lingers:,} steps: a profile of usual demand, units or a switchback "
