@@ -9,6 +9,7 @@ version that they were stored with.
 """
 
 import json
+import math
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -160,6 +161,17 @@ def test_a_stored_database_shows_what_it_showed_and_goes_on_alike(address: str, 
         since = {name: found[0][0] for name, found in decisions.items()}
         assert_as_stored(stored["after"]["view"], database_view(experiments, since))
     assert run(["verify", address]) == 0
+
+
+def test_a_database_is_verified_where_the_c_library_rounds_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address, erfc = str(tmp_path / "experiments.db"), math.erfc
+    restore(address, STORED.parent / "formats-3")
+    monkeypatch.setattr(math, "erfc", lambda value: math.nextafter(erfc(value), 1.0))
+    assert run(["verify", address]) == 0
+    monkeypatch.setattr(math, "erfc", lambda value: erfc(value) * 1.000001)
+    assert run(["verify", address]) == 1
 
 
 def test_a_stored_database_of_units_and_guards_goes_on_alike(address: str, clock: Clock) -> None:

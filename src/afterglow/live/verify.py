@@ -8,6 +8,7 @@ from typing import Any
 
 from afterglow.errors import AfterglowError
 from afterglow.live.domain import versions
+from afterglow.live.domain.alike import alike
 from afterglow.live.domain.amounts import FULL
 from afterglow.live.domain.log import NOTHING, Body, Record, chained, read_body
 from afterglow.live.domain.replay import REVISING
@@ -184,20 +185,22 @@ class Audit:
 
 
 def as_computed(stored: str, state: Any) -> bool:
-    """Whether a snapshot is the state; without bounds, if those of the release that stored it were computed otherwise.
+    """Whether a snapshot is the state, up to rounding.
 
-    They are not used then: see `versions`.
+    Bounds that the release which stored it computed otherwise are not compared; they are not used: see `versions`.
     """
     found = state.text(version_of(stored))
     if stored == found:
         return True
     values, expected = json.loads(stored), json.loads(found)
+    if alike(values, expected):
+        return True
     if all(versions.numbers_of(values)[one] == versions.COMPUTED[one] for one in versions.BOUNDS):
         return False
     for one in (values, expected):
         one.pop("books", None)
         one.pop("computed", None)
-    return bool(values == expected)
+    return alike(values, expected)
 
 
 def verify(name: str, log: Reading) -> Verification:

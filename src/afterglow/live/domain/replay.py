@@ -22,6 +22,7 @@ from typing import Any
 
 from afterglow.live.domain import policy_plan as plans
 from afterglow.live.domain import versions
+from afterglow.live.domain.alike import alike
 from afterglow.live.domain.commands import Voided
 from afterglow.live.domain.expected import surplus
 from afterglow.live.domain.guards.metric_totals import step_totals
@@ -209,7 +210,7 @@ class Replay:
             del follows["aside"]
         if "withdrawn" in said:  # by the statistic of the release that wrote it
             follows["withdrawn"] = said["withdrawn"]
-        return body_of(follows) == body_of(said)
+        return alike(said, read_body(body_of(follows)))
 
     def role_now(self) -> Role:
         """The role of the current step; the bounds include it either way."""

@@ -8,6 +8,7 @@ outside the plan, like pinned ones. A policy that was restarted since then never
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from afterglow.live.domain.alike import alike
 from afterglow.live.domain.commands import Voided
 from afterglow.live.domain.log import Body, Record, body_of, read_body
 from afterglow.live.domain.replay import range_of
@@ -115,7 +116,7 @@ class UnitsReplay:
         follows = self.follows()
         if "withdrawn" in follows and "withdrawn" in said:  # by the statistic of the release that wrote it
             follows["withdrawn"] = said["withdrawn"]
-        return body_of(follows) == body_of(said)
+        return alike(said, read_body(body_of(follows)))
 
     def kept(self) -> int:
         """The variant served after the end: the one that was chosen by a command, else the one recommended now."""
