@@ -8,6 +8,7 @@ Pictures are stored too, and not compared.
 
 import base64
 import json
+import re
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,6 +16,7 @@ from typing import Any
 
 FOLDER = Path(__file__).parent / "notebooks"
 SECONDS = 300  # for one cell, on a busy machine
+NOTICE = re.compile(r"^afterglow: compiling, .*\n", re.MULTILINE)  # only the first time, and only where that takes long
 
 
 def notebooks() -> list[Path]:
@@ -45,7 +47,7 @@ def texts(book: Any) -> list[str]:
 def plain(output: Any) -> str:
     """One output as text."""
     if output["output_type"] == "stream":
-        return joined(output["text"])
+        return NOTICE.sub("", joined(output["text"]))
     if output["output_type"] == "error":
         return f"{output['ename']}: {output['evalue']}\n"
     return joined(output["data"]["text/plain"]) + "\n"
@@ -87,6 +89,7 @@ def store(path: Path) -> None:
         cell["metadata"] = {name: value for name, value in cell["metadata"].items() if name == "alt"}
         if cell["cell_type"] == "code":
             cell["execution_count"] = None
+            cell["outputs"] = [one for one in cell["outputs"] if picture(one) or plain(one)]
             for one in cell["outputs"]:
                 if "execution_count" in one:
                     one["execution_count"] = None

@@ -4,6 +4,7 @@ A group is a setup without the policy: rewards, spread, window, horizon and what
 the regret of random play, so that regret in groups of any size can be averaged as a share of it.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -49,7 +50,7 @@ class Group:
     @property
     def at_random(self) -> float:
         """Regret of random play."""
-        return float(self.place["horizon"] * sum(self.gaps) / len(self.gaps)) or 1.0
+        return float(self.place["horizon"] * math.fsum(self.gaps) / len(self.gaps)) or 1.0
 
     @property
     def most(self) -> float:

@@ -5,6 +5,7 @@ of arm, so the leakage shown is the true one, which no policy sees.
 """
 
 import json
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -86,7 +87,7 @@ def played(picture: RunPicture, policy: Policy[Any, Any], settings: Any, seed: i
 
 def owed(episode: Episode) -> list[float]:
     """Pending rewards of the pulls so far, by step, if the arm changes now."""
-    return [sum(episode.owed)] if episode.made.gather else episode.owed
+    return [math.fsum(episode.owed)] if episode.made.gather else episode.owed
 
 
 def draw(picture: RunPicture, narrow: bool) -> Figure:

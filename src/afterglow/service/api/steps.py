@@ -1,5 +1,6 @@
 """Close steps manually; read steps and the log, page by page."""
 
+import math
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
@@ -54,7 +55,7 @@ def close(experiment: Experiment, step: int, total: Totals | None, metrics: dict
     views = [current_view(experiment.name, one) for one in experiment.decisions().values()]
     with_units = bool(experiment.spec.units)
     return {
-        "step": step, "total": sum(amounts) if amounts or with_units else None, "metrics": beside(rows),
+        "step": step, "total": math.fsum(amounts) if amounts or with_units else None, "metrics": beside(rows),
         "next": None if with_units else views[0], "units": views if with_units else [],
     }  # fmt: skip
 
@@ -64,7 +65,7 @@ def beside(rows: list[Step]) -> dict[str, float] | None:
     known = [one.metrics for one in rows if one.metrics is not None and not (one.unit and one.void)]
     if rows[0].metrics is None:
         return None
-    return {name: sum(one[name] for one in known) for name in rows[0].metrics}
+    return {name: math.fsum(one[name] for one in known) for name in rows[0].metrics}
 
 
 @router.post(

@@ -1,5 +1,6 @@
 """Chart of the variants served over time, as runs of equal steps. Positions are percent of its width."""
 
+import math
 from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
@@ -72,7 +73,7 @@ def runs(steps: Sequence[Step]) -> list[Run]:
     ):
         members = list(group)
         totals = [one.total for one in members if one.total is not None and role != "missed"]
-        mean = sum(totals) / len(totals) if totals else None
+        mean = math.fsum(totals) / len(totals) if totals else None
         made.append(Run(members[0].step, members[-1].step, variant, planned, role, mean, why))
     return made
 

@@ -1,5 +1,6 @@
 """Static SVG chart of step totals, shown where JavaScript is off and in print."""
 
+import math
 from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
@@ -82,5 +83,5 @@ def taken_out(spec: Spec, steps: Sequence[Step]) -> str:
 
 
 def variance(values: Sequence[float]) -> float:
-    mean = sum(values) / len(values)
-    return sum((value - mean) ** 2 for value in values) / len(values)
+    mean = math.fsum(values) / len(values)
+    return math.fsum((value - mean) ** 2 for value in values) / len(values)
