@@ -243,6 +243,7 @@ def test_a_stop_that_doesnt_follow_from_the_log_is_a_fault(here: Experiments, tm
             text = body_of(said) if seq == place else stored
             before = chained(before, seq, at, kind, text)
             base.execute("UPDATE events SET body = ?, hash = ? WHERE seq = ?", (text, before, seq))
+    base.close()
     with afterglow.live.open(tmp_path / "guards.db", read_only=True) as again:
         faults = again.get("shop").verify().faults
     assert any(f"record {place}: its figures are not those that the log leads to" in one for one in faults)

@@ -22,7 +22,7 @@ PLAIN = (int, float, complex, str, bytes, range, type(None), type(Ellipsis), np.
 MADE = {
     "__dict__", "__weakref__", "__doc__", "__module__", "__annotations__", "__annotate__", "__annotate_func__",
     "__annotations_cache__", "__firstlineno__", "__static_attributes__", "__dataclass_fields__",
-    "__dataclass_params__", "__match_args__", "_abc_impl",
+    "__dataclass_params__", "__match_args__", "__classdictcell__", "_abc_impl",
 }  # fmt: skip
 MADE_BY_DATACLASS = {"__init__", "__repr__", "__eq__", "__hash__", "__setattr__", "__delattr__", "__replace__"}
 LIBRARIES = (*(get_paths()[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")), "<frozen")
