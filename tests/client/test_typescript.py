@@ -1,5 +1,6 @@
 """The TypeScript client under Node, against a real service."""
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -48,11 +49,16 @@ def packages() -> Path:
     npm = shutil.which("npm")
     if npm is None:
         pytest.skip("npm is not installed, so types are not checked and the OpenFeature example is not run")
-    if not (FOLDER / "node_modules/.package-lock.json").exists():
-        done = subprocess.run(
-            [npm, "ci", "--ignore-scripts"], cwd=FOLDER, check=False, capture_output=True, text=True, timeout=120
-        )
-        assert done.returncode == 0, done.stderr
+    folder = os.open(FOLDER, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)  # another worker may be installing them
+        if not (FOLDER / "node_modules/.package-lock.json").exists():
+            done = subprocess.run(
+                [npm, "ci", "--ignore-scripts"], cwd=FOLDER, check=False, capture_output=True, text=True, timeout=120
+            )
+            assert done.returncode == 0, done.stderr
+    finally:
+        os.close(folder)
     return FOLDER / "node_modules"
 
 
