@@ -1,5 +1,7 @@
 """Formulas as MathML, generated when the site is built: pages need no script, no web font and no network for them."""
 
+import re
+
 from docutils import nodes
 from math_core import LatexError, LatexToMathML
 from sphinx.application import Sphinx
@@ -8,6 +10,8 @@ from sphinx.writers.html5 import HTML5Translator
 
 CONVERTER = LatexToMathML(fancy_error=False)
 logger = logging.getLogger(__name__)
+NAMED = re.compile(r"\\[a-zA-Z]+(?:\{[a-zA-Z ,]*\})?")  # \log, \text{with words}
+PROSE = re.compile(r"(?:\b[a-zA-Z]{2,}\s+){2}[a-zA-Z]{2,}")
 
 
 def inline(self: HTML5Translator, node: nodes.math) -> None:
@@ -20,8 +24,10 @@ def block(self: HTML5Translator, node: nodes.math_block) -> None:
 
 
 def write(self: HTML5Translator, node: nodes.Element, *, displaystyle: bool) -> None:
-    """Append the formula; one that can't be read is a warning, which stops the build."""
+    """Append the formula; one that can't be read, or contains text, is a warning, which stops the build."""
     formula = node.astext()
+    if prose := PROSE.search(NAMED.sub(" ", formula)):
+        logger.warning("text as a formula, a $ may be missing: %s", prose[0], location=node)
     try:
         self.body.append(CONVERTER.convert_with_local_state(formula, displaystyle=displaystyle))
     except LatexError as wrong:

@@ -25,7 +25,7 @@ def run(text: str, folder: Path) -> None:
 
 def test_a_command_in_the_background_has_printed_what_is_shown_and_ends_with_the_document(tmp_path: Path) -> None:
     waits = f'$ python -c "{WAITS}" &\n1\n2\n'
-    run(CONSOLE.format(waits + waits + "$ kill %2"), tmp_path)
+    run(CONSOLE.format(waits + waits + "$ kill -9 %2"), tmp_path)
     with pytest.raises(Mismatch, match="the document shows"):
         run(CONSOLE.format(f'$ python -c "{WAITS}" &\n1\n3'), tmp_path)
 
@@ -37,7 +37,20 @@ def test_a_command_in_the_background_that_ends_too_early_says_why(tmp_path: Path
 
 def test_only_a_job_that_is_there_can_be_killed(tmp_path: Path) -> None:
     with pytest.raises(Mismatch, match="no job %1"):
-        run(CONSOLE.format("$ kill %1"), tmp_path)
+        run(CONSOLE.format("$ kill -9 %1"), tmp_path)
+
+
+def test_jobs_have_the_numbers_that_a_shell_gives_them(tmp_path: Path) -> None:
+    waits = f'$ python -c "{WAITS}" &\n1\n2\n'
+    run(CONSOLE.format(waits + "$ kill -9 %1\n" + waits + waits + "$ kill -9 %2\n$ kill -9 %1"), tmp_path)
+    with pytest.raises(Mismatch, match="no job %2"):
+        run(CONSOLE.format(waits + "$ kill -9 %1\n" + waits + "$ kill -9 %2"), tmp_path)
+
+
+def test_what_is_stopped_is_waited_for(tmp_path: Path) -> None:
+    waits = f'$ python -c "{WAITS}" &\n1\n2\n'
+    with pytest.raises(Mismatch, match="doesn't wait"):
+        run(CONSOLE.format(waits + "$ kill %1"), tmp_path)
 
 
 def test_an_exported_variable_is_there_for_commands_and_for_python_and_not_afterwards(tmp_path: Path) -> None:
@@ -70,7 +83,7 @@ def test_each_postgresql_address_is_a_new_database(tmp_path: Path) -> None:
 def test_a_service_is_started_stopped_and_started_again(tmp_path: Path) -> None:
     first = "$ afterglow serve &\nadmin token, shown this once: ag_...\nlistening on http://127.0.0.1:8321\n"
     asked = '$ export TOKEN=ag_...\n$ curl -s http://127.0.0.1:8321/v1/experiments -H "Authorization: Bearer $TOKEN"\n'
-    again = '{"items":[],...}\n$ kill %1\n$ afterglow serve &\nlistening on http://127.0.0.1:8321\n'
+    again = '{"items":[],...}\n$ kill %1 && wait %1\n$ afterglow serve &\nlistening on http://127.0.0.1:8321\n'
     run(CONSOLE.format(first + asked + again), tmp_path)
 
 

@@ -139,6 +139,7 @@ def test_what_is_wrong_stops_the_build_and_is_named_where_it_is(tmp_path: Path) 
         "[a](page.md) [b](../CHANGELOG.md) [c](../CONTRIBUTING.md)",
         "$\\frac{a$",
         "[d](none.md)",
+        "a window $w = d and the weight of one arm$",
     ]
     (tmp_path / "docs/index.md").write_text("\n\n".join(lines), encoding="utf-8")
     (tmp_path / "src/afterglow").mkdir(parents=True)
@@ -147,4 +148,5 @@ def test_what_is_wrong_stops_the_build_and_is_named_where_it_is(tmp_path: Path) 
     assert done.returncode != 0
     assert re.search(r"docs/index\.md:7: WARNING: a formula that can't be read", done.stderr)
     assert re.search(r"docs/index\.md:9: WARNING: .*none", done.stderr)
+    assert re.search(r"docs/index\.md:11: WARNING: text as a formula.*: and the weight", done.stderr)
     assert re.search(r"docs/lost\.md: WARNING: document isn't included", done.stderr)

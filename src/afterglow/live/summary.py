@@ -24,6 +24,7 @@ class Reached(NamedTuple):
     latest: int  # end of the last step
     pinned: str | None = None  # the variant that is served whatever is planned
     shadow: bool = False
+    left: int | None = None  # steps until the horizon
 
 
 def progress(spec: Spec, state: AnyState, latest: int) -> Reached:
@@ -31,7 +32,8 @@ def progress(spec: Spec, state: AnyState, latest: int) -> Reached:
     ended = state.starts + state.step * spec.step_ms if spec.step_ms else max(latest, state.starts)
     pin = getattr(state, "pinned", -1)
     pinned = spec.variants[pin] if pin >= 0 and state.phase is not Phase.OVER else None
-    return Reached(state.phase, state.step, state.starts, ended, pinned, state.shadow)
+    left = None if spec.horizon is None else spec.horizon - state.step
+    return Reached(state.phase, state.step, state.starts, ended, pinned, state.shadow, left)
 
 
 def summary(spec: Spec, verdict: Verdict, now: Reached) -> str:
@@ -109,7 +111,7 @@ def advice(verdict: Verdict, now: Reached) -> str:
         return "It is paused and learns nothing: resume it, or stop it."
     if verdict.grade in ENDS:
         return f"You can stop now and keep {best}."
-    return held_up(now) or undecided(verdict)
+    return held_up(now) or undecided(verdict, now.left)
 
 
 def held_up(now: Reached) -> str:
@@ -121,11 +123,14 @@ def held_up(now: Reached) -> str:
     return ""
 
 
-def undecided(verdict: Verdict) -> str:
-    """What to do with an experiment that runs and is not decided."""
+def undecided(verdict: Verdict, left: int | None) -> str:
+    """What to do with an experiment that runs and is not decided; `left` steps are to come."""
     row = verdict.to_runner_up
     if row is None or not is_alike(row):
-        return "Let it run: this decides nothing yet."
+        too_few = row is not None and row.more_steps is not None and left is not None and row.more_steps > left
+        return "Let it run: this decides nothing yet." + (
+            f" Probably too few steps are left: {left:,}." if too_few else ""
+        )
     return f"Let it run, or stop and keep {row.arm} or {row.other} if a difference within these limits doesn't matter."
 
 

@@ -166,6 +166,16 @@ def test_only_variants_that_look_alike_may_be_left_alone(low: float, high: float
     assert ("Let it run: this decides nothing yet." in said) != alike
 
 
+@pytest.mark.parametrize(("horizon", "few"), [(400, False), (359, True), (None, False)])
+def test_the_advice_says_when_too_few_steps_are_left(horizon: int | None, few: bool) -> None:
+    spec, state = made()
+    play(spec, state, 60)
+    row = Versus("59", "49", 0.2, -2.0, 2.4, (1.0, -4.0, 4.8), "at any time", None, 300)
+    found = replace(verdict(spec, state), grade="exploring", recommended="59", to_runner_up=row)
+    said = summary(spec, found, progress(replace(spec, horizon=horizon), state, 0))
+    assert ("decides nothing yet. Probably too few steps are left: 299." in said) == few
+
+
 def test_a_disabled_variant_is_neither_recommended_nor_compared() -> None:
     spec, state = made()
     play(spec, state, 200)

@@ -133,6 +133,16 @@ def test_every_page_fits_its_screen_keeps_to_itself_and_can_be_used_by_everyone(
             troubles.clear()
 
 
+# The room in CSS pixels that the longest figures leave in their cells, between margins of 61 pixels.
+LONG_FIGURES = """document.body.style.width = "672px",
+Math.min(...[...document.querySelectorAll(".differences .share")].map((cell) => {
+  cell.textContent = "−36.8 %, −57.1 % to −16.5 %";
+  const text = document.createRange();
+  text.selectNodeContents(cell);
+  return cell.getBoundingClientRect().width - text.getBoundingClientRect().width;
+}))"""
+
+
 def test_a_dark_page_is_printed_light_and_whole(browser: Browser, serving: Serving) -> None:
     parts = "document.querySelectorAll('#plot, #static-chart, .bar, .action-buttons')"
     shown = f"[...{parts}].filter((one) => one.offsetParent).length"
@@ -144,5 +154,7 @@ def test_a_dark_page_is_printed_light_and_whole(browser: Browser, serving: Servi
         page.emulate_media(media="print")
         assert page.evaluate(shown) == 1  # the static chart alone
         assert page.evaluate("document.documentElement.scrollWidth") <= 700
+        page.set_viewport_size({"width": 794, "height": 1123})  # A4
+        assert page.evaluate(LONG_FIGURES) > 0
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
         assert troubles == []

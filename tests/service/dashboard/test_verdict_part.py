@@ -53,7 +53,7 @@ def test_the_gain_over_time_ends_with_what_the_verdict_says(played: Experiment) 
     found, past, reached = played.verdict(), played.verdicts(12), Reached(Phase.RUNNING, 240, 0, 0)
     chart = gained_chart(played.spec, past, reached, found)
     assert chart is not None
-    assert chart.now in played.summary().replace(" compared with 49 alone", "")
+    assert chart.latest in played.summary().replace(" compared with 49 alone", "")
     known = 1 + sum(one.gained is not None and one.gained.mean is not None for one in past)
     assert (len(chart.line.split()), len(chart.band.split())) == (known, 2 * known)
     assert chart.line.split()[-1].startswith("1000,")
@@ -61,7 +61,11 @@ def test_the_gain_over_time_ends_with_what_the_verdict_says(played: Experiment) 
     nothing = [one._replace(gained=None) for one in past]
     assert gained_chart(played.spec, nothing, reached, found) is None
     macros: Any = ENVIRONMENT.get_template("verdict.html").module
-    assert f"Now: {chart.now}." in macros.gained(chart)
+    assert f"Now: {chart.latest}." in macros.gained(chart)
+    later = gained_chart(played.spec, past, reached, replace(found, gained=None))
+    assert later is not None
+    assert later.until == past[-1].step
+    assert f"It is not known now; at step {past[-1].step} it was {later.latest}." in macros.gained(later)
     assert "Not known yet" in macros.gained(None)
 
 

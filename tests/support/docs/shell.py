@@ -1,7 +1,8 @@
 """The shell of a document: what its console blocks run, and what stands in them for something real.
 
     $ afterglow serve &     goes on in the background; it is waited for until it has printed the lines shown below it
-    $ kill %1               ends the first of those, and waits until it has ended; `kill -9 %1` does it the hard way
+    $ kill %1 && wait %1    ends the first of those that run, and waits until it has ended
+    $ kill -9 %1            ends it the hard way; jobs have the numbers that an interactive shell gives them
     $ export NAME=value     a variable for all that comes after it, `os.environ` of python blocks included
 
 A document can be typed as it is. So that several can be tried at once on one machine, some of its words stand for
@@ -28,7 +29,7 @@ PROGRAMS = {"afterglow", "python", "cat", "cp", "rm", "curl"}  # what a document
 STAND_INS = Path(__file__).parents[1] / "programs"
 PATIENCE = 60.0  # seconds for something to begin or end
 EXPORT = re.compile(r"export (\w+)=(.*)")
-KILL = re.compile(r"kill(?: -(\d+))? %(\d+)")
+KILL = re.compile(r"kill (?:-(9) %(\d+)|%(\d+) && wait %\3)")
 PORT = re.compile(r"\b832[1-9]\b")
 DATABASE = re.compile(r"postgres(?:ql)?://[^\s\"'`<>]+")
 TOKEN = re.compile(r"\bag_[0-9a-f]+_[\w-]+")
@@ -43,7 +44,8 @@ class Shell:
     """`run` gives what a command printed; `close` ends what is left of it all."""
 
     def __init__(self) -> None:
-        self.jobs: list[subprocess.Popen[str]] = []
+        self.started: list[subprocess.Popen[str]] = []
+        self.jobs: dict[int, subprocess.Popen[str]] = {}  # those that weren't killed, by number
         self.ports: dict[str, Port] = {}
         self.databases: dict[str, str] = {}
         self.token = ANY_TOKEN
@@ -89,9 +91,11 @@ class Shell:
             os.environ[exported[1]] = self.output(f"printf %s {exported[2]}")[0]
             return "", 0
         if killed := KILL.fullmatch(command):
-            self.kill(int(killed[2]), int(killed[1] or signal.SIGTERM))
+            self.kill(int(killed[2] or killed[3]), int(killed[1] or signal.SIGTERM))
             return "", 0
         program = command.split(maxsplit=1)[0]
+        if program == "kill":
+            raise Refusal(f"`{command}` doesn't wait, so what follows may come too early: `kill %1 && wait %1`")
         if program not in PROGRAMS:
             raise Refusal(f"`{program}` isn't run from documents; mark the block <!-- not run: why -->")
         if command.endswith("&"):
@@ -112,7 +116,8 @@ class Shell:
                 f"exec {self.real(command)}", shell=True, env=self.environment(), stdout=subprocess.PIPE,
                 stderr=errors, text=True, encoding="utf-8",
             )  # fmt: skip
-            self.jobs.append(process)
+            self.started.append(process)
+            self.jobs[max(self.jobs, default=0) + 1] = process
             assert process.stdout is not None
             too_long = Timer(PATIENCE, process.kill)
             too_long.start()
@@ -125,9 +130,9 @@ class Shell:
         return self.shown("".join(printed))
 
     def kill(self, job: int, how: int) -> None:
-        if not 1 <= job <= len(self.jobs):
+        if job not in self.jobs:
             raise Refusal(f"there is no job %{job} to kill")
-        process = self.jobs[job - 1]
+        process = self.jobs.pop(job)
         process.send_signal(how)
         if (code := process.wait(PATIENCE)) not in (0, -how):
             raise Refusal(f"job %{job} exits {code}")
@@ -139,7 +144,7 @@ class Shell:
         return dict(os.environ) | settings
 
     def close(self) -> None:
-        for process in self.jobs:
+        for process in self.started:
             process.kill()
             process.wait(PATIENCE)
             if process.stdout is not None:

@@ -23,7 +23,8 @@ class GainedChart(NamedTuple):
     marks: list[tuple[float, str]]  # amounts, percent from the top
     ticks: list[tuple[float, str]]  # steps, or dates
     dated: bool
-    now: str
+    latest: str
+    until: int | None  # the step since which it isn't known any more; None if it is known now
 
 
 def gained_chart(spec: Spec, past: Sequence[VerdictPoint], reached: Reached, found: Verdict) -> GainedChart | None:
@@ -46,6 +47,7 @@ def gained_chart(spec: Spec, past: Sequence[VerdictPoint], reached: Reached, fou
         round(100 - scale.place(0.0), 3),
         [(round(100 - scale.place(mark), 3), sign(mark) + brief(abs(mark))) for mark in scale.ticks],
         ticks, dated, f"{mean}{' ' + spec.unit if spec.unit else ''}, between {low} and {high}",
+        None if known[-1][0] == step else known[-1][0],
     )  # fmt: skip
 
 
