@@ -41,8 +41,8 @@ def measure(folder: Path) -> Item:
         "slowest start, s",
     ]  # fmt: skip
     note = (
-        "The service is killed at random moments and started again, while clients report to two experiments, one by "
-        "the clock and one whose steps a client closes. Afterwards the total of every step is, to the micro-unit, what "
-        "was acknowledged, and the whole log replays."
+        "The service is killed at random moments and started again, while clients report to two experiments, one on "
+        "a schedule and one whose steps a client closes. Afterwards the total of every step is, to the micro-unit, "
+        "what was acknowledged, and the whole log replays."
     )
     return Item("kills", "Killed again and again", figures, columns, rows, [note])
