@@ -32,6 +32,7 @@ TAILS = np.array([0.5 * math.erfc(step * math.sqrt(0.5)) for step in STEPS.tolis
 def test_noise_grows_with_the_scatter_and_without_it_stays_above_0(freedom: int) -> None:
     values = [spread_of(squares, freedom)[0] for squares in (0.0, 1e-3, 0.1, 1.0, 10.0, 100.0, 1e3)]
     assert all(one < other for one, other in pairwise(values[1:]))
-    assert values[0] > 0.002
+    median = math.exp(-2 * freedom * SPREAD**2)  # of variances, where nothing but the prior keeps them from 0
+    assert median < values[0] < median * math.exp(2 * SPREAD**2)  # the mean of variances
     assert all(degrees > 3 for degrees in (spread_of(squares, freedom)[1] for squares in (0.0, 1.0, 1e9)))
     assert max(GRID) * SPREAD > 3

@@ -31,7 +31,7 @@ from testbed.service import START
 MOST = 0.25  # seconds
 TRIES = 3  # the machine itself may hold a call up
 WEEK = 7 * 86400
-THOUSANDS = 2_000  # experiments; to open them takes many times MOST
+THOUSANDS = 10_000  # experiments; to open them takes many times MOST
 ASKED: dict[str, Any] = {"variants": ["49", "59"], "window": 4, "reward_max": 10.0, "policy": "ucb1"}
 MANY = [f"variant {number}" for number in range(limits.VARIANTS)]
 
