@@ -149,6 +149,13 @@ def test_conflicts_have_kinds(experiments: Experiments, client: httpx.Client) ->
     assert (answer.status_code, answer.json()["kind"], answer.json()["field"]) == (409, "name-taken", "name")
 
 
+def test_errors_have_all_digits_of_an_amount(experiments: Experiments) -> None:
+    shop = experiments.create("millions", ["A", "B"], window=2, reward_max=5e6)
+    shop.close_step(1_234_567.25)
+    with pytest.raises(Conflict, match=r"was closed with 1,234,567\.25, got 7; the first total stays"):
+        shop.close_step(7, step=0)
+
+
 def test_a_command_at_the_wrong_time_names_its_argument(experiments: Experiments) -> None:
     taken = experiments["taken"]
     with pytest.raises(OutOfTurn) as late:

@@ -190,7 +190,7 @@ class Experiment(ExperimentResults, CommandMethods):
         if row is None:
             raise OutOfTurn(f"step {step:,} can't be closed; the current step is {now:,}", field="step")
         if total is not None and not self._rules.same_totals(spec, row, total):
-            closed = f"step {step:,} was closed with {units(row.total or 0):,g}{' in all' * bool(spec.units)}"
+            closed = f"step {step:,} was closed with {units(row.total or 0):,.12g}{' in all' * bool(spec.units)}"
             raise Conflict(f"{closed}, got {total!r}; the first total stays", kind="step-closed", field="total")
         self._rules.refuse_other_metrics(spec, row, metrics)
 

@@ -117,7 +117,7 @@ def unknown(batch: Batch, known: dict[bytes, Value]) -> dict[bytes, Value]:
         if before is None:
             before = fresh.setdefault(key, value)
         if before != value:
-            was, now = f"amount {units(before[0]):,g}", f"{units(value[0]):,g}"
+            was, now = f"amount {units(before[0]):,.12g}", f"{units(value[0]):,.12g}"
             if before[0] == value[0]:
                 was, now = "this amount for another total", "for this one"
             name = key.partition(BESIDE)[0].decode()

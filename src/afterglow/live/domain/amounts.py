@@ -30,7 +30,7 @@ def micros(name: str, amount: object, most: int) -> int:
         )
     if value * MICRO > most + 0.5:
         raise BadValue(
-            f"{argument(name)} must be at most window x reward_max = {units(most):,g}, got {amount!r}; "
+            f"{argument(name)} must be at most window x reward_max = {units(most):,.12g}, got {amount!r}; "
             "if it is right, reward_max or the window is too small"
         )
     return min(most, value * MICRO if isinstance(value, int) else round(float(value) * MICRO))

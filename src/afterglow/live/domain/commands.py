@@ -118,7 +118,7 @@ def close(
     total = reported.kept() if given is None else micros("total", given, spec.most)
     if reported.reports and total != reported.kept():
         raise Conflict(
-            f"step {state.step:,} has {reported.reports:,} rewards that add up to {units(reported.total):,g}, got "
+            f"step {state.step:,} has {reported.reports:,} rewards that add up to {units(reported.total):,.12g}, got "
             f"{argument('total')} {given!r}; leave the total out, or report everything one way",
             kind="step-closed", field="total",
         )  # fmt: skip

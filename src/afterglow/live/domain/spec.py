@@ -239,7 +239,7 @@ def check_unit(reward_max: float, window: int) -> None:
         most = argument("reward_max")
         raise BadValue(
             f"{most} must be at least {LEAST:g} (amounts are kept in millionths) and {argument('window')} x {most} at "
-            f"most {MOST:,}, got {reward_max:,g} with window {window:,}; take another unit"
+            f"most {MOST:,}, got {reward_max:,.12g} with window {window:,}; take another unit"
         )
 
 

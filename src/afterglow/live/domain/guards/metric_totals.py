@@ -17,7 +17,7 @@ def metric_totals(spec: Spec, reported: Mapping[int, tuple[int, int]], given: Ma
         total, (reports, added) = metric_micros("total", amount), reported.get(number, (0, 0))
         if reports and total != min(added, FULL):
             raise Conflict(
-                f"{name} has {reports:,} reports that add up to {units(added):,g}, got a total of {amount!r}; leave "
+                f"{name} has {reports:,} reports that add up to {units(added):,.12g}, got a total of {amount!r}; leave "
                 "the total out, or report everything one way",
                 kind="step-closed", field="metrics",
             )  # fmt: skip
@@ -39,7 +39,7 @@ def refuse_other_totals(spec: Spec, step: int, kept: list[int], given: Mapping[s
         number = beside(spec, name)
         before = kept[number] if number < len(kept) else 0
         if metric_micros("total", amount) != before:
-            closed = f"{name} of step {step:,} was closed with {units(before):,g}"
+            closed = f"{name} of step {step:,} was closed with {units(before):,.12g}"
             raise Conflict(f"{closed}, got {amount!r}; the first total stays", kind="step-closed", field="metrics")
 
 

@@ -67,7 +67,7 @@ def close(
         if reports and total != kept(sum_):
             raise Conflict(
                 f"step {state.step:,} has {reports:,} rewards of {spec.units[unit]!r} that add up to "
-                f"{units(sum_):,g}, got {argument('total')} {units(total):,g}; leave the unit out, or report "
+                f"{units(sum_):,.12g}, got {argument('total')} {units(total):,.12g}; leave the unit out, or report "
                 "everything one way",
                 kind="step-closed", field="total",
             )  # fmt: skip

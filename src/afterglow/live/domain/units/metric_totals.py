@@ -48,7 +48,8 @@ def one_total(spec: Spec, reported: Reported, number: int, unit: int, told: Mapp
     if reports and total != min(added, FULL):
         raise Conflict(
             f"{spec.metrics[number]} of {spec.units[unit]!r} has {reports:,} reports that add up to "
-            f"{units(added):,g}, got a total of {units(total):,g}; leave the unit out, or report everything one way",
+            f"{units(added):,.12g}, got a total of {units(total):,.12g}; leave the unit out, or report everything one "
+            "way",
             kind="step-closed", field="metrics",
         )  # fmt: skip
     return total
@@ -75,7 +76,7 @@ def refuse_other_totals(spec: Spec, row: StepRow, given: Mapping[str, Any]) -> N
             if total != before:
                 closed = f"{spec.metrics[number]} of {spec.units[unit]!r} in step {row.step:,}"
                 raise Conflict(
-                    f"{closed} was closed with {units(before):,g}, got {units(total):,g}; the first total stays",
+                    f"{closed} was closed with {units(before):,.12g}, got {units(total):,.12g}; the first total stays",
                     kind="step-closed", field="metrics",
                 )  # fmt: skip
 
