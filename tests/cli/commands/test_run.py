@@ -106,7 +106,7 @@ def test_a_wrong_call_exits_2_with_one_sentence(
 
 
 def test_a_terminal_shows_bar_rate_time_left_and_cell(here: Path) -> None:
-    (here / "s.toml").write_text(SMALL.replace("leak-ucb", "ucb1").replace("400", "100_000").replace("= 5", "= 12"))
+    (here / "s.toml").write_text(SMALL.replace("leak-ucb", "ucb1").replace("400", "900_000").replace("= 5", "= 12"))
     master, slave = pty.openpty()
     command = [sys.executable, "-c", "from afterglow.cli import main; main()", "run", "s.toml", "--threads", "1"]
     settings = os.environ | {"TERM": "xterm", "COLUMNS": "140"}
@@ -124,7 +124,7 @@ def test_a_terminal_shows_bar_rate_time_left_and_cell(here: Path) -> None:
         assert process.wait() == 0
     os.close(master)
     text = shown.decode()
-    for piece in ("runs/s", "left", "ucb1, uniform, window 4, 100,000 steps", " %"):
+    for piece in ("runs/s", "left", "ucb1, uniform, window 4, 900,000 steps", " %"):
         assert piece in text
 
 
